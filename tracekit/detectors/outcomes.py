@@ -1,0 +1,140 @@
+"""What a detector can answer: exactly one of five outcomes for each model, or for the recording as a whole.
+
+Each outcome carries the fields it needs and no others, so that "looked and found nothing" can never be mistaken for
+"could not look".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Direction(StrEnum):
+    """On which side of the threshold a metric is a problem."""
+
+    ABOVE = "above"
+    BELOW = "below"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measured value; with `threshold` and `direction` it is one of the conditions that decide the outcome."""
+
+    name: str
+    """Words for the reader, for example `loads per prediction`."""
+    value: float | int | None
+    """None where it could not be measured."""
+    unit: str
+    """`ns`, `share` (0 to 1), `count`, `ratio`."""
+    threshold: float | int | None = None
+    direction: Direction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The time that the fix could win back at most."""
+
+    ns: int
+    share: float
+    """`ns` as a share (0 to 1) of `of_ns`."""
+    basis: str
+    """One sentence: how the time was worked out and what the share is a share of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """An exact interval of the recording that shows the finding."""
+
+    start_ns: int
+    end_ns: int
+    model: str | None
+    label: str
+    table: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The antipattern is there."""
+
+    model: str | None
+    """Base name; None for the whole recording."""
+    summary: str
+    """One sentence with the numbers."""
+    metrics: tuple[Metric, ...]
+    cost: Cost
+    evidence: tuple[Evidence, ...]
+    """The intervals that weigh most first; at most the framework's limit is kept."""
+    evidence_total: int = 0
+    """How many intervals there are in all, where `evidence` is a selection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """Looked, with enough data, and it is not there."""
+
+    model: str | None
+    summary: str
+    metrics: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """It cannot occur here; `reason` says why, in one sentence."""
+
+    model: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsufficientData:
+    """Could not look; `reason` says what is missing, `record` what to record."""
+
+    model: str | None
+    reason: str
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorFailed:
+    """The detector itself failed; the analysis went on without it."""
+
+    model: str | None
+    error: str
+
+
+Outcome = Finding | Passed | NotApplicable | InsufficientData | DetectorFailed
+
+OUTCOME_NAMES: dict[type[Outcome], str] = {
+    Finding: "finding",
+    Passed: "passed",
+    NotApplicable: "not_applicable",
+    InsufficientData: "insufficient_data",
+    DetectorFailed: "error",
+}
+"""Names of the outcomes in the report."""
+
+
+class Severity(StrEnum):
+    """Rank of a finding, worked out by the framework from its cost."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+SEVERITY_FLOORS: tuple[tuple[Severity, float], ...] = (
+    (Severity.CRITICAL, 0.50),
+    (Severity.HIGH, 0.25),
+    (Severity.MEDIUM, 0.10),
+    (Severity.LOW, 0.0),
+)
+"""Smallest cost share for each severity. Our judgement: half of a model's time lost outweighs everything else; a
+quarter is what the sources of the catalogue call strong (A03); below a tenth, other work usually comes first."""
+
+
+def severity_of(cost: Cost) -> Severity:
+    """Severity from the share of time that the fix could win back at most."""
+    return next(severity for severity, floor in SEVERITY_FLOORS if cost.share >= floor)

@@ -1,0 +1,38 @@
+"""Everything tracekit can refuse to do, as one tree.
+
+TracekitError            the base; its text is one sentence for the user
+├── UnreadableRecording  the input is no recording, or a broken one
+│   └── MissingColumn    a table lacks a column that its meaning depends on
+└── UsageError           the caller asked for something that does not exist
+
+A message says what is wrong, where, and what to do. The command line prints it to standard error and exits with
+status 2; `--debug` adds the traceback.
+"""
+
+from __future__ import annotations
+
+
+class TracekitError(Exception):
+    """An expected failure. `str(error)` is one sentence that a user can act on."""
+
+
+class UnreadableRecording(TracekitError):  # noqa: N818 - the name is part of the published contract
+    """The input cannot be read as a recording: wrong kind, truncated, malformed, hostile or inconsistent."""
+
+
+class MissingColumn(UnreadableRecording):
+    """A table lacks a column that its meaning depends on."""
+
+    def __init__(self, schema: str, column: str, present: tuple[str, ...]) -> None:
+        self.schema = schema
+        self.column = column
+        self.present = present
+        listed = ", ".join(present) if present else "none"
+        super().__init__(
+            f"table '{schema}' has no column '{column}' (columns found: {listed}); export that table again "
+            "with xctrace, complete and unedited"
+        )
+
+
+class UsageError(TracekitError):
+    """A name, option or value that the caller gave does not exist or does not fit."""

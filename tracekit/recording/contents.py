@@ -1,0 +1,111 @@
+"""What a recording says about itself: runs, target, device, template and the list of its tables.
+
+A field is None where the input does not hold it; nothing here is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from tracekit.recording.table import NO_ATTRIBUTES, Process, Table, TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The machine that ran the target. `name` and `uuid` identify a person: redact them."""
+
+    platform: str | None = None
+    """`macOS`, `iOS`, `iOS Simulator`, ..."""
+    model: str | None = None
+    os_version: str | None = None
+    """Version with build, for example `15.6 (24G84)`."""
+    name: str | None = None
+    uuid: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What was recorded. `process` is None for a recording of all processes or where it is not told."""
+
+    kind: str | None = None
+    """`launched`, `attached` or `all-processes`."""
+    process: Process | None = None
+    arguments: str | None = None
+    """Command line of a launched target. Private: redact."""
+    termination_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """One line of the list of tables."""
+
+    schema: str
+    state: TableState
+    rows: int | None = None
+    """Number of rows; None where the table is `missing` or `unreadable`."""
+    columns: int | None = None
+    """Number of columns; None where the input has no schema for it."""
+    attributes: Mapping[str, str] = NO_ATTRIBUTES
+    position: int | None = None
+    source: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a recording. Times inside a run are ns since its start."""
+
+    number: int
+    device: Device = Device()
+    host: Device | None = None
+    """The Mac that recorded, where it is not the device itself."""
+    target: Target = Target()
+    start_date: str | None = None
+    """ISO 8601 with offset."""
+    end_date: str | None = None
+    duration_ns: int | None = None
+    end_reason: str | None = None
+    instruments_version: str | None = None
+    """As recorded, for example `16.0 (16F6)`. The build decides, the first number misleads."""
+    template: str | None = None
+    recording_mode: str | None = None
+    time_limit: str | None = None
+    issues: tuple[str, ...] = ()
+    """Run issues that Instruments noted while recording."""
+    tables: tuple[TableEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What the input holds."""
+
+    source: str
+    """Last part of the path that was opened, or `standard input`."""
+    form: str
+    """`xctrace export XML` (later also `trace bundle`)."""
+    has_table_of_contents: bool
+    """Whether the input says which tables were recorded. Without it an absent table cannot be told from one that
+    was not exported."""
+    runs: tuple[Run, ...]
+    notes: tuple[str, ...] = ()
+    """What the reader saw and the user should know, one sentence each (for example a duplicate export left out)."""
+
+
+class Recording(Protocol):
+    """One run of a recording, whatever it was read from."""
+
+    contents: Contents
+
+    @property
+    def run(self) -> Run:
+        """The run that this recording shows."""
+        ...
+
+    def tables(self, schema: str, **attributes: str) -> list[Table]:
+        """All tables of that schema in this run whose attributes contain the given ones, in order of position.
+
+        An empty list means the input does not mention the schema at all: state `missing`.
+        """
+        ...

@@ -1,0 +1,150 @@
+"""A table of a recording, column by column.
+
+Columns stand in schema order and are bound by position: one schema may hold the same engineering type several times.
+All readers produce these classes, so that nothing downstream knows which file a number came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.errors import MissingColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    Int64Array = npt.NDArray[np.int64]
+    BoolArray = npt.NDArray[np.bool_]
+
+
+class TableState(StrEnum):
+    """What a recording can say of one table. Only `ROWS` supports a number; the others never mean zero."""
+
+    MISSING = "missing"
+    """The table was never recorded, or the input does not show that it was."""
+    EMPTY = "empty"
+    """The table was recorded and holds no row."""
+    ROWS = "rows"
+    """At least one row."""
+    UNREADABLE = "unreadable"
+    """The table exists, but its rows cannot be had; the reason says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process cell. `pid` is None where the recording gives a name alone."""
+
+    name: str
+    pid: int | None = None
+
+    def __str__(self) -> str:
+        """Text as Instruments shows it: `name (pid)`."""
+        return self.name if self.pid is None else f"{self.name} ({self.pid})"
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread cell. `text` is the display text as recorded; it names the main thread where that is known."""
+
+    text: str
+    tid: int | None = None
+    process: Process | None = None
+
+    def __str__(self) -> str:
+        """Display text as recorded."""
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a schema, as the recording itself describes it."""
+
+    mnemonic: str
+    """Stable name, for example `start` or `event-label`. Binders look columns up by it."""
+    engineering_type: str
+    """Apple's type of the cells, for example `start-time`. Types repeat inside a schema."""
+    name: str = ""
+    """Title shown by Instruments."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerCells:
+    """Whole numbers: times and durations in ns, ids, counts, booleans as 0 and 1."""
+
+    values: Int64Array
+    """Shape (rows,). 0 where `valid` is False. Unsigned 64-bit ids above 2^63 - 1 are stored in two's complement."""
+    valid: BoolArray
+    """Shape (rows,). False where the recording holds no value (`sentinel`)."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def item(self, row: int) -> int | None:
+        """Value of one row; None where the recording holds no value."""
+        return int(self.values[row]) if self.valid[row] else None
+
+
+CellValue = str | Process | Thread
+
+
+@dataclass(frozen=True, slots=True)
+class CodedCells:
+    """Values that repeat, as codes into the distinct values in order of first appearance."""
+
+    codes: npt.NDArray[np.int32]
+    """Shape (rows,). -1 where the recording holds no value."""
+    values: tuple[CellValue, ...]
+    """Distinct values: all `str`, all `Process` or all `Thread`."""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def item(self, row: int) -> CellValue | None:
+        """Value of one row; None where the recording holds no value."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.values[code]
+
+
+Cells = IntegerCells | CodedCells
+
+NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of one run: state, columns and cells."""
+
+    schema: str
+    run: int
+    """1-based number of the run."""
+    state: TableState
+    columns: tuple[Column, ...] = ()
+    cells: tuple[Cells, ...] = ()
+    """One entry per column, each of length `rows`."""
+    rows: int = 0
+    attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
+    """Attributes of the table of contents that tell tables of one schema apart, for example `category`."""
+    position: int | None = None
+    """1-based place among the tables of its run (`table[N]`), where the input tells."""
+    source: str = ""
+    """Name of the file or archive member it was read from, without folders."""
+    reason: str = ""
+    """Why the table is `missing` or `unreadable`; empty otherwise."""
+
+    def has(self, mnemonic: str) -> bool:
+        """Whether the schema has a column of that name."""
+        return any(column.mnemonic == mnemonic for column in self.columns)
+
+    def column(self, mnemonic: str) -> Cells:
+        """Cells of the first column of that name. Raises `MissingColumn` where there is none."""
+        for column, cells in zip(self.columns, self.cells, strict=True):
+            if column.mnemonic == mnemonic:
+                return cells
+        raise MissingColumn(self.schema, mnemonic, tuple(column.mnemonic for column in self.columns))

@@ -1,0 +1,129 @@
+"""The columns that the Activity, Data, Compute and hardware frames share, with names, dtypes and units.
+
+Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + duration_ns)`.
+
+| column       | dtype    | holds                                                                                     |
+|--------------|----------|-------------------------------------------------------------------------------------------|
+| start_ns     | int64    | start                                                                                     |
+| duration_ns  | int64    | duration, never negative                                                                  |
+| lane         | category | `activity`, `data`, `compute`, `neural engine`, `gpu`, `mps`, `unknown`                   |
+| kind         | category | canonical kind (`Kind`); unknown events are `other`                                       |
+| guessed      | bool     | the kind or lane comes from a rule for unknown strings, not from the vocabulary           |
+| label        | category | event or label text as recorded                                                           |
+| model        | category | base name; null where the row names none                                                  |
+| instance     | Int64    | instance number; null where names carry none                                              |
+| parent_model | category | base name of the enclosing pipeline; null for rows of a model of its own                  |
+| level        | category | `top` or `sub`                                                                            |
+| device       | category | `cpu`, `gpu`, `ane`; null where the row runs on none or it is not told                    |
+| process      | category | process name; null where the table has none                                               |
+| pid          | Int64    | process id; null where the table has none                                                 |
+| depth        | Int64    | nesting depth as recorded; null where the table has none                                  |
+| prediction   | Int64    | index label of the row of `Trace.activity` whose prediction contains this row; null where |
+|              |          | there is none or where several could                                                      |
+| attribution  | category | how sure the link to model and prediction is (`Attribution`)                              |
+| table        | category | schema of the source table                                                                |
+| row          | int64    | 0-based row in that table                                                                 |
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Lane(StrEnum):
+    """Where Instruments draws a row."""
+
+    ACTIVITY = "activity"
+    DATA = "data"
+    COMPUTE = "compute"
+    NEURAL_ENGINE = "neural engine"
+    GPU = "gpu"
+    MPS = "mps"
+    UNKNOWN = "unknown"
+
+
+class Kind(StrEnum):
+    """What a row is, whatever the instrument called it."""
+
+    LOAD = "load"
+    LOAD_CACHED = "load_cached"
+    LOAD_UNCACHED = "load_uncached"
+    COMPILE = "compile"
+    PREDICTION = "prediction"
+    INPUT_VALIDATION = "input_validation"
+    INPUT_COPY = "input_copy"
+    DATA_CAST = "data_cast"
+    OUTPUT_TRANSFORMATION = "output_transformation"
+    ANE_DATA_COPY = "ane_data_copy"
+    CPU_COMPUTE = "cpu_compute"
+    GPU_PREPARE = "gpu_prepare"
+    GPU_REQUEST = "gpu_request"
+    ANE_REQUEST = "ane_request"
+    ANE_EXEC = "ane_exec"
+    ANE_LOAD = "ane_load"
+    ANE_COMPILE = "ane_compile"
+    GPU_EXEC = "gpu_exec"
+    MPS_DISPATCH = "mps_dispatch"
+    OTHER = "other"
+
+
+LOAD_KINDS = (Kind.LOAD, Kind.LOAD_CACHED, Kind.LOAD_UNCACHED)
+"""Kinds that count as a load of a model."""
+
+COPY_KINDS = (Kind.INPUT_COPY, Kind.DATA_CAST, Kind.OUTPUT_TRANSFORMATION, Kind.ANE_DATA_COPY)
+"""Kinds that move or convert inputs and outputs (catalogue entry A03)."""
+
+
+class Device(StrEnum):
+    """Compute units."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+    ANE = "ane"
+
+
+class Level(StrEnum):
+    """Whether a row belongs to a model that the app called, or to a stage of a pipeline."""
+
+    TOP = "top"
+    SUB = "sub"
+
+
+class Attribution(StrEnum):
+    """How sure it is that a row belongs to the model and prediction it is shown with."""
+
+    EXACT = "exact"
+    """The row names its model itself, or process and model are known from the row."""
+    LABEL = "label"
+    """A hardware row whose label names the model."""
+    CONTAINED = "contained"
+    """Only time says so: inside exactly one prediction that was in flight."""
+    AMBIGUOUS = "ambiguous"
+    """Several predictions or models are possible."""
+    FOREIGN = "foreign"
+    """Another process, or a model that the target never loaded."""
+    UNATTRIBUTED = "unattributed"
+    """Nothing says whose it is."""
+
+
+EVENT_DTYPES: dict[str, str] = {
+    "start_ns": "int64",
+    "duration_ns": "int64",
+    "lane": "category",
+    "kind": "category",
+    "guessed": "bool",
+    "label": "category",
+    "model": "category",
+    "instance": "Int64",
+    "parent_model": "category",
+    "level": "category",
+    "device": "category",
+    "process": "category",
+    "pid": "Int64",
+    "depth": "Int64",
+    "prediction": "Int64",
+    "attribution": "category",
+    "table": "category",
+    "row": "int64",
+}
+"""Names in order, with pandas dtypes. Every event frame has exactly these columns."""

@@ -1,0 +1,68 @@
+"""`Trace`: what one run of a recording means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.recording.table import TableState
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.recording.contents import Contents, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What can and what cannot be concluded from one instrument of this recording."""
+
+    instrument: str
+    """Instruments' own name: `Core ML`, `Neural Engine`, `GPU`, ..."""
+    state: TableState
+    """Best state of its tables: rows, else empty, else unreadable, else missing."""
+    tables: tuple[str, ...]
+    """Schemas of this instrument that the recording mentions; the expected ones where it mentions none."""
+    rows: int | None
+    """Rows in all its tables; None where the state is `missing` or `unreadable`."""
+    conclusion: str
+    """One sentence: what follows from the state."""
+    advice: str = ""
+    """One sentence: what to do to see more; empty where nothing is needed."""
+    shares: tuple[tuple[str, float], ...] = ()
+    """Share of the instrument's rows in each attribution class, in the order of `Attribution`; only classes that
+    occur. Empty for instruments without attribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The Activity, Data, Compute and hardware lanes of one run, their context, and what the run can tell.
+
+    The event frames share the columns of `tracekit.trace.events`, are sorted by start, and are indexed 0..n-1.
+    """
+
+    contents: Contents
+    run: Run
+    activity: pd.DataFrame
+    data: pd.DataFrame
+    compute: pd.DataFrame
+    other: pd.DataFrame
+    """Core ML rows whose lane is unknown."""
+    hardware: pd.DataFrame
+    """Neural Engine, GPU and MPS rows."""
+    models: pd.DataFrame
+    """One row per base name in `activity`, `data` or `compute`; see `tracekit.trace.models`."""
+    context: dict[str, pd.DataFrame]
+    """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
+    `signpost_events`, `points_of_interest`, `life_cycle`, `processes`, `clock`. Each has `start_ns`; a frame is
+    absent where its table is missing or unreadable, and present without rows where it is empty."""
+    coverage: tuple[Coverage, ...]
+    notes: tuple[str, ...] = ()
+    """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
+
+    def cover(self, instrument: str) -> Coverage:
+        """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
+        for entry in self.coverage:
+            if entry.instrument == instrument:
+                return entry
+        raise KeyError(instrument)
