@@ -81,7 +81,7 @@ if [ "$kind" = dev ]; then what='.[dev]'; else what=.; fi
 echo "Installing tracekit into $venv (the first time takes a few minutes) ..." >&2
 rm -f "$venv"/installed-*
 # The build backend is installed first, so that it is pinned like everything else.
-"$python" -m pip install -q --disable-pip-version-check -c constraints.txt hatchling
+"$python" -m pip install -q --disable-pip-version-check -c constraints.txt hatchling editables
 "$python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e "$what"
 echo "$now" >"$stamp"
 # Whoever has the larger set has the smaller one.
