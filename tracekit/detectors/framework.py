@@ -7,7 +7,7 @@ runner decides by itself whether a detector could look at all, so a detector nev
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,19 +30,18 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """What a detector sees of one model: its own `top` or `sub` rows, sorted by start."""
+    """What a detector sees of one model that the app called. Every frame is sorted by start and keeps its index."""
 
     name: str
-    level: str
     trace: Trace
     loads: pd.DataFrame
-    """Load rows of the Activity lane."""
+    """Its load rows of the Activity lane."""
     predictions: pd.DataFrame
-    """Prediction rows of the Activity lane."""
+    """Its prediction rows of the Activity lane, level `top`."""
     data: pd.DataFrame
-    """Data lane."""
+    """Data rows of the model and, for a pipeline, of its stages; `prediction` names a row of `predictions`."""
     compute: pd.DataFrame
-    """Compute lane."""
+    """Compute rows, chosen and linked in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +64,5 @@ class Detector(Generic[Options]):
     needs: tuple[str, ...]
     """Instruments (names in `Trace.coverage`) whose tables must hold rows."""
     options: type[Options]
-    """Frozen dataclass; every field has a default and metadata from `option`."""
+    """Frozen dataclass; every field is made by `option`."""
     detect: Callable[[ModelView, Options], Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class OptionInfo:
-    """A threshold as users see it."""
-
-    name: str
-    default: Any
-    unit: str
-    basis: str
-    """One sentence: where the number comes from."""

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Direction(StrEnum):
-    """On which side of the threshold a metric is a problem."""
+    """On which side of the threshold a metric is a problem; the threshold itself counts as reached."""
 
     ABOVE = "above"
     BELOW = "below"
@@ -29,6 +29,15 @@ class Metric:
     """`ns`, `share` (0 to 1), `count`, `ratio`."""
     threshold: float | int | None = None
     direction: Direction | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether value and threshold both exist and the value is at the threshold or on its problem side."""
+        if self.value is None or self.threshold is None:
+            return False
+        if self.direction is Direction.BELOW:
+            return self.value <= self.threshold
+        return self.value >= self.threshold
 
 
 @dataclass(frozen=True, slots=True)

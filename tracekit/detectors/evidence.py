@@ -1,0 +1,37 @@
+"""Turns rows of an event frame into the intervals that a finding shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.outcomes import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_EVIDENCE = 50
+"""Intervals kept per finding: enough to walk through by hand, small enough for a bug report. Our judgement."""
+
+
+def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
+    """The longest rows first, at most `MAX_EVIDENCE`; ties by start, then by index. Expects the shared event columns."""
+    chosen = rows.sort_values(["duration_ns", "start_ns"], ascending=[False, True], kind="stable").head(MAX_EVIDENCE)
+    return tuple(
+        Evidence(
+            start_ns=int(start),
+            end_ns=int(start) + int(duration),
+            model=None if not isinstance(model, str) else model,
+            label=str(label),
+            table=str(table),
+            row=int(row),
+        )
+        for start, duration, model, label, table, row in zip(
+            chosen["start_ns"],
+            chosen["duration_ns"],
+            chosen["model"],
+            chosen["label"],
+            chosen["table"],
+            chosen["row"],
+            strict=True,
+        )
+    )

@@ -1,0 +1,91 @@
+"""Thresholds of detectors: typed, with a default, a unit and the reason for the number."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tracekit.detectors.framework import Detector
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class OptionInfo:
+    """A threshold as users see it."""
+
+    name: str
+    default: Number
+    unit: str
+    basis: str
+    """One sentence: where the number comes from."""
+    maximum: Number | None = None
+
+
+def option(default: Number, unit: str, basis: str, maximum: Number | None = None) -> Any:
+    """Field of an options dataclass: a number from 0 to `maximum`, of the default's type, with unit and basis."""
+    return field(default=default, metadata={"unit": unit, "basis": basis, "maximum": maximum})
+
+
+def option_infos(detector: Detector[Any]) -> tuple[OptionInfo, ...]:
+    """The options of a detector in the order of its dataclass."""
+    return tuple(
+        OptionInfo(
+            name=entry.name,
+            default=cast("Number", entry.default),
+            unit=entry.metadata["unit"],
+            basis=entry.metadata["basis"],
+            maximum=entry.metadata["maximum"],
+        )
+        for entry in fields(detector.options)
+    )
+
+
+def configure(detectors: Sequence[Detector[Any]], settings: Mapping[str, str | Number]) -> dict[str, Any]:
+    """Options of every detector by id, with `settings` (`detector.option` to value) applied to the defaults.
+
+    Raises `UsageError` for an unknown detector or option, and for a value that does not fit.
+    """
+    configured: dict[str, Any] = {detector.id: detector.options() for detector in detectors}
+    by_id = {detector.id: detector for detector in detectors}
+    for key, value in settings.items():
+        detector_id, _, name = key.partition(".")
+        if detector_id not in by_id:
+            raise UsageError(f"'{key}': {unknown('detector', detector_id, by_id)}")
+        infos = {info.name: info for info in option_infos(by_id[detector_id])}
+        if name not in infos:
+            raise UsageError(f"'{key}': {unknown(f'option of {detector_id}', name, infos)}")
+        number = _number(key, value, infos[name])
+        configured[detector_id] = replace(configured[detector_id], **{name: number})
+    return configured
+
+
+def unknown(what: str, name: str, choices: Sequence[str] | Mapping[str, Any]) -> str:
+    """Words for a name that does not exist: the nearest choice if there is one, and all of them."""
+    names = list(choices)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    return f"there is no {what} named '{name}'{hint} (choices: {', '.join(names)})"
+
+
+def _number(key: str, value: str | Number, info: OptionInfo) -> Number:
+    """`value` as a number of the option's type and range."""
+    wanted = type(info.default)
+    words = "a whole number" if wanted is int else "a number"
+    try:
+        number = wanted(value)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"'{key}={value}': the value must be {words} ({info.unit})") from None
+    if isinstance(value, bool) or number != float(value) or not math.isfinite(number):
+        raise UsageError(f"'{key}={value}': the value must be {words} ({info.unit})")
+    if number < 0 or (info.maximum is not None and number > info.maximum):
+        upper = f" to {info.maximum}" if info.maximum is not None else " or more"
+        raise UsageError(f"'{key}={value}': the value must be 0{upper} ({info.unit})")
+    return number

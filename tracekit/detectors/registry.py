@@ -1,0 +1,14 @@
+"""All detectors, in the order in which they are listed. Adding one is one file, one line here and one test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracekit.detectors import concurrent_predictions, excess_data_copies, reload_before_predict
+from tracekit.detectors.framework import Detector
+
+DETECTORS: tuple[Detector[Any], ...] = (
+    reload_before_predict.DETECTOR,
+    excess_data_copies.DETECTOR,
+    concurrent_predictions.DETECTOR,
+)

@@ -1,0 +1,205 @@
+"""`reload-before-predict`: the model is loaded again for each prediction (catalogue entry A01)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.detectors.evidence import evidence_of
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.intervals import union_length
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
+    loads_per_prediction: float = option(
+        0.5, "loads per prediction", "One load for every second call or more often; the app of WWDC22 10027 had 1.0."
+    )
+    single_use_share: float = option(
+        0.8, "share of loads", "Leaves room for a few longer runs of calls between reloads (our judgement).", maximum=1
+    )
+    idle_s: float = option(
+        5.0,
+        "s",
+        "A model left unused for longer may have been released on purpose, as between screens (our judgement).",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPattern:
+    """How loads and predictions of one model follow each other."""
+
+    predictions_after: npt.NDArray[np.int64]
+    """Shape (loads,): predictions that start from this load up to the next load."""
+    is_reload: npt.NDArray[np.bool_]
+    """Shape (loads,): the model had been used since its previous load, no longer than the idle time ago."""
+
+
+def load_pattern(loads: pd.DataFrame, predictions: pd.DataFrame, idle_ns: int) -> LoadPattern:
+    """Pattern of loads and predictions, both sorted by start. O((l + p) log p)."""
+    load_starts = loads["start_ns"].to_numpy()
+    starts = predictions["start_ns"].to_numpy()
+    latest_end = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
+    before = np.searchsorted(starts, load_starts, side="left")
+    after = np.diff(np.append(before, len(starts)))
+    used_since_load = np.concatenate([[False], after[:-1] >= 1])
+    last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
+    return LoadPattern(predictions_after=after, is_reload=used_since_load & (load_starts - last_use <= idle_ns))
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for a model that is loaded, used at most once, and loaded again."""
+    loads, predictions = len(view.loads), len(view.predictions)
+    if predictions == 0:
+        return NotApplicable(view.name, "Loaded, but no prediction was recorded.")
+    if loads == 0:
+        return Passed(view.name, f"Not loaded while recording; {format_count(predictions, 'prediction')}.")
+    if loads < options.min_loads and predictions <= loads:
+        return InsufficientData(
+            view.name,
+            f"Only {format_count(loads, 'load')} and {format_count(predictions, 'prediction')}: too few for a pattern.",
+            "Record the feature for longer, so that the model is used several times.",
+        )
+    pattern = load_pattern(view.loads, view.predictions, round(options.idle_s * 1e9))
+    single_use = float((pattern.predictions_after <= 1).mean())
+    reloads = int(pattern.is_reload.sum())
+    metrics = (
+        Metric("loads", loads, "count", options.min_loads, Direction.ABOVE),
+        Metric("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction, Direction.ABOVE),
+        Metric("loads used at most once", single_use, "share", options.single_use_share, Direction.ABOVE),
+        # One reload fewer than loads: the first load of the recording is none.
+        Metric("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1), Direction.ABOVE),
+        *_duration_metrics("load", view.loads),
+        *_duration_metrics("prediction", view.predictions),
+    )
+    if not all(metric.reached for metric in metrics if metric.threshold is not None):
+        return Passed(
+            view.name, f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics
+        )
+    return _finding(view, pattern, metrics)
+
+
+def _duration_metrics(noun: str, rows: pd.DataFrame) -> tuple[Metric, Metric]:
+    """Mean and total duration of rows."""
+    durations = rows["duration_ns"].to_numpy()
+    return (
+        Metric(f"mean {noun}", float(durations.mean()), "ns"),
+        Metric(f"total {noun} time", int(durations.sum()), "ns"),
+    )
+
+
+def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what every load but the needed first one took."""
+    reloaded = view.loads[pattern.is_reload]
+    won = _covered(reloaded)
+    spent = _covered(view.loads) + _covered(view.predictions)
+    load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
+    summary = (
+        f"Loaded {len(view.loads):,} times for {format_count(len(view.predictions), 'prediction')}: "
+        f"{format_duration(int(load_time.sum()))} of loading (mean {format_duration(float(load_time.mean()))}) for "
+        f"{format_duration(int(prediction_time.sum()))} of predicting "
+        f"(mean {format_duration(float(prediction_time.mean()))})."
+    )
+    basis = (
+        "Time covered by the loads that came soon after a use of the model; share of the time covered by its loads "
+        "plus the time covered by its predictions."
+    )
+    return Finding(
+        model=view.name,
+        summary=summary,
+        metrics=metrics,
+        cost=Cost(ns=won, share=won / spent if spent else 0.0, basis=basis),
+        evidence=evidence_of(reloaded),
+        evidence_total=len(reloaded),
+    )
+
+
+def _covered(rows: pd.DataFrame) -> int:
+    """Time in ns during which at least one of the rows ran."""
+    starts = rows["start_ns"].to_numpy()
+    return int(union_length(starts, starts + rows["duration_ns"].to_numpy()))
+
+
+DESCRIPTION = """
+Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
+anew at each use pays for this every time.
+
+    Activity  |Load        |Pred|Load        |Pred|Load        |Pred|     problem
+    Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     as it should be
+
+## How it is measured
+
+Per model (all its instances together), from the Activity lane: the number of loads, loads per prediction, and the
+share of loads after which at most one prediction starts before the next load. A load counts as a reload when the
+model was used since its previous load and not longer than `idle_s` before. All four conditions must hold. The cost is
+the time covered by the reloads; the first load is needed.
+
+## What can look like it and is not
+
+- Several instances loaded up front for parallel work: nothing was used between those loads.
+- A model used once per screen and released in between: reloads after more than `idle_s` do not count.
+- A benchmark that loads on purpose: the finding is then right about the recording, but there is nothing to fix.
+"""
+
+FIX = """
+Create the model once and keep it; load it asynchronously before it is first needed:
+
+```swift
+// Rebuilt at each access:   var model: StyleTransfer { try! StyleTransfer(configuration: .init()) }
+actor StyleModels {
+    private var loading: [URL: Task<MLModel, Error>] = [:]
+
+    func model(at url: URL, configuration: MLModelConfiguration) async throws -> MLModel {
+        if let known = loading[url] { return try await known.value }
+        let task = Task { try await MLModel.load(contentsOf: url, configuration: configuration) }
+        loading[url] = task
+        return try await task.value
+    }
+}
+```
+
+For one model, `lazy var` or a `static let` does the same. In coremltools, keep the `MLModel` object instead of
+creating it inside the loop.
+"""
+
+DETECTOR = Detector(
+    id="reload-before-predict",
+    title="Models stay loaded between predictions",
+    finding_title="The model is loaded again for each prediction",
+    description=DESCRIPTION,
+    why="Loading costs more than predicting and holds up every call.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+    ),
+    needs=("Core ML",),
+    options=Options,
+    detect=detect,
+)

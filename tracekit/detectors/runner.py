@@ -1,0 +1,90 @@
+"""Runs detectors over a trace. Decides by itself where a detector could not look, and never lets one failure end it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit.detectors.options import configure, unknown
+from tracekit.detectors.outcomes import DetectorFailed, InsufficientData, NotApplicable, Outcome
+from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.views import ModelView, model_views, unnamed_predictions
+from tracekit.errors import UsageError
+from tracekit.recording.table import TableState
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from tracekit.detectors.framework import Detector
+    from tracekit.trace.model import Trace
+
+Judgement = tuple["Detector[Any]", Outcome]
+
+
+def run_detectors(
+    trace: Trace,
+    *,
+    only: Collection[str] = (),
+    skip: Collection[str] = (),
+    settings: Mapping[str, str | int | float] | None = None,
+    detectors: Sequence[Detector[Any]] = DETECTORS,
+) -> tuple[Judgement, ...]:
+    """Every chosen detector's outcome for every model, or one for the recording where there is no model to judge.
+
+    Raises `UsageError` for an unknown detector id, option or value.
+    """
+    options = configure(detectors, settings or {})
+    views = model_views(trace)
+    judgements: list[Judgement] = []
+    for detector in choose(detectors, only, skip):
+        judgements.extend((detector, outcome) for outcome in _judge(detector, options[detector.id], trace, views))
+    return tuple(judgements)
+
+
+def choose(
+    detectors: Sequence[Detector[Any]], only: Collection[str], skip: Collection[str]
+) -> tuple[Detector[Any], ...]:
+    """The detectors named in `only` (all where it is empty) less those in `skip`. Raises `UsageError` for others."""
+    ids = [detector.id for detector in detectors]
+    for name in (*only, *skip):
+        if name not in ids:
+            raise UsageError(unknown("detector", name, ids))
+    chosen = tuple(d for d in detectors if (not only or d.id in only) and d.id not in skip)
+    if not chosen:
+        raise UsageError("no detector is left to run: everything is skipped")
+    return chosen
+
+
+def _judge(detector: Detector[Any], options: Any, trace: Trace, views: Sequence[ModelView]) -> list[Outcome]:
+    """Outcomes of one detector."""
+    blind = _missing_evidence(detector, trace)
+    if blind is not None:
+        return [blind]
+    outcomes = [_detect(detector, options, view) for view in views]
+    unnamed = unnamed_predictions(trace)
+    if unnamed:
+        outcomes.append(
+            InsufficientData(
+                model=None,
+                reason=f"{unnamed} predictions carry no model name, so they cannot be judged per model.",
+                record="Start the recording before the app loads its models: names come from the load.",
+            )
+        )
+    return outcomes or [NotApplicable(model=None, reason="No load and no prediction of a model was recorded.")]
+
+
+def _missing_evidence(detector: Detector[Any], trace: Trace) -> InsufficientData | None:
+    """Why the detector could not look, if one of the instruments it needs holds no rows."""
+    for instrument in detector.needs:
+        coverage = trace.cover(instrument)
+        if coverage.state is not TableState.ROWS:
+            return InsufficientData(model=None, reason=coverage.conclusion, record=coverage.advice)
+    return None
+
+
+def _detect(detector: Detector[Any], options: Any, view: ModelView) -> Outcome:
+    """One detector on one model; whatever it raises becomes an outcome, so that the others still run."""
+    try:
+        outcome: Outcome = detector.detect(view, options)
+    except Exception as error:  # noqa: BLE001 - plug-ins may raise anything; the report must show it
+        return DetectorFailed(model=view.name, error=f"{type(error).__name__}: {error}")
+    return outcome

@@ -1,0 +1,30 @@
+"""Numbers as people read them. Everything else computes in int64 ns and shares from 0 to 1."""
+
+from __future__ import annotations
+
+_DURATION_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
+
+
+def format_duration(ns: float) -> str:
+    """A duration in ns with two decimals in the largest unit that keeps it at 1 or more, as Instruments shows it."""
+    for size, unit in _DURATION_UNITS:
+        # Half a hundredth below the unit already rounds up to it.
+        if abs(ns) >= size * 0.999995:
+            return f"{ns / size:.2f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def format_share(share: float) -> str:
+    """A share from 0 to 1 in percent; below 10 % with one decimal, and never rounded to a false 0 or 100."""
+    percent = share * 100
+    if 0 < percent < 0.1:
+        return "< 0.1 %"
+    if 99.5 <= percent < 100:
+        return "> 99 %"
+    return f"{percent:.1f} %" if percent < 9.95 and percent != int(percent) else f"{percent:.0f} %"
+
+
+def format_count(count: int, noun: str, plural: str | None = None) -> str:
+    """A count with its noun: `1 load`, `1,295 predictions`."""
+    words = noun if count == 1 else (plural or f"{noun}s")
+    return f"{count:,} {words}"
