@@ -1,0 +1,209 @@
+"""Interval algebra against brute force over small integers, plus cases worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tracekit import intervals
+
+thorough = settings(deadline=None, max_examples=200)
+
+Pairs = list[tuple[int, int]]
+
+pair = st.tuples(st.integers(-12, 25), st.integers(0, 12)).map(lambda p: (p[0], p[0] + p[1]))
+pairs = st.lists(pair, max_size=14)
+"""Many ties, duplicates, nested and touching intervals, and intervals without length."""
+
+
+def split(items: Pairs) -> tuple[np.ndarray, np.ndarray]:
+    array = np.array(items, dtype=np.int64).reshape(-1, 2)
+    return array[:, 0], array[:, 1]
+
+
+def covered(items: Pairs) -> set[int]:
+    """Unit cells `[t, t + 1)` that the intervals cover."""
+    return {t for a, b in items for t in range(a, b)}
+
+
+def depth(items: Pairs, t: int) -> int:
+    return sum(a <= t < b for a, b in items)
+
+
+@thorough
+@given(pairs)
+def test_the_union_covers_the_same_time_in_separate_sorted_pieces(items: Pairs) -> None:
+    left, right = intervals.union(*split(items))
+    assert covered(list(zip(left.tolist(), right.tolist(), strict=True))) == covered(items)
+    assert (left < right).all()
+    assert (left[1:] > right[:-1]).all()
+    assert intervals.union_length(*split(items)) == len(covered(items))
+
+
+@thorough
+@given(pairs)
+def test_gaps_are_the_time_between_the_pieces(items: Pairs) -> None:
+    left, right = intervals.gaps(*split(items))
+    cells = covered(items)
+    expected = set(range(min(cells), max(cells) + 1)) - cells if cells else set()
+    assert covered(list(zip(left.tolist(), right.tolist(), strict=True))) == expected
+    assert (left < right).all()
+
+
+@thorough
+@given(pairs, pairs)
+def test_the_intersection_is_the_time_that_both_cover(first: Pairs, second: Pairs) -> None:
+    assert intervals.intersection_length(*split(first), *split(second)) == len(covered(first) & covered(second))
+
+
+@thorough
+@given(pairs, pair)
+def test_clipping_keeps_each_row_and_drops_the_time_outside(items: Pairs, window: tuple[int, int]) -> None:
+    low, high = intervals.clip(*split(items), *window)
+    for before, after in zip(items, zip(low.tolist(), high.tolist(), strict=True), strict=True):
+        assert covered([after]) == covered([before]) & covered([window])
+        assert window[0] <= after[0] <= after[1] <= window[1]
+
+
+def test_clipping_takes_one_window_per_row() -> None:
+    low, high = intervals.clip([0, 0, 50], [10, 10, 60], [2, 20, 0], [5, 30, 100])
+    assert low.tolist() == [2, 20, 50]
+    assert high.tolist() == [5, 20, 60]
+
+
+@thorough
+@given(st.lists(st.tuples(st.integers(0, 4), pair), max_size=20))
+def test_the_union_by_group_is_the_union_of_each_group(rows: list[tuple[int, tuple[int, int]]]) -> None:
+    groups = np.array([g for g, _ in rows], dtype=np.int64)
+    found = intervals.union_length_by_group(groups, *split([p for _, p in rows]), 5)
+    assert found.tolist() == [len(covered([p for g, p in rows if g == group])) for group in range(5)]
+
+
+def test_the_union_by_group_is_exact_where_shifted_times_would_overflow() -> None:
+    day = 86_400_000_000_000
+    groups = np.repeat(np.arange(200_000), 2)
+    starts = np.tile([0, day // 2], 200_000)
+    found = intervals.union_length_by_group(groups, starts, np.full_like(starts, day), 200_000)
+    assert (found == day).all()
+
+
+@thorough
+@given(pairs)
+def test_the_depth_profile_is_the_number_running_at_each_time(items: Pairs) -> None:
+    times, level = intervals.depth_profile(*split(items))
+    assert (np.diff(times) > 0).all()
+    for t in range(-15, 40):
+        step = int(np.searchsorted(times, t, side="right")) - 1
+        assert (int(level[step]) if step >= 0 else 0) == depth(items, t)
+    assert (np.diff(level) != 0).all()
+    assert not level.size or level[-1] == 0
+
+
+@thorough
+@given(pairs)
+def test_depth_at_start_counts_what_runs_then(items: Pairs) -> None:
+    assert intervals.depth_at_start(*split(items)).tolist() == [depth(items, a) for a, _ in items]
+    assert intervals.max_depth(*split(items)) == max((depth(items, t) for t in range(-15, 40)), default=0)
+
+
+@thorough
+@given(pairs, pairs)
+def test_the_integral_of_the_depth_is_the_time_of_all_intervals_in_each_window(items: Pairs, windows: Pairs) -> None:
+    found = intervals.integrate(*intervals.depth_profile(*split(items)), *split(windows))
+    assert found.tolist() == [sum(depth(items, t) for t in range(a, b)) for a, b in windows]
+
+
+@thorough
+@given(pairs, pairs)
+def test_busy_time_in_windows_counts_overlaps_once(items: Pairs, windows: Pairs) -> None:
+    found = intervals.busy_in_windows(*split(items), *split(windows))
+    assert found.tolist() == [len(covered(items) & covered([window])) for window in windows]
+
+
+@settings(deadline=None, max_examples=500)
+@given(pairs, pairs)
+def test_containment_agrees_with_looking_at_every_pair(outer: Pairs, inner: Pairs) -> None:
+    index, count = intervals.containing(*split(outer), *split(inner))
+    holders = [[i for i, (s, e) in enumerate(outer) if s <= a and b <= e] for a, b in inner]
+    assert count.tolist() == [len(h) for h in holders]
+    assert index.tolist() == [h[0] if len(h) == 1 else -1 for h in holders]
+
+
+def test_containment_is_exact_among_many_nested_and_one_that_spans_all() -> None:
+    n = 1000
+    outer_starts = np.concatenate((np.arange(n), [0]))
+    outer_ends = np.concatenate((2 * n - np.arange(n), [10 * n]))
+    index, count = intervals.containing(outer_starts, outer_ends, [0, 500, n - 1, 5 * n], [0, 501, n + 1, 5 * n + 1])
+    # [500, 501) lies in the nested ones that start at 0 to 500 and in the one that spans all.
+    assert count.tolist() == [2, 502, 1001, 1]
+    assert index.tolist() == [-1, -1, -1, n]
+
+
+def test_an_interval_with_the_bounds_of_the_outer_one_lies_in_it() -> None:
+    index, count = intervals.containing([10], [20], [10, 10, 9, 10], [20, 19, 20, 21])
+    assert index.tolist() == [0, 0, -1, -1]
+    assert count.tolist() == [1, 1, 0, 0]
+
+
+def test_an_instant_on_a_shared_edge_lies_in_both_neighbours() -> None:
+    index, count = intervals.containing([0, 10], [10, 20], [10, 0, 20], [10, 0, 20])
+    assert count.tolist() == [2, 1, 1]
+    assert index.tolist() == [-1, 0, 1]
+
+
+def test_touching_intervals_are_one_piece_at_depth_one() -> None:
+    left, right = intervals.union([5, 0], [9, 5])
+    assert (left.tolist(), right.tolist()) == ([0], [9])
+    times, level = intervals.depth_profile([5, 0], [9, 5])
+    assert (times.tolist(), level.tolist()) == ([0, 9], [1, 0])
+    assert intervals.max_depth([5, 0], [9, 5]) == 1
+
+
+def test_instants_cover_nothing_and_add_no_depth() -> None:
+    assert intervals.union_length([3, 3], [3, 3]) == 0
+    assert intervals.max_depth([3, 0], [3, 9]) == 1
+    assert intervals.depth_at_start([3, 0, 20], [3, 9, 20]).tolist() == [1, 1, 0]
+
+
+def test_empty_sets_have_empty_answers() -> None:
+    none: list[int] = []
+    assert intervals.union_length(none, none) == 0
+    assert intervals.max_depth(none, none) == 0
+    assert intervals.busy_in_windows(none, none, [0], [10]).tolist() == [0]
+    assert intervals.containing(none, none, [1], [2])[1].tolist() == [0]
+    assert intervals.containing([1], [2], none, none)[0].size == 0
+    assert intervals.union_length_by_group(none, none, none, 2).tolist() == [0, 0]
+    for result in (*intervals.union(none, none), *intervals.gaps(none, none), *intervals.depth_profile(none, none)):
+        assert result.dtype == np.int64
+        assert result.size == 0
+
+
+def test_times_beyond_the_exact_range_of_floats_stay_exact() -> None:
+    base = 2**60 + 1
+    assert intervals.union_length([base, base + 1], [base + 2, base + 4]) == 4
+    assert intervals.busy_in_windows([base], [base + 3], [base + 1], [base + 9]).tolist() == [2]
+
+
+@pytest.mark.parametrize("function", [intervals.union, intervals.depth_profile, intervals.depth_at_start])
+def test_an_end_before_its_start_is_refused(function) -> None:
+    with pytest.raises(ValueError, match="ends before it starts"):
+        function([5], [4])
+
+
+def test_arrays_of_unequal_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="differ in number"):
+        intervals.union([1, 2], [3])
+    with pytest.raises(ValueError, match="differ in number"):
+        intervals.union_length_by_group([0, 1], [1], [2], 2)
+
+
+def test_floats_are_refused_since_they_lose_nanoseconds() -> None:
+    with pytest.raises(TypeError, match="integers"):
+        intervals.union([1.0], [2.0])
+
+
+@pytest.mark.parametrize("group", [-1, 2])
+def test_a_group_out_of_range_is_refused(group: int) -> None:
+    with pytest.raises(ValueError, match="0 to 1"):
+        intervals.union_length_by_group([group], [1], [2], 2)

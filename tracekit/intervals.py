@@ -1,0 +1,233 @@
+"""Interval algebra on int64 nanoseconds.
+
+An interval is half-open, `[start, end)`. A set of intervals is two aligned arrays in any order; they may overlap,
+nest and repeat. Touching intervals do not overlap. An interval without length covers no time and adds no
+concurrency.
+
+Every function is pure. Values that are not integers raise TypeError; arrays of unequal length and ends before their
+starts raise ValueError. n is the number of intervals, m the number of windows or inner intervals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    IntArray = NDArray[np.int64]
+
+
+def union(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Starts and ends of the merged pieces, sorted, none touching another. O(n log n)."""
+    start, end = _with_length(*_checked(starts, ends))
+    if not start.size:
+        return start, end
+    order = np.argsort(start, kind="stable")
+    start = start[order]
+    reach = np.maximum.accumulate(end[order])
+    opens = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
+    closes = np.concatenate((opens[1:], [start.size])) - 1
+    return start[opens], reach[closes]
+
+
+def union_length(starts: ArrayLike, ends: ArrayLike) -> int:
+    """Time in ns that at least one interval covers. O(n log n)."""
+    left, right = union(starts, ends)
+    return int((right - left).sum())
+
+
+def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike, size: int) -> IntArray:
+    """Union length in ns of each group of intervals: shape (size,), zero for a group without any. O(n log n).
+
+    `groups` holds the group of each interval, 0 to size - 1; others raise ValueError.
+    """
+    start, end = _checked(starts, ends)
+    group = _integers(groups)
+    if group.shape != start.shape:
+        raise ValueError("groups and intervals differ in number")
+    if group.size and (group.min() < 0 or group.max() >= size):
+        raise ValueError(f"groups must lie in 0 to {size - 1}")
+    order = np.lexsort((start, group))
+    group, start, end = group[order], start[order], end[order]
+    # A running maximum over ranks by (group, end) starts afresh at each group, since a later group ranks higher.
+    # Shifting each group in time would do the same, but overflows int64 on many groups in a long recording.
+    by_end = np.lexsort((end, group))
+    reach = end[by_end[np.maximum.accumulate(_inverse(by_end))]]
+    opens = np.concatenate(([True], group[1:] != group[:-1]))[: group.size]
+    previous = np.where(opens, start, np.concatenate((start[:1], reach[:-1])))
+    added = np.maximum(end - np.maximum(start, previous), 0)
+    total = np.concatenate(([0], np.cumsum(added)))
+    edges = np.searchsorted(group, np.arange(size + 1))
+    return np.diff(total[edges])
+
+
+def gaps(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Starts and ends of the pauses between the merged pieces, sorted. O(n log n)."""
+    left, right = union(starts, ends)
+    return right[:-1], left[1:]
+
+
+def intersection_length(
+    first_starts: ArrayLike, first_ends: ArrayLike, second_starts: ArrayLike, second_ends: ArrayLike
+) -> int:
+    """Time in ns that both sets cover, as union(first) + union(second) - union(both). O(n log n)."""
+    first = _checked(first_starts, first_ends)
+    second = _checked(second_starts, second_ends)
+    both = union_length(np.concatenate((first[0], second[0])), np.concatenate((first[1], second[1])))
+    return union_length(*first) + union_length(*second) - both
+
+
+def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:
+    """The part of each interval inside `[low, high)`, row by row. O(n).
+
+    The bounds are one window for all, or one per interval. An interval outside becomes one without length.
+    """
+    start, end = _checked(starts, ends)
+    lower, upper = _checked(low, high)
+    return np.clip(start, lower, upper), np.clip(end, lower, upper)
+
+
+def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Concurrency as a step function: times at which it changes, sorted, and the depth from each time on.
+
+    The depth is 0 before the first time and from the last one on; both arrays are empty where no interval has
+    length. O(n log n).
+    """
+    start, end = _with_length(*_checked(starts, ends))
+    times = np.concatenate((start, end))
+    change = np.concatenate((np.ones_like(start), -np.ones_like(end)))
+    order = np.argsort(times, kind="stable")
+    times, depth = times[order], np.cumsum(change[order])
+    last_of_time = np.concatenate((times[1:] != times[:-1], [True]))[: times.size]
+    times, depth = times[last_of_time], depth[last_of_time]
+    changed = np.diff(depth, prepend=0) != 0
+    return times[changed], depth[changed]
+
+
+def depth_at_start(starts: ArrayLike, ends: ArrayLike) -> IntArray:
+    """For each interval, how many are running at its start, itself included: shape (n,). O(n log n).
+
+    Intervals without length are not counted, not even for themselves.
+    """
+    all_starts, all_ends = _checked(starts, ends)
+    start, end = _with_length(all_starts, all_ends)
+    begun = np.searchsorted(np.sort(start), all_starts, side="right")
+    over = np.searchsorted(np.sort(end), all_starts, side="right")
+    return (begun - over).astype(np.int64)
+
+
+def max_depth(starts: ArrayLike, ends: ArrayLike) -> int:
+    """The largest number of intervals running at once; 0 where none has length. O(n log n)."""
+    return int(depth_at_start(starts, ends).max(initial=0))
+
+
+def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, window_ends: ArrayLike) -> IntArray:
+    """Integral of a step function over each window, in ns times depth: shape (m,). O((n + m) log n).
+
+    `times` and `depth` are as `depth_profile` returns them, or with its depth replaced by a function of it that
+    is 0 at the end. Divided by the window's length this is the mean depth in it.
+    """
+    low, high = _checked(window_starts, window_ends)
+    at, level = _integers(times), _integers(depth)
+    if not at.size:
+        return np.zeros_like(low)
+    # Summed step by step, no value exceeds the integral itself; counting times in full would overflow int64.
+    before = np.concatenate(([0], np.cumsum(level[:-1] * np.diff(at))))
+
+    def up_to(time: IntArray) -> IntArray:
+        step = np.searchsorted(at, time, side="right") - 1
+        inside = np.maximum(step, 0)
+        return np.where(step < 0, 0, before[inside] + level[inside] * (time - at[inside]))
+
+    return up_to(high) - up_to(low)
+
+
+def busy_in_windows(starts: ArrayLike, ends: ArrayLike, window_starts: ArrayLike, window_ends: ArrayLike) -> IntArray:
+    """Time in ns of each window that at least one interval covers: shape (m,). O((n + m) log n).
+
+    Windows may overlap each other and come in any order.
+    """
+    return integrate(*depth_profile(*union(starts, ends)), window_starts, window_ends)
+
+
+def containing(
+    outer_starts: ArrayLike, outer_ends: ArrayLike, inner_starts: ArrayLike, inner_ends: ArrayLike
+) -> tuple[IntArray, IntArray]:
+    """For each inner interval the index of the one outer interval that contains it, and how many contain it.
+
+    An outer interval contains an inner one when it starts no later and ends no earlier; equal bounds count. By the
+    same rule an inner interval without length lies in every outer one that it touches, at either edge.
+
+    Returns two arrays of shape (m,): the index, -1 where the count is not 1, and the count. Outer intervals may
+    overlap, nest and repeat; a long one costs nothing extra. O((n + m) log n), for the exact counts above 1 too.
+    """
+    outer_start, outer_end = _checked(outer_starts, outer_ends)
+    inner_start, inner_end = _checked(inner_starts, inner_ends)
+    order = np.argsort(outer_start, kind="stable")
+    ends = outer_end[order]
+    by_end = np.argsort(ends, kind="stable")
+    rank = _inverse(by_end)
+    begun = np.searchsorted(outer_start[order], inner_start, side="right")
+    reaching = np.searchsorted(ends[by_end], inner_end, side="left")
+    # Of the outer intervals that have begun, the one that ends last contains if any does, and the one that ends
+    # second to last decides whether it is alone.
+    last = np.concatenate(([-1], np.maximum.accumulate(rank)))
+    second = np.concatenate(([-1], np.maximum.accumulate(np.minimum(rank, last[:-1]))))
+    count = (last[begun] >= reaching).astype(np.int64) + (second[begun] >= reaching)
+    several = np.flatnonzero(count == 2)
+    count[several] = _count_at_least(rank, begun[several], reaching[several])
+    index = np.full(inner_start.shape, -1, dtype=np.int64)
+    alone = np.flatnonzero(count == 1)
+    index[alone] = order[by_end[last[begun[alone]]]]
+    return index, count
+
+
+def _count_at_least(values: IntArray, lengths: IntArray, floors: IntArray) -> IntArray:
+    """How many of the first `lengths[i]` values are at least `floors[i]`, for each i. O((n + m) log n).
+
+    `values` is a permutation of 0 to n - 1. A wavelet matrix: for each bit, from the highest, values are split by
+    that bit in stable order, and the range of each query follows the bit of its floor.
+    """
+    count = np.zeros_like(lengths)
+    low, high = np.zeros_like(lengths), lengths
+    for bit in reversed(range(int(values.size).bit_length())):
+        one = (values >> bit) & 1
+        zeros = np.concatenate(([0], np.cumsum(1 - one)))
+        low_zeros, high_zeros = zeros[low], zeros[high]
+        low_ones, high_ones = low - low_zeros, high - high_zeros
+        up = ((floors >> bit) & 1).astype(bool)
+        count += np.where(up, 0, high_ones - low_ones)
+        low = np.where(up, zeros[-1] + low_ones, low_zeros)
+        high = np.where(up, zeros[-1] + high_ones, high_zeros)
+        values = np.concatenate((values[one == 0], values[one == 1]))
+    return count + high - low
+
+
+def _inverse(order: IntArray) -> IntArray:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(order.size)
+    return inverse
+
+
+def _with_length(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    keep = ends > starts
+    return starts[keep], ends[keep]
+
+
+def _checked(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
+    start, end = _integers(starts), _integers(ends)
+    if start.shape != end.shape:
+        raise ValueError("starts and ends differ in number")
+    if (end < start).any():
+        raise ValueError("an interval ends before it starts")
+    return start, end
+
+
+def _integers(values: ArrayLike) -> IntArray:
+    array = np.asarray(values)
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"times must be integers (ns), not {array.dtype}")
+    return array.astype(np.int64, copy=False)
