@@ -11,6 +11,14 @@ status 2; `--debug` adds the traceback.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SHOWN_CHOICES = 20
+"""How many of the possible names an error message lists."""
+
 
 class TracekitError(Exception):
     """An expected failure. `str(error)` is one sentence that a user can act on."""
@@ -36,3 +44,18 @@ class MissingColumn(UnreadableRecording):
 
 class UsageError(TracekitError):
     """A name, option or value that the caller gave does not exist or does not fit."""
+
+
+def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
+    """Error for a name that does not exist: the nearest choice where there is one, and the choices themselves.
+
+    Not more than `SHOWN_CHOICES` of them: a machine-wide recording holds hundreds of processes.
+    """
+    import difflib
+
+    names = list(choices)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
+    more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
+    return UsageError(f"there is no {what} named '{name}'{hint} (choices: {shown}{more})")

@@ -1,0 +1,61 @@
+"""tracekit: analyzer for Apple Instruments recordings of on-device machine learning.
+
+    import tracekit
+
+    report = tracekit.analyze("recording")
+    activity = tracekit.open_trace("recording").activity  # a pandas DataFrame
+
+Importing the package is cheap; what a name needs is imported when the name is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit._version import __version__
+from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
+
+if TYPE_CHECKING:
+    from tracekit.api import analyze, open_trace
+    from tracekit.recording import open_recording
+    from tracekit.recording.contents import Recording
+    from tracekit.report.model import Report
+    from tracekit.trace.model import Trace
+
+__all__ = [
+    "MissingColumn",
+    "Recording",
+    "Report",
+    "Trace",
+    "TracekitError",
+    "UnreadableRecording",
+    "UsageError",
+    "__version__",
+    "analyze",
+    "open_recording",
+    "open_trace",
+]
+
+_LAZY = {
+    "Recording": "tracekit.recording.contents",
+    "Report": "tracekit.report.model",
+    "Trace": "tracekit.trace.model",
+    "analyze": "tracekit.api",
+    "open_recording": "tracekit.recording",
+    "open_trace": "tracekit.api",
+}
+"""Module that holds each public name that is not imported at once."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

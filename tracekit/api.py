@@ -1,0 +1,70 @@
+"""The Python interface: everything the command line does, without a terminal.
+
+    import tracekit
+
+    report = tracekit.analyze("recording")
+    activity = tracekit.open_trace("recording").activity
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.options import configure
+from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.runner import choose, run_detectors
+from tracekit.recording import open_recording
+from tracekit.report.build import build_report, check_sort
+from tracekit.report.checks import check_from
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.filter import filter_trace
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection, Mapping, Sequence
+
+    from tracekit.recording import Progress
+    from tracekit.report.model import Report
+    from tracekit.trace.model import Trace
+
+    Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+    """One path or several that make up one recording. `-` is standard input."""
+
+
+def open_trace(path: Paths, *, run: int | None = None, progress: Progress | None = None) -> Trace:
+    """Read a recording and work out what it means.
+
+    `run` is the number of the run; the first one where it is None. Raises `UnreadableRecording` for an input that is
+    no recording or a broken one, and `UsageError` for a run that it does not hold.
+    """
+    return build_trace(open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress))
+
+
+def analyze(
+    path: Paths,
+    *,
+    run: int | None = None,
+    models: Sequence[str] = (),
+    process: str | int | None = None,
+    only: Collection[str] = (),
+    skip: Collection[str] = (),
+    settings: Mapping[str, str | int | float] | None = None,
+    sort: str = "total",
+    redact: bool = True,
+    progress: Progress | None = None,
+) -> Report:
+    """Read a recording, judge it and report.
+
+    `models` are shell patterns of base names, `process` a name or pid, `only` and `skip` ids of detectors; `settings`
+    maps `detector.option` to a value. `sort` is a column of the aggregation. `redact=False` keeps private fields.
+
+    Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist; what
+    does not depend on the recording is checked before it is read.
+    """
+    choose(DETECTORS, only, skip)
+    configure(DETECTORS, settings or {})
+    check_sort(sort)
+    trace = filter_trace(open_trace(path, run=run, progress=progress), models=models, process=process)
+    judgements = run_detectors(trace, only=only, skip=skip, settings=settings)
+    checks = [check_from(detector, outcome) for detector, outcome in judgements]
+    return build_report(trace, checks, sort=sort, redact=redact)

@@ -1,0 +1,26 @@
+"""What a command is. Modules of commands are light: whatever is heavy is imported inside `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from tracekit.cli.exits import ExitStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One word after `tracekit`."""
+
+    name: str
+    summary: str
+    """One line for the list of commands."""
+    description: str
+    """What `tracekit NAME --help` says first."""
+    add_arguments: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], ExitStatus]
+    """Does the work. Raises `TracekitError` for what the user can mend."""

@@ -1,0 +1,80 @@
+"""`tracekit detectors`: what tracekit can judge, and by which thresholds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from tracekit.detectors.framework import Detector
+
+WIDEST = 120
+"""Longer lines are hard to read, however wide the terminal."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Print every detector with its options."""
+    from tracekit.cli.output import emit
+    from tracekit.detectors.registry import DETECTORS
+
+    if arguments.format == "json":
+        emit(json.dumps([_facts(detector) for detector in DETECTORS], indent=2) + "\n")
+    else:
+        width = min(shutil.get_terminal_size().columns, WIDEST)
+        emit("\n".join(_paragraph(detector, width) for detector in DETECTORS))
+    return ExitStatus.DONE
+
+
+def _facts(detector: Detector[Any]) -> dict[str, object]:
+    """One detector as JSON."""
+    from tracekit.detectors.options import option_infos
+
+    return {
+        "id": detector.id,
+        "title": detector.title,
+        "finding_title": detector.finding_title,
+        "needs": list(detector.needs),
+        "options": [
+            {"name": info.name, "default": info.default, "unit": info.unit, "basis": info.basis}
+            for info in option_infos(detector)
+        ],
+    }
+
+
+def _paragraph(detector: Detector[Any], width: int) -> str:
+    """One detector as text: id, what it reports, then each option as `--set` takes it."""
+    from tracekit.detectors.options import option_infos
+
+    lines = [detector.id, *_wrapped(f"Finds: {detector.finding_title}.", width, 2)]
+    lines += _wrapped(f"Needs rows of: {', '.join(detector.needs)}.", width, 2)
+    for info in option_infos(detector):
+        lines.append(f"    {detector.id}.{info.name}={info.default} ({info.unit})")
+        lines += _wrapped(info.basis, width, 8)
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, width: int, indent: int) -> list[str]:
+    """Lines of `text` that fit the width."""
+    margin = " " * indent
+    return textwrap.wrap(text, max(width, 40), initial_indent=margin, subsequent_indent=margin)
+
+
+COMMAND = Command(
+    name="detectors",
+    summary="list the detectors and their options",
+    description="List the detectors with their options: default, unit, and where each number comes from.",
+    add_arguments=add_arguments,
+    run=run,
+)

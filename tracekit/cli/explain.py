@@ -1,0 +1,55 @@
+"""`tracekit explain ID`: the page of one detector."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("id", metavar="ID", help="a detector, as 'tracekit detectors' lists it")
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Print the page: laid out on a terminal, as Markdown in a pipe."""
+    from tracekit.cli.output import emit
+    from tracekit.detectors.page import page_markdown
+    from tracekit.detectors.registry import DETECTORS
+    from tracekit.errors import unknown
+
+    by_id = {detector.id: detector for detector in DETECTORS}
+    if arguments.id not in by_id:
+        raise unknown("detector", arguments.id, by_id)
+    page = page_markdown(by_id[arguments.id])
+    emit(_laid_out(page) if sys.stdout is not None and sys.stdout.isatty() else page)
+    return ExitStatus.DONE
+
+
+def _laid_out(page: str) -> str:
+    """Markdown rendered for the terminal."""
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    with console.capture() as capture:
+        console.print(Markdown(page))
+    return capture.get()
+
+
+COMMAND = Command(
+    name="explain",
+    summary="print the page of one detector",
+    description=(
+        "Print the page of one detector: what it looks for, how it measures, its thresholds and where they come "
+        "from, and how to fix what it finds."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,85 @@
+"""`tracekit tables PATH...`: what a recording holds, table by table."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator, Sequence
+
+    from tracekit.recording.contents import Contents
+
+HEADINGS = ("run", "table", "schema", "state", "rows", "columns", "attributes", "source", "reason")
+"""Columns of the list; also the keys of its JSON, where `table` is the position in the run."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("path", metavar="PATH", nargs="+", help="an export: XML files, a folder or zip of them, or -")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Print the tables of every run."""
+    from tracekit.cli.output import emit
+    from tracekit.cli.progress import showing_progress
+    from tracekit.recording import open_contents
+
+    with showing_progress() as progress:
+        contents = open_contents(arguments.path, progress=progress)
+    rows = list(_rows(contents))
+    if arguments.format == "json":
+        emit(json.dumps([dict(zip(HEADINGS, row, strict=True)) for row in rows], indent=2) + "\n")
+    else:
+        emit(_aligned([HEADINGS, *([_text(value) for value in row] for row in rows)]))
+    return ExitStatus.DONE
+
+
+def _rows(contents: Contents) -> Iterator[tuple[object, ...]]:
+    """One row per table, in the order of `HEADINGS`."""
+    for run_ in contents.runs:
+        for entry in run_.tables:
+            yield (
+                run_.number,
+                entry.position,
+                entry.schema,
+                str(entry.state),
+                entry.rows,
+                entry.columns,
+                dict(entry.attributes),
+                entry.source,
+                entry.reason,
+            )
+
+
+def _text(value: object) -> str:
+    """A cell as text. What is not known is a dash, never a zero."""
+    if value is None:
+        return "-"
+    if isinstance(value, dict):
+        return " ".join(f"{key}={value[key]}" for key in sorted(value))
+    return str(value)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Left-aligned columns, two spaces apart; the last column is as long as it needs to be."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(lines) + "\n"
+
+
+COMMAND = Command(
+    name="tables",
+    summary="list the tables of a recording",
+    description=(
+        "List what a recording holds: every table of every run with its state (missing, empty, rows, unreadable), "
+        "rows, columns and attributes."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

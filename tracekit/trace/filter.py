@@ -1,0 +1,157 @@
+"""Narrows a trace to some models or to one process.
+
+Filtering changes what is counted, so every filter leaves a note that says what it did and what it could not tell.
+Coverage stays as it is: what an instrument recorded does not depend on what one wants to look at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.errors import unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.trace.model import Trace
+
+    Mask = npt.NDArray[np.bool_]
+
+EVENT_FRAMES = ("activity", "data", "compute", "other", "hardware")
+"""Frames of `Trace` that share the columns of `tracekit.trace.events`."""
+CORE_ML_FRAMES = ("activity", "data", "compute", "other")
+"""Those of the Core ML instrument, whose table has no process column."""
+
+
+def filter_trace(trace: Trace, *, models: Sequence[str] = (), process: str | int | None = None) -> Trace:
+    """The trace with only the rows of some models and of one process; the same object where nothing is asked for.
+
+    `models` are case-sensitive shell patterns of base names; a pipeline keeps the rows of its stages. `process` is a
+    name or a pid. Raises `UsageError` where a pattern matches no model, or where no row is of that process.
+    O(rows) per frame.
+    """
+    if process is not None:
+        trace = _only_process(trace, process)
+    if models:
+        trace = _only_models(trace, models)
+    return trace
+
+
+def _only_models(trace: Trace, patterns: Sequence[str]) -> Trace:
+    """Rows that name one of the models, or a stage of one."""
+    names = model_names(trace)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise unknown("model in this recording", pattern, names)
+    chosen = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+    def keep(frame: pd.DataFrame) -> Mask:
+        of_model = frame["model"].isin(chosen) | frame["parent_model"].isin(chosen)
+        return of_model.to_numpy(dtype=bool)
+
+    note = f"Only rows of {_listed('model', chosen)} are counted; rows that name no model are left out."
+    return _narrowed(trace, keep, EVENT_FRAMES, note)
+
+
+def model_names(trace: Trace) -> list[str]:
+    """Base names that any event frame mentions, sorted."""
+    found: set[str] = set()
+    for name in EVENT_FRAMES:
+        frame: pd.DataFrame = getattr(trace, name)
+        for column in ("model", "parent_model"):
+            found.update(str(value) for value in frame[column].dropna().unique())
+    return sorted(found)
+
+
+def _only_process(trace: Trace, process: str | int) -> Trace:
+    """Rows of the process, and those that could be its own because their table names no process."""
+    wanted = str(process)
+    target = trace.run.target.process
+    is_target = target is not None and wanted in _spellings(target.name, target.pid)
+    if not is_target:
+        _require_process(trace, wanted)
+
+    def keep(frame: pd.DataFrame) -> Mask:
+        return _of_process(frame, wanted)
+
+    context = {name: frame[_of_process(frame, wanted)] for name, frame in trace.context.items()}
+    hardware = trace.hardware[keep(trace.hardware)]
+    notes = [f"Only rows of process {wanted} are counted"]
+    unnamed = int(hardware["process"].isna().to_numpy().sum())
+    if unnamed:
+        notes.append(f"{unnamed} hardware rows name no process and are counted too")
+    if target is None:
+        notes.append("Core ML rows name no process and are all counted")
+    elif not is_target:
+        notes.append("Core ML rows name no process; they belong to the target, so none is counted")
+    narrowed = _narrowed(replace(trace, context=context), keep, ("hardware",), "; ".join(notes) + ".")
+    if target is not None and not is_target:
+        narrowed = _narrowed(narrowed, _none, CORE_ML_FRAMES, "")
+    return narrowed
+
+
+def _require_process(trace: Trace, wanted: str) -> None:
+    """Raise `UsageError` if no row of the recording is of that process."""
+    names: set[str] = set()
+    for frame in (trace.hardware, *trace.context.values()):
+        if {"process", "pid"} <= set(frame.columns):
+            pairs = frame[["process", "pid"]].dropna(subset=["process"]).drop_duplicates()
+            for name, pid in pairs.itertuples(index=False):
+                if wanted in _spellings(str(name), None if pd.isna(pid) else int(pid)):
+                    return
+                names.add(str(name))
+    target = trace.run.target.process
+    raise unknown("process in this recording", wanted, sorted(names | ({target.name} if target else set())))
+
+
+def _spellings(name: str, pid: int | None) -> tuple[str, ...]:
+    """How a user may write a process."""
+    return (name,) if pid is None else (name, str(pid))
+
+
+def _of_process(frame: pd.DataFrame, wanted: str) -> Mask:
+    """Rows of the process, and rows without one; all rows of a frame that knows no processes."""
+    if not {"process", "pid"} <= set(frame.columns):
+        return np.ones(len(frame), dtype=bool)
+    own = frame["process"].astype("object").eq(wanted) | frame["pid"].astype("string").eq(wanted).fillna(value=False)
+    return (own | frame["process"].isna()).to_numpy(dtype=bool)
+
+
+def _none(frame: pd.DataFrame) -> Mask:
+    """No row at all."""
+    return np.zeros(len(frame), dtype=bool)
+
+
+def _narrowed(trace: Trace, keep: Callable[[pd.DataFrame], Mask], names: Sequence[str], note: str) -> Trace:
+    """The trace with only the chosen rows of the named frames, links and models brought in line."""
+    kept = {name: keep(getattr(trace, name)) if name in names else None for name in EVENT_FRAMES}
+    activity_kept = kept["activity"]
+    frames: dict[str, pd.DataFrame] = {}
+    for name, mask in kept.items():
+        frame: pd.DataFrame = getattr(trace, name)
+        frame = frame if mask is None else frame[mask].reset_index(drop=True)
+        frames[name] = frame if activity_kept is None else _relinked(frame, activity_kept)
+    narrowed = replace(trace, **frames, notes=(*trace.notes, note) if note else trace.notes)
+    mentioned = model_names(narrowed)
+    return replace(narrowed, models=trace.models[trace.models["name"].isin(mentioned)].reset_index(drop=True))
+
+
+def _relinked(frame: pd.DataFrame, activity_kept: Mask) -> pd.DataFrame:
+    """`frame` with `prediction` pointing at the new places of the kept activity rows; null where the row is gone."""
+    place = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
+    old = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
+    new = np.full(len(old), -1, dtype=np.int64)
+    new[old >= 0] = place[old[old >= 0]]
+    return frame.assign(prediction=pd.arrays.IntegerArray(np.maximum(new, 0), mask=new < 0))
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    """`model A`, or `models A, B`."""
+    return f"{what}{'s' if len(names) > 1 else ''} {', '.join(names)}"
