@@ -5,11 +5,13 @@ A field is None where the input does not hold it; nothing here is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from tracekit.recording.table import NO_ATTRIBUTES, Process, Table, TableState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class TableEntry:
     """Number of rows; None where the table is `missing` or `unreadable`."""
     columns: int | None = None
     """Number of columns; None where the input has no schema for it."""
-    attributes: Mapping[str, str] = NO_ATTRIBUTES
+    attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
     position: int | None = None
     source: str = ""
     reason: str = ""

@@ -11,13 +11,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tracekit.errors import MissingColumn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import numpy.typing as npt
 
     Int64Array = npt.NDArray[np.int64]

@@ -1,1 +1,1 @@
-"""."""
+"""Reader of the XML that `xctrace export` writes."""

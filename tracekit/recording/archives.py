@@ -1,0 +1,144 @@
+"""Zip archives of exports, read as streams and never unpacked to disk.
+
+Everything an archive claims about itself is checked before a member is opened.
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.export import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from typing import BinaryIO
+
+MAGIC: Final = (b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of an archive, with members and without."""
+
+PACK_AGAIN: Final = "pack the exported XML files again, or pass their folder"
+"""What helps against an unusable archive."""
+
+_END = struct.Struct("<4s4H2LH")
+_END64_LOCATOR = struct.Struct("<4sLQL")
+_END64 = struct.Struct("<4sQ2H2L4Q")
+_MAX_COMMENT = 65_535
+_ARCHIVE_SUFFIXES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file inside an archive."""
+
+    path: str
+    size: int
+    """Size unpacked, as the archive declares it; no more than this is ever read."""
+    open: Callable[[], AbstractContextManager[BinaryIO]]
+
+
+def members(stream: BinaryIO, label: str) -> list[Member]:
+    """The files of an archive, in order of their names. `stream` must stay open. Raises `UnreadableRecording`."""
+    try:
+        _check_directory(stream, label)
+        archive = zipfile.ZipFile(stream)
+        packed_size = stream.seek(0, 2)
+    except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
+        raise UnreadableRecording(f"{label} is a damaged archive ({_sentence(error)}); {PACK_AGAIN}") from error
+    files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
+    for info in archive.infolist():
+        _check_member(info, label)
+    if sum(info.file_size for info in files) > limits.MAX_UNPACKED_BYTES:
+        raise UnreadableRecording(
+            f"{label} would unpack to more than {limits.MAX_UNPACKED_BYTES:,} bytes; {PACK_AGAIN}"
+        )
+    if sum(info.compress_size for info in files) > packed_size:
+        raise UnreadableRecording(f"{label} has members that overlap, like a zip bomb; {PACK_AGAIN}")
+    return [Member(info.filename, info.file_size, _opener(archive, info, label)) for info in _sorted(files)]
+
+
+def _sorted(files: list[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    return sorted(files, key=lambda info: (info.filename, info.header_offset))
+
+
+def _opener(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str
+) -> Callable[[], AbstractContextManager[BinaryIO]]:
+    @contextmanager
+    def opened() -> Iterator[BinaryIO]:
+        try:
+            with archive.open(info) as stream:
+                yield stream  # type: ignore[misc]  # ZipExtFile has all that is read from a BinaryIO
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            raise UnreadableRecording(
+                f"'{base_name(info.filename)}' in {label} is damaged ({_sentence(error)}); {PACK_AGAIN}"
+            ) from error
+
+    return opened
+
+
+def base_name(path: str) -> str:
+    """Last part of the path of a member."""
+    return path.rsplit("/", 1)[-1]
+
+
+def _is_clutter(path: str) -> bool:
+    """What the Finder adds to archives, and hidden files."""
+    return path.startswith("__MACOSX/") or base_name(path).startswith(".")
+
+
+def _check_member(info: zipfile.ZipInfo, label: str) -> None:
+    """Refuse what no archive of exports contains."""
+    name = info.filename
+    parts = name.replace("\\", "/").split("/")
+    shown = repr(name[:80])
+    if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":" or "\\" in name:
+        raise UnreadableRecording(f"{label} holds the path {shown}, which leads out of the archive; {PACK_AGAIN}")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise UnreadableRecording(f"{label} holds the symbolic link {shown}; {PACK_AGAIN}")
+    if info.flag_bits & 0x1:
+        raise UnreadableRecording(f"{label} is encrypted; unpack it and pass the folder")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise UnreadableRecording(f"{label} packs {shown} with a method other than deflate; {PACK_AGAIN}")
+    if name.lower().endswith(_ARCHIVE_SUFFIXES) and not _is_clutter(name):
+        raise UnreadableRecording(f"{label} holds another archive, {shown}; {PACK_AGAIN}")
+    allowed = limits.MAX_COMPRESSION_RATIO * max(info.compress_size, 1)
+    if info.file_size > limits.RATIO_FREE_BYTES and info.file_size > allowed:
+        raise UnreadableRecording(
+            f"{label} packs {shown} more than {limits.MAX_COMPRESSION_RATIO} times, like a zip bomb; {PACK_AGAIN}"
+        )
+
+
+def _check_directory(stream: BinaryIO, label: str) -> None:
+    """Refuse a list of members that would not fit into memory, before `zipfile` reads it whole.
+
+    Layout of the end records: PKWARE APPNOTE 6.3.10, sections 4.3.14 to 4.3.16.
+    """
+    size = stream.seek(0, 2)
+    start = max(0, size - _END.size - _MAX_COMMENT)
+    stream.seek(start)
+    tail = stream.read()
+    place = tail.rfind(b"PK\x05\x06")
+    if place < 0:
+        raise zipfile.BadZipFile("its list of members is missing, as if the file was cut off")
+    end = _END.unpack_from(tail, place)
+    entries, directory = end[4], end[5]
+    locator = place - _END64_LOCATOR.size
+    if locator >= 0 and tail.startswith(b"PK\x06\x07", locator):
+        stream.seek(min(_END64_LOCATOR.unpack_from(tail, locator)[2], size))
+        end64 = _END64.unpack(stream.read(_END64.size))
+        entries, directory = end64[7], end64[8]
+    if entries > limits.MAX_FILES or directory > limits.MAX_DIRECTORY_BYTES:
+        raise UnreadableRecording(f"{label} holds more than {limits.MAX_FILES:,} files; {PACK_AGAIN}")
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text[:120].rstrip(".")

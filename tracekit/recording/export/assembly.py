@@ -1,0 +1,236 @@
+"""Brings files together: which node is which table of which run, and what the table of contents adds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.contents import Run, TableEntry
+from tracekit.recording.export.toc import failed_recording
+from tracekit.recording.table import NO_ATTRIBUTES, IntegerCells, Table, TableState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tracekit.recording.export.loading import ExportedFile, LoadedFiles
+    from tracekit.recording.export.nodes import Node
+    from tracekit.recording.export.toc import TocRun
+    from tracekit.recording.table import Cells
+
+ONE_RECORDING = "give the files of one recording at a time"
+"""What helps when files contradict each other."""
+
+
+@dataclass(slots=True)
+class PlacedTable:
+    """One table of one run: a node, or a line of the table of contents that no node was given for."""
+
+    schema: str
+    run: int
+    position: int | None
+    attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
+    file: ExportedFile | None = None
+    index: int = 0
+    """Place of the node in its file."""
+
+    @property
+    def node(self) -> Node | None:
+        """The node; None where the table was not exported."""
+        return None if self.file is None else self.file.nodes[self.index]
+
+    @property
+    def reason(self) -> str:
+        """Why the table cannot be read; empty where it can."""
+        if self.file is not None:
+            return ""
+        return (
+            "listed in the table of contents but not exported; export it with `xcrun xctrace export --input run.trace "
+            f'--xpath \'/trace-toc/run[@number="{self.run}"]/data/table[@schema="{self.schema}"]\'`'
+        )
+
+    @property
+    def state(self) -> TableState:
+        """What can be said of it."""
+        if self.node is None:
+            return TableState.UNREADABLE
+        return TableState.ROWS if self.node.rows else TableState.EMPTY
+
+    def entry(self) -> TableEntry:
+        """Its line in the list of tables."""
+        node = self.node
+        return TableEntry(
+            schema=self.schema,
+            state=self.state,
+            rows=None if node is None else node.rows,
+            columns=None if node is None or not node.columns else len(node.columns),
+            attributes=self.attributes,
+            position=self.position,
+            source="" if self.file is None else self.file.source.name,
+            reason=self.reason,
+        )
+
+    def table(self) -> Table:
+        """The table itself; reads its file again where it was only counted."""
+        cells: tuple[Cells, ...] = () if self.file is None else self.file.cells(self.index)
+        node = self.node
+        return Table(
+            schema=self.schema,
+            run=self.run,
+            state=self.state,
+            columns=() if node is None else node.columns,
+            cells=cells,
+            rows=0 if node is None else node.rows,
+            attributes=self.attributes,
+            position=self.position,
+            source="" if self.file is None else self.file.source.name,
+            reason=self.reason,
+        )
+
+
+@dataclass(slots=True)
+class Assembled:
+    """Runs in order of number, each with its tables."""
+
+    runs: list[Run]
+    tables: list[PlacedTable]
+    has_table_of_contents: bool
+    failed: dict[int, UnreadableRecording] = field(default_factory=dict)
+    """Runs in which nothing was recorded, with the error to raise when one of them is opened."""
+
+
+def assemble(loaded: LoadedFiles, notes: list[str]) -> Assembled:
+    """Join nodes and table of contents. Raises `UnreadableRecording` where they contradict each other."""
+    toc = _one_toc(loaded, notes)
+    tables = [
+        PlacedTable(node.schema, _run_number(node, toc, file), node.position, file=file, index=index)
+        for file in loaded.files
+        for index, node in enumerate(file.nodes)
+    ]
+    tables = _without_duplicates(tables, notes)
+    failed = {}
+    if toc is not None:
+        label = loaded.tocs[0][0].label
+        failed = {each.run.number: failed_recording(label, each.run.number) for each in toc if each.failed}
+        runs = [each.run for each in toc]
+        tables = [table for each in toc for table in _joined(each, tables, label, notes)]
+    else:
+        runs = [Run(number) for number in sorted({table.run for table in tables})] or [Run(1)]
+    tables.sort(key=lambda table: (table.run, table.position is None, table.position or 0))
+    listed = [
+        replace(run, tables=tuple(table.entry() for table in tables if table.run == run.number))
+        for run in sorted(runs, key=lambda run: run.number)
+    ]
+    return Assembled(listed, tables, toc is not None, failed)
+
+
+def _one_toc(loaded: LoadedFiles, notes: list[str]) -> tuple[TocRun, ...] | None:
+    """The table of contents, if there is one. Two that differ belong to two recordings."""
+    if not loaded.tocs:
+        return None
+    first, toc = loaded.tocs[0]
+    for source, other in loaded.tocs[1:]:
+        if other != toc:
+            raise UnreadableRecording(
+                f"{first.label} and {source.label} are tables of contents of different recordings; {ONE_RECORDING}"
+            )
+        notes.append(f"{source.label} is the same table of contents as {first.label} and was left out")
+    return toc
+
+
+def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) -> int:
+    """Number of the run of a node. The xpath counts runs from 1; the table of contents gives them their numbers."""
+    if toc is None:
+        return node.run or 1
+    if node.run is None and len(toc) > 1:
+        raise UnreadableRecording(
+            f"{file.source.label}: table '{node.schema}' does not say which of the {len(toc)} runs it belongs to; "
+            "export it again with `xcrun xctrace export`"
+        )
+    place = node.run or 1
+    if place > len(toc):
+        raise UnreadableRecording(
+            f"{file.source.label} holds a table of run {place}, and the table of contents lists {len(toc)} "
+            f"{'run' if len(toc) == 1 else 'runs'}: they are not from the same recording; {ONE_RECORDING}"
+        )
+    return toc[place - 1].run.number
+
+
+def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[PlacedTable]:
+    """Each table once. The same place with other content means that recordings were mixed."""
+    kept: list[PlacedTable] = []
+    places: dict[tuple[int, int | str], list[PlacedTable]] = {}
+    for table in tables:
+        assert table.file is not None  # noqa: S101 - nodes only
+        same = places.setdefault((table.run, table.position or table.schema), [])
+        twin = next((other for other in same if _equal(other, table)), None)
+        if twin is None and same and table.position is not None:
+            assert same[0].file is not None  # noqa: S101 - nodes only
+            raise UnreadableRecording(
+                f"{same[0].file.source.label} and {table.file.source.label} both hold table {table.position} of run "
+                f"{table.run}, with different content: they are not from the same recording; {ONE_RECORDING}"
+            )
+        if twin is None:
+            same.append(table)
+            kept.append(table)
+        else:
+            assert twin.file is not None  # noqa: S101 - nodes only
+            notes.append(
+                f"table '{table.schema}' in {table.file.source.label} is the same as in {twin.file.source.label} and "
+                "was left out"
+            )
+    return kept
+
+
+def _equal(one: PlacedTable, other: PlacedTable) -> bool:
+    if one.node is None or other.node is None:
+        return False
+    if (one.schema, one.node.columns, one.node.rows) != (other.schema, other.node.columns, other.node.rows):
+        return False
+    return all(_equal_cells(*pair) for pair in zip(one.table().cells, other.table().cells, strict=True))
+
+
+def _equal_cells(one: Cells, other: Cells) -> bool:
+    if isinstance(one, IntegerCells):
+        return (
+            isinstance(other, IntegerCells)
+            and np.array_equal(one.values, other.values)
+            and np.array_equal(one.valid, other.valid)
+        )
+    return not isinstance(other, IntegerCells) and one.values == other.values and np.array_equal(one.codes, other.codes)
+
+
+def _joined(toc: TocRun, nodes: Sequence[PlacedTable], label: str, notes: list[str]) -> list[PlacedTable]:
+    """The tables of one run in the order of its table of contents, each with its node where one was given."""
+    mine = [table for table in nodes if table.run == toc.run.number]
+    if toc.tables is None:
+        return mine
+    listed = [
+        PlacedTable(entry.schema, toc.run.number, position, entry.attributes)
+        for position, entry in enumerate(toc.tables, 1)
+    ]
+    extra = []
+    for table in mine:
+        places = [entry for entry in listed if entry.schema == table.schema]
+        if table.position is not None:
+            places = [entry for entry in places if entry.position == table.position]
+        free = [entry for entry in places if entry.file is None]
+        if not free and (not places or table.position is not None):
+            raise _contradiction(table, label)
+        if table.position is None and len(free) != 1:
+            extra.append(table)
+            notes.append(f"which of several tables '{table.schema}' one of the nodes holds is unknown")
+            continue
+        free[0].file, free[0].index = table.file, table.index
+    return listed + extra
+
+
+def _contradiction(table: PlacedTable, label: str) -> UnreadableRecording:
+    place = "" if table.position is None else f" at position {table.position}"
+    source = "" if table.file is None else table.file.source.label
+    return UnreadableRecording(
+        f"{source} holds table '{table.schema}'{place}, which {label} does not list there: they are not from the same "
+        f"recording; {ONE_RECORDING}"
+    )

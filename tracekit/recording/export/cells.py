@@ -1,0 +1,316 @@
+"""Values of cells: what each engineering type means, and the ids by which later cells refer to earlier ones.
+
+A value is kept as one 64-bit payload: the number itself, or the index of the value among the distinct values of the
+file. Ids count up from 1 in real exports, so they are an index into two arrays, which takes ten bytes an id.
+
+Facts about types, ids and references: `xctrace export` files of Xcode 12.5 to 27.2. The display text (`fmt`) is
+written in the language of the Mac that recorded; numbers are never taken from it.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from tracekit.recording.export import limits
+from tracekit.recording.table import Process, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+    from tracekit.recording.table import CellValue
+
+SENTINEL = "sentinel"
+"""Tag of a cell that holds no value."""
+ANY = "any"
+"""Engineering type of columns whose cells bring their own type."""
+STACK_SEPARATOR = " ← "
+"""Between the frames of a call stack, leaf first, as Instruments writes it."""
+
+
+class Kind(Enum):
+    """How the element of an engineering type is read."""
+
+    INTEGER = auto()
+    """64-bit whole number, signed or unsigned."""
+    TIME = auto()
+    """Nanoseconds, never negative."""
+    TEXT = auto()
+    """Text of the element; where there is none its display text, else the text of its children."""
+    LABEL = auto()
+    """Container of parts: its display text, else the parts joined."""
+    PROCESS = auto()
+    THREAD = auto()
+    STACK = auto()
+    """Call stack, any of its shapes."""
+    FRAME = auto()
+    """One frame of a stack, or the binary it belongs to: its name, else its address."""
+    ADDRESSES = auto()
+    """Blank-separated decimal addresses, leaf first."""
+
+
+_TYPES = {
+    Kind.TIME: "start-time event-time sample-time duration weight",
+    Kind.INTEGER: (
+        "uint32 uint64 int32 int64 uint64-hex-lowercase boolean core pid tid address size-in-bytes layout-id "
+        "gpu-frame-number render-buffer-depth metal-nesting-level metal-command-buffer-id metal-encoder-id "
+        "connection-uuid64 os-signpost-identifier mach-absolute-time mach-continuous-time pmc-event"
+    ),
+    Kind.LABEL: "formatted-label narrative os-log-metadata return-location",
+    Kind.PROCESS: "process",
+    Kind.THREAD: "thread",
+    Kind.STACK: "backtrace tagged-backtrace text-backtrace kperf-bt",
+    Kind.FRAME: "frame binary",
+    Kind.ADDRESSES: "text-addresses",
+}
+KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
+"""Kind of each engineering type; types that are not listed are text."""
+
+NUMERIC = frozenset({Kind.INTEGER, Kind.TIME})
+"""Kinds whose payload is the number itself."""
+
+_NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_INT64_MAX = 2**63 - 1
+_UINT64_MAX = 2**64 - 1
+_NO_TAG = 0
+_MAX_GAP = 65_536
+"""How far an id may run ahead of the ids seen and still be kept in the arrays."""
+
+
+class CellError(Exception):
+    """A cell that cannot be what its column says. The text completes the sentence "cell ...: <text>"."""
+
+
+class Undefined(Exception):  # noqa: N818 - not a failure: the value may follow
+    """A reference to an id that was not defined so far."""
+
+    def __init__(self, identity: str, tag: str) -> None:
+        super().__init__(identity, tag)
+        self.identity = identity
+        self.tag = tag
+
+
+def kind_of(engineering_type: str) -> Kind:
+    """Kind of an engineering type."""
+    return KINDS.get(engineering_type, Kind.TEXT)
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """A value as it may stand in a message: printable, quoted and not longer than `limit`."""
+    shown = repr(text[: limit + 1])
+    return shown if len(text) <= limit else repr(text[:limit])[:-1] + "…'"
+
+
+def whole_number(text: str | None, tag: str) -> int:
+    """Text of a number as a payload; unsigned values above 2^63 - 1 in two's complement. Raises `CellError`."""
+    stripped = (text or "").strip()
+    if not _NUMBER.fullmatch(stripped):
+        raise CellError(f"<{tag}> holds {shortened(stripped)} where a whole number belongs")
+    value = int(stripped)
+    if not -(2**63) <= value <= _UINT64_MAX:
+        raise CellError(f"<{tag}> holds {stripped}, which does not fit into 64 bits")
+    return value - 2**64 if value > _INT64_MAX else value
+
+
+def time_ns(text: str | None, tag: str) -> int:
+    """Text of a time or duration in ns. Raises `CellError`."""
+    stripped = (text or "").strip()
+    if not _NUMBER.fullmatch(stripped):
+        raise CellError(f"<{tag}> holds {shortened(stripped)} where a whole number of nanoseconds belongs")
+    value = int(stripped)
+    if value < 0:
+        raise CellError(f"<{tag}> holds the negative time {stripped}")
+    if value > limits.MAX_TIME_NS:
+        raise CellError(f"<{tag}> holds {stripped} ns, longer than any recording")
+    return value
+
+
+class Values:
+    """The distinct values and the ids of one file."""
+
+    def __init__(self) -> None:
+        self.distinct: list[CellValue] = []
+        """Every text, process and thread of the file, once."""
+        self.tags: list[str] = [""]
+        """Tag of each code; code 0 stands for none."""
+        self.kinds: list[Kind] = [Kind.TEXT]
+        self.id_codes = array("H", [_NO_TAG])
+        """Code of the tag that defined each id; 0 where it is not defined."""
+        self.id_payloads = array("q", [0])
+        self.awaited: set[str] = set()
+        """Ids that cells wait for."""
+        self.arrived: list[str] = []
+        """Waited-for ids that were defined since the list was last emptied."""
+        self._codes: dict[str, int] = {}
+        self._index: dict[CellValue, int] = {}
+        self._odd_ids: dict[str, tuple[int, int]] = {}
+        self._elements = 0
+
+    def code(self, tag: str) -> int:
+        """Number of a tag, from 1."""
+        code = self._codes.get(tag)
+        if code is None:
+            if len(self.tags) > limits.MAX_TAGS:
+                raise CellError(f"<{shortened(tag)}>: more than {limits.MAX_TAGS} kinds of cells in one file")
+            code = self._codes[tag] = len(self.tags)
+            self.tags.append(tag)
+            self.kinds.append(kind_of(tag))
+        return code
+
+    def begin_row(self) -> None:
+        """Forget how many elements the previous row had."""
+        self._elements = 0
+
+    def define(self, element: _Element, code: int, depth: int = 0) -> int:
+        """Payload of an element that holds a value; registers its id and those inside it.
+
+        Raises `CellError`, or `Undefined` when it refers to something not defined so far.
+        """
+        identity = element.get("id")
+        kind = self.kinds[code]
+        if kind is Kind.TIME or kind is Kind.INTEGER:
+            payload = self._number(element.text, kind, code)
+        elif kind is Kind.TEXT and len(element) == 0:
+            text = element.text
+            payload = self._intern_text(text if text is not None else element.get("fmt") or "")
+        else:
+            if identity is not None:
+                # Its children come later in document order: an id keeps its place, and a value cannot hold itself.
+                self._register(identity, _NO_TAG, 0)
+            payload = self.intern(self._compound(element, kind, depth))
+        if identity is not None:
+            self._register(identity, code, payload)
+            if identity in self.awaited:
+                self.arrived.append(identity)
+        return payload
+
+    def refer(self, identity: str, code: int) -> int:
+        """Payload behind a reference from a cell of that tag. Raises `Undefined` or `CellError`."""
+        found, payload = self._lookup(identity)
+        if found == code:
+            return payload
+        if found == _NO_TAG:
+            raise Undefined(identity, self.tags[code])
+        raise CellError(f"<{self.tags[code]} ref={shortened(identity)}> refers to a <{self.tags[found]}>")
+
+    def value(self, element: _Element, code: int, depth: int = 0) -> int:
+        """Payload of an element, be it a definition or a reference."""
+        identity = element.get("ref")
+        return self.define(element, code, depth) if identity is None else self.refer(identity, code)
+
+    def text(self, code: int, payload: int) -> str:
+        """A value of any kind as text."""
+        if self.kinds[code] in NUMERIC:
+            unsigned = payload < 0 and not self.tags[code].startswith("int")
+            return str(payload + 2**64 if unsigned else payload)
+        return str(self.distinct[payload])
+
+    def intern(self, value: CellValue) -> int:
+        """Index of a value among the distinct ones."""
+        index = self._index.get(value)
+        if index is None:
+            index = self._index[value] = len(self.distinct)
+            if index > limits.MAX_DISTINCT_VALUES:
+                raise CellError("the file holds too many different values")
+            self.distinct.append(value)
+        return index
+
+    def _intern_text(self, text: str) -> int:
+        if len(text) > limits.MAX_TEXT_CHARS:
+            raise CellError(f"text of {len(text):,} characters; {limits.MAX_TEXT_CHARS:,} are allowed")
+        return self.intern(text)
+
+    def _number(self, text: str | None, kind: Kind, code: int) -> int:
+        if text is not None and len(text) < 16 and text.isascii() and text.isdecimal():
+            return int(text)
+        tag = self.tags[code]
+        return time_ns(text, tag) if kind is Kind.TIME else whole_number(text, tag)
+
+    def _register(self, identity: str, code: int, payload: int) -> None:
+        number = _id_number(identity)
+        known = len(self.id_codes)
+        if number == known:
+            self.id_codes.append(code)
+            self.id_payloads.append(payload)
+        elif 0 < number < known:
+            self.id_codes[number] = code
+            self.id_payloads[number] = payload
+        elif known < number < known + _MAX_GAP:
+            self.id_codes.extend([_NO_TAG] * (number - known))
+            self.id_payloads.extend([0] * (number - known))
+            self.id_codes.append(code)
+            self.id_payloads.append(payload)
+        else:
+            self._odd_ids[identity] = (code, payload)
+
+    def _lookup(self, identity: str) -> tuple[int, int]:
+        number = _id_number(identity)
+        if 0 < number < len(self.id_codes) and self.id_codes[number] != _NO_TAG:
+            return self.id_codes[number], self.id_payloads[number]
+        return self._odd_ids.get(identity, (_NO_TAG, 0))
+
+    def _compound(self, element: _Element, kind: Kind, depth: int) -> CellValue:
+        parts = list(self._parts(element, depth))
+        text = element.text if element.text is not None and not element.text.isspace() else None
+        shown = element.get("fmt")
+        if kind is Kind.PROCESS:
+            return self._process(parts, text if shown is None else shown)
+        if kind is Kind.THREAD:
+            return self._thread(parts, text if shown is None else shown)
+        result: str
+        if kind is Kind.STACK and (frames := self._frames(parts)):
+            result = STACK_SEPARATOR.join(frames)
+        elif kind is Kind.ADDRESSES:
+            result = _addresses(element.text)
+        elif kind is Kind.FRAME:
+            result = element.get("name") or element.get("addr") or shown or text or ""
+        else:
+            preferred = (text, shown) if kind is Kind.TEXT else (shown, text)
+            result = next((each for each in preferred if each is not None), None) or self._joined(parts)
+        if len(result) > limits.MAX_TEXT_CHARS:
+            raise CellError(f"text of {len(result):,} characters; {limits.MAX_TEXT_CHARS:,} are allowed")
+        return result
+
+    def _parts(self, element: _Element, depth: int) -> Iterator[tuple[int, int]]:
+        """Code and payload of each child that holds a value."""
+        self._elements += len(element)
+        if self._elements > limits.MAX_ROW_ELEMENTS:
+            raise CellError(f"more than {limits.MAX_ROW_ELEMENTS:,} elements in one row")
+        if depth >= limits.MAX_DEPTH:
+            raise CellError(f"elements nested more than {limits.MAX_DEPTH} levels deep")
+        for child in element:
+            if child.tag != SENTINEL:
+                code = self.code(child.tag)
+                yield code, self.value(child, code, depth + 1)
+
+    def _process(self, parts: list[tuple[int, int]], shown: str | None) -> Process:
+        pid = next((payload for code, payload in parts if self.tags[code] == "pid"), None)
+        name = shown or ""
+        return Process(name if pid is None else name.removesuffix(f"({pid})").rstrip(" "), pid)
+
+    def _thread(self, parts: list[tuple[int, int]], shown: str | None) -> Thread:
+        tid = next((payload for code, payload in parts if self.tags[code] == "tid"), None)
+        owner = next((self.distinct[payload] for code, payload in parts if self.kinds[code] is Kind.PROCESS), None)
+        return Thread(shown or "", tid, owner if isinstance(owner, Process) else None)
+
+    def _frames(self, parts: list[tuple[int, int]]) -> list[str]:
+        shown = (Kind.FRAME, Kind.ADDRESSES, Kind.STACK)
+        return [self.text(code, payload) for code, payload in parts if self.kinds[code] in shown]
+
+    def _joined(self, parts: list[tuple[int, int]]) -> str:
+        return "".join(self.text(code, payload) for code, payload in parts)
+
+
+def _id_number(identity: str) -> int:
+    """The id as a number; -1 where it is none."""
+    return int(identity) if len(identity) < 16 and identity.isascii() and identity.isdecimal() else -1
+
+
+def _addresses(text: str | None) -> str:
+    """Decimal addresses as hexadecimal ones, separated like frames; other words stay as they are."""
+    words = (text or "").split()
+    return STACK_SEPARATOR.join(hex(int(word)) if _NUMBER.fullmatch(word) else word for word in words)

@@ -1,0 +1,78 @@
+"""How much a file may ask of the reader.
+
+Real exports stay far below each of these. What exceeds one is refused, so that no input, however it was made, takes
+more memory than its tables need or keeps the reader busy for ever.
+"""
+
+from __future__ import annotations
+
+CHUNK_BYTES = 256 * 1024
+"""Bytes handed to the XML parser at a time; its tree never holds more than the rows of about one chunk."""
+
+MAX_PROLOG_BYTES = 1024 * 1024
+"""Bytes before the root element. Exports have one declaration there; authors add a comment at most."""
+
+MAX_ROW_BYTES = 4 * 1024 * 1024
+"""Bytes that may pass without a row, schema or node coming to its end. The longest rows known hold prompts of a few
+hundred kilobytes; a text node that never ends is noticed here."""
+
+MAX_TEXT_CHARS = 1024 * 1024
+"""Characters of one value."""
+
+MAX_ROW_ELEMENTS = 50_000
+"""Elements inside one row. The deepest call stacks have a few thousand frames."""
+
+MAX_DEPTH = 24
+"""Levels of elements inside one cell. Six were seen (stack, frame, source, path)."""
+
+MAX_COLUMNS = 512
+"""Columns of one schema. 22 were seen."""
+
+MAX_ROWS = 200_000_000
+"""Rows of one table. The largest table known has 3 million."""
+
+MAX_NODES = 20_000
+"""Nodes of one file. A recording has about a hundred tables a run."""
+
+MAX_TAGS = 4_096
+"""Different element names among the cells of one file. Instruments has about 280 engineering types."""
+
+MAX_SIGNATURES = 60_000
+"""Different patterns of missing cells in one table; each is kept once."""
+
+MAX_DISTINCT_VALUES = 2**31 - 2
+"""Distinct values of one file: codes are 32-bit."""
+
+MAX_FORWARD_REFERENCES = 10_000
+"""Cells that wait for a value defined further on. No export has one; hand-made files have a few."""
+
+MAX_ATTEMPTS = 64
+"""How often one waiting cell is tried again."""
+
+MAX_HANDMADE_ROWS = 100_000
+"""Rows of a table whose schema lists no columns. Only hand-made files look like that, and they are small."""
+
+MAX_TIME_NS = 2**53 - 1
+"""Longest time or duration, 104 days. Apple's times have 50 bits; with three more each is exact as a float, and a
+thousand of them still add up in 64 bits."""
+
+MAX_TOC_BYTES = 4 * 1024 * 1024
+"""Size of a table of contents, which is read whole. The largest known has 21 kB."""
+
+MAX_FILES = 10_000
+"""Files in one folder or archive."""
+
+MAX_FOLDER_DEPTH = 8
+"""Levels of folders searched for exports."""
+
+MAX_UNPACKED_BYTES = 64 * 1024**3
+"""Sum of the sizes that an archive declares for its members."""
+
+MAX_COMPRESSION_RATIO = 250
+"""Size of an archive member in relation to its packed size. Exports pack 10 to 60 times; zip bombs about 1,000."""
+
+RATIO_FREE_BYTES = 1024 * 1024
+"""Members up to this size are not asked for their compression ratio: they cannot harm."""
+
+MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
+"""Size of the list of members of an archive, which is read whole."""

@@ -1,0 +1,122 @@
+"""Reads the files of an input and remembers which of them were decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.export.nodes import ROOT as NODES_ROOT
+from tracekit.recording.export.nodes import read_nodes
+from tracekit.recording.export.toc import ROOT as TOC_ROOT
+from tracekit.recording.export.toc import read_toc
+from tracekit.recording.export.xml import doctype_refused, read_head
+from tracekit.recording.progress import Meter
+from tracekit.recording.sources import HOW_TO_EXPORT, bundle_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from tracekit.recording.export.nodes import Node
+    from tracekit.recording.export.toc import TocRun
+    from tracekit.recording.progress import Progress
+    from tracekit.recording.sources import Inputs, Source
+    from tracekit.recording.table import Cells
+
+
+@dataclass(slots=True)
+class ExportedFile:
+    """One file of nodes."""
+
+    source: Source
+    nodes: list[Node]
+
+    def cells(self, index: int) -> tuple[Cells, ...]:
+        """Cells of one of its nodes; reads the file again where they were only counted so far."""
+        node = self.nodes[index]
+        if node.cells is None:
+            found = read_nodes(self.source, None, Meter(None, None)).nodes
+            if [(each.schema, each.rows) for each in found] != [(each.schema, each.rows) for each in self.nodes]:
+                raise UnreadableRecording(f"{self.source.label} changed while it was read; open the recording again")
+            self.nodes = found
+            node = found[index]
+        assert node.cells is not None  # noqa: S101 - everything is decoded where nothing particular is wanted
+        return node.cells
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFiles:
+    """Everything that the input holds, file by file."""
+
+    tocs: list[tuple[Source, tuple[TocRun, ...]]]
+    files: list[ExportedFile]
+    notes: list[str]
+
+
+def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progress], None] | None) -> LoadedFiles:
+    """Read all files. Raises `UnreadableRecording`, also where none of them is an export."""
+    sources = _exports(inputs)
+    sizes = [source.size for source, _ in sources]
+    meter = Meter(report, sum(size or 0 for size in sizes))
+    loaded = LoadedFiles([], [], list(inputs.notes))
+    details: list[Source] = []
+    for source, root in sources:
+        if root == TOC_ROOT:
+            loaded.tocs.append((source, read_toc(source, meter)))
+            continue
+        found = read_nodes(source, wanted, meter)
+        if found.track_details:
+            details.append(source)
+        if not found.nodes and not found.track_details:
+            loaded.notes.append(f"{source.label} holds no table: the query that wrote it matched nothing")
+        if found.nodes or not found.track_details:
+            loaded.files.append(ExportedFile(source, found.nodes))
+    _judge_details(loaded, details)
+    loaded.notes.extend(f"the trace bundle '{name}' beside the exports was not read" for name in inputs.bundles)
+    return loaded
+
+
+def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
+    """The files that are exports, with the name of their root element."""
+    found = []
+    for source in inputs.sources:
+        claims_xml = source.explicit or source.name.lower().endswith(".xml")
+        try:
+            head = read_head(source)
+            if head.has_doctype:
+                raise doctype_refused(source.label)
+        except UnreadableRecording:
+            if claims_xml:
+                raise
+            continue
+        if head.root in (TOC_ROOT, NODES_ROOT):
+            found.append((source, head.root))
+        elif source.explicit:
+            raise UnreadableRecording(
+                f"{source.label} begins with <{head.root[:60]}>, where an export begins with <{NODES_ROOT}> or "
+                f"<{TOC_ROOT}>; pass XML that `xcrun xctrace export` wrote"
+            )
+        elif claims_xml:
+            inputs.notes.append(f"{source.label} begins with <{head.root[:60]}>, is no export, and was left out")
+    if not found:
+        if inputs.bundles:
+            raise bundle_refused(inputs.bundles[0])
+        seen = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
+        raise UnreadableRecording(
+            f"'{inputs.name}' holds no XML that `xctrace export` wrote{seen}; if you have a trace, {HOW_TO_EXPORT}"
+        )
+    return found
+
+
+def _judge_details(loaded: LoadedFiles, details: list[Source]) -> None:
+    """Track details have another form and are left out; alone they are no recording."""
+    if details and not loaded.tocs and not loaded.files:
+        raise UnreadableRecording(
+            f"{details[0].label} holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; "
+            "export tables instead: `xcrun xctrace export --input run.trace --xpath "
+            '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\'`'
+        )
+    loaded.notes.extend(
+        f"{source.label} holds track details (Allocations, Leaks, VM Tracker), which were left out"
+        for source in details
+    )

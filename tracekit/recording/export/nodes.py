@@ -1,0 +1,250 @@
+"""Reads the nodes of one `<trace-query-result>` as a stream.
+
+trace-query-result
+  node xpath='//trace-toc[1]/run[1]/data[1]/table[43]'
+    schema name="..."            columns in order; absent where a further run has the same, empty table
+      col (mnemonic, name, engineering-type)
+    row                          one element per column, in column order
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from lxml import etree
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.export import limits
+from tracekit.recording.export.cells import Values, shortened
+from tracekit.recording.export.rows import RowReader
+from tracekit.recording.export.waiting import WaitingCells
+from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, events, malformed, pull_parser
+from tracekit.recording.table import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tracekit.recording.progress import Meter
+    from tracekit.recording.sources import Source
+    from tracekit.recording.table import Cells
+
+ROOT: Final = "trace-query-result"
+_TAGS = ("node", "schema", "row")
+_RUN = re.compile(r"/run\[(?:@number=[\"'])?(\d{1,6})[\"']?\]")
+_POSITION = re.compile(r"/data(?:\[1\])?/table\[(\d{1,6})\]$")
+_TRACK_DETAIL = "/tracks"
+_TRACK_XPATH = re.compile(rb"<node xpath=['\"][^'\"]{0,200}/tracks")
+
+
+@dataclass(slots=True)
+class Node:
+    """One node: a table of one run. `cells` is None where they were not asked for."""
+
+    schema: str
+    run: int | None
+    """1-based place of the run in the recording, where the xpath tells."""
+    position: int | None
+    """1-based place of the table in its run, where the xpath tells."""
+    columns: tuple[Column, ...]
+    rows: int = 0
+    cells: tuple[Cells, ...] | None = None
+
+
+@dataclass(slots=True)
+class FileNodes:
+    """What one file holds."""
+
+    nodes: list[Node] = field(default_factory=list)
+    track_details: int = 0
+    """Nodes of Allocations, Leaks or VM Tracker, which have no schema and are not read."""
+
+
+class _Restart(Exception):  # noqa: N818 - control flow
+    """A wanted table follows rows whose ids were not kept."""
+
+
+def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter) -> FileNodes:
+    """Read a file. Cells are decoded where it holds one of the `wanted` schemas (None: always), else only counted.
+
+    Ids cross nodes, so a file is decoded as a whole or not at all. Raises `UnreadableRecording`.
+    """
+    try:
+        return _NodeReader(source, wanted).read(meter)
+    except _Restart:
+        return _NodeReader(source, None).read(meter)
+
+
+class _NodeReader:
+    """State of one pass over one file."""
+
+    def __init__(self, source: Source, wanted: Collection[str] | None) -> None:
+        self._source = source
+        self._wanted = wanted
+        self._decoding = wanted is None
+        self._counted = False
+        self._result = FileNodes()
+        self._values = Values()
+        self._waiting = WaitingCells(self._values)
+        self._rows: list[tuple[Node, RowReader]] = []
+        self._node: etree._Element | None = None
+        self._root: etree._Element | None = None
+        self._schema: tuple[str, tuple[Column, ...]] | None = None
+        self._current: tuple[Node, RowReader] | None = None
+        self._is_track_detail = False
+        self._nodes = 0
+        self._started = 0
+        self._removed = 0
+
+    def read(self, meter: Meter) -> FileNodes:
+        """The whole file, chunk by chunk, dropping what was read."""
+        parser = pull_parser(("start", "end"), _TAGS)
+        silent_bytes = 0
+        try:
+            with self._source.open() as stream:
+                for chunk in chunks(stream):
+                    parser.feed(chunk)
+                    progressed = self._take(parser)
+                    silent_bytes = 0 if progressed else silent_bytes + len(chunk)
+                    if silent_bytes > limits.MAX_ROW_BYTES:
+                        raise self._error(f"no row came to its end within {limits.MAX_ROW_BYTES:,} bytes")
+                    meter.advance(len(chunk), self._source.name)
+                parser.close()
+        except etree.XMLSyntaxError as error:
+            raise malformed(self._source.label, error, self._track_hint()) from error
+        self._finish()
+        return self._result
+
+    def _take(self, parser: etree.XMLPullParser) -> bool:
+        """Handle what the parser found in the last chunk. True when an element came to its end."""
+        progressed = False
+        for event, element in events(parser):
+            tag = element.tag
+            if event == "end":
+                progressed = True
+                if tag == "row":
+                    self._end_row(element)
+                elif tag == "schema":
+                    self._end_schema(element)
+                else:
+                    self._end_node(element)
+            elif tag == "node":
+                progressed = True
+                self._start_node(element)
+            else:
+                self._started += 1
+        self._drop_read()
+        return progressed
+
+    def _start_node(self, element: etree._Element) -> None:
+        if self._root is None:
+            self._root = element.getparent()
+        if self._root is None or element.getparent() is not self._root or self._root.getparent() is not None:
+            raise self._error("a <node> stands where none belongs")
+        if self._node is not None:
+            self._check_children(self._node)
+        self._nodes += 1
+        if self._nodes > limits.MAX_NODES:
+            raise self._error(f"more than {limits.MAX_NODES:,} nodes in one file")
+        self._node, self._current = element, None
+        self._started = self._removed = 0
+        self._is_track_detail = _TRACK_DETAIL in (element.get("xpath") or "")
+
+    def _end_schema(self, element: etree._Element) -> None:
+        if self._node is None or element.getparent() is not self._node or self._current is not None:
+            raise self._error("a <schema> stands where none belongs")
+        name = element.get("name")
+        if not name:
+            raise self._error("a <schema> has no name")
+        if len(element) > limits.MAX_COLUMNS:
+            raise self._error(f"schema {shortened(name)} has more than {limits.MAX_COLUMNS} columns")
+        self._schema = (name, tuple(self._column(name, each) for each in element))
+        self._begin_table()
+
+    def _column(self, schema: str, element: etree._Element) -> Column:
+        texts = {child.tag: (child.text or "").strip() for child in element}
+        mnemonic, engineering_type = texts.get("mnemonic"), texts.get("engineering-type")
+        if element.tag != "col" or not mnemonic or not engineering_type:
+            raise self._error(f"a column of schema {shortened(schema)} has no mnemonic or no engineering type")
+        return Column(mnemonic, engineering_type, texts.get("name", ""))
+
+    def _begin_table(self) -> None:
+        """Open the table of the current node, with its own schema or that of the latest node that had one."""
+        if self._schema is None:
+            raise self._error("its first <node> has no <schema>")
+        if self._node is None:
+            raise self._error("a <row> stands outside of any <node>")
+        name, columns = self._schema
+        xpath = self._node.get("xpath") or ""
+        run, position = _RUN.search(xpath), _POSITION.search(xpath)
+        node = Node(name, int(run[1]) if run else None, int(position[1]) if position else None, columns)
+        if self._wanted is not None and name in self._wanted and not self._decoding:
+            if self._counted:
+                raise _Restart
+            self._decoding = True
+        place = f"{self._source.label}, node {self._nodes}, table {shortened(name)}"
+        reader = RowReader(place, name, columns, self._values, self._waiting)
+        self._current = node, reader
+        self._rows.append(self._current)
+        self._result.nodes.append(node)
+
+    def _end_row(self, element: etree._Element) -> None:
+        if self._node is None or element.getparent() is not self._node:
+            raise self._error("a <row> stands where none belongs")
+        if self._is_track_detail:
+            return
+        if self._current is None:
+            self._begin_table()
+        assert self._current is not None  # noqa: S101 - narrows for the type checker
+        node, reader = self._current
+        if self._decoding:
+            reader.read(element)
+        else:
+            self._counted = True
+        node.rows += 1
+
+    def _end_node(self, element: etree._Element) -> None:
+        if element is not self._node:
+            raise self._error("a <node> stands where none belongs")
+        if self._is_track_detail:
+            self._result.track_details += 1
+        elif self._current is None:
+            self._begin_table()
+
+    def _drop_read(self) -> None:
+        """Free what was read. The last child stays, since the parser may still append to it."""
+        if self._node is None or self._root is None:
+            return
+        self._check_children(self._node)
+        self._removed += max(len(self._node) - 1, 0)
+        del self._node[:-1]
+        if len(self._root) > 1:
+            if any(child.tag != "node" for child in self._root):
+                raise self._error(f"<{ROOT}> holds something other than <node>")
+            del self._root[:-1]
+
+    def _check_children(self, node: etree._Element) -> None:
+        """Every child of a node must be one that an event was seen for."""
+        if self._removed + len(node) != self._started:
+            strange = next((str(child.tag) for child in node if child.tag not in ("schema", "row")), "row")
+            raise self._error(f"<{shortened(strange)[1:-1]}> stands where only a <schema> or a <row> belongs")
+
+    def _finish(self) -> None:
+        """Turn rows into columns; by now every reference must be resolved."""
+        self._waiting.check_empty()
+        for node, reader in self._rows:
+            if self._decoding:
+                node.columns, node.cells = reader.finish()
+
+    def _track_hint(self) -> str:
+        """Why the XML may be malformed: Instruments writes some track details with invalid attribute names."""
+        with self._source.open() as stream:
+            if not _TRACK_XPATH.search(stream.read(4096)):
+                return ""
+        return ": it holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; leave it out"
+
+    def _error(self, reason: str) -> UnreadableRecording:
+        schema = f", table '{self._current[0].schema}'" if self._current else ""
+        place = f", node {self._nodes}" if self._nodes else ""
+        return UnreadableRecording(f"{self._source.label}{place}{schema}: {reason}; {EXPORT_AGAIN}")

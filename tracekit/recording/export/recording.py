@@ -1,0 +1,82 @@
+"""A recording put together from exported files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tracekit.errors import UsageError
+from tracekit.recording.contents import Contents
+from tracekit.recording.export.assembly import assemble
+from tracekit.recording.export.loading import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from tracekit.recording.contents import Run
+    from tracekit.recording.export.assembly import Assembled
+    from tracekit.recording.progress import Progress
+    from tracekit.recording.sources import Inputs
+    from tracekit.recording.table import Table
+
+FORM = "xctrace export XML"
+"""What `Contents.form` says of such a recording."""
+_ITEMS = re.compile(r'"([^"]*)"|(\S+)')
+
+
+def open_export(
+    inputs: Inputs,
+    run: int | None,
+    schemas: Collection[str] | None,
+    progress: Callable[[Progress], None] | None,
+) -> ExportRecording:
+    """Read exported files. Raises `UnreadableRecording`, or `UsageError` for a run that does not exist."""
+    loaded = load(inputs, schemas, progress)
+    notes = list(loaded.notes)
+    assembled = assemble(loaded, notes)
+    numbers = [each.number for each in assembled.runs]
+    chosen = numbers[-1] if run is None else run
+    if chosen not in numbers:
+        raise UsageError(f"'{inputs.name}' has no run {chosen} (runs: {', '.join(map(str, numbers))})")
+    if chosen in assembled.failed:
+        raise assembled.failed[chosen]
+    if len(numbers) > 1:
+        notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
+    contents = Contents(inputs.name, FORM, assembled.has_table_of_contents, tuple(assembled.runs), tuple(notes))
+    return ExportRecording(contents, assembled.runs[numbers.index(chosen)], assembled, inputs)
+
+
+class ExportRecording:
+    """One run of an exported recording."""
+
+    def __init__(self, contents: Contents, run: Run, assembled: Assembled, inputs: Inputs) -> None:
+        self.contents = contents
+        self._run = run
+        self._tables = [table for table in assembled.tables if table.run == run.number]
+        # Tables that were only counted are read on demand, from archives and spooled input too.
+        self._inputs = inputs
+
+    @property
+    def run(self) -> Run:
+        """The run that this recording shows."""
+        return self._run
+
+    def tables(self, schema: str, **attributes: str) -> list[Table]:
+        """All tables of that schema in this run whose attributes contain the given ones, in order of position.
+
+        An attribute that is a list (`subsystem="&quot;com.apple.coreml&quot;"`) contains each of its items. Reads a
+        file now where it was only counted so far, hence may raise `UnreadableRecording`.
+        """
+        return [
+            table.table()
+            for table in self._tables
+            if table.schema == schema
+            and all(_contains(table.attributes.get(name), value) for name, value in attributes.items())
+        ]
+
+
+def _contains(written: str | None, wanted: str) -> bool:
+    """Whether an attribute is the wanted value or a list that holds it: items stand apart, quoted or bare."""
+    if written is None:
+        return False
+    return written == wanted or any(wanted in (quoted, bare) for quoted, bare in _ITEMS.findall(written) if wanted)

@@ -1,0 +1,112 @@
+"""Reads the rows of one node: checks them against the schema, resolves references, collects payloads."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.export import limits
+from tracekit.recording.export.cells import SENTINEL, CellError, Undefined, shortened
+from tracekit.recording.export.columns import ColumnBuilder
+from tracekit.recording.export.handmade import HandmadeRow, bind_rows
+from tracekit.recording.export.waiting import WaitingCell
+from tracekit.recording.export.xml import EXPORT_AGAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml.etree import _Element
+
+    from tracekit.recording.export.cells import Values
+    from tracekit.recording.export.waiting import WaitingCells
+    from tracekit.recording.table import Cells, Column
+
+
+class RowReader:
+    """Collects the rows of one table."""
+
+    def __init__(
+        self, place: str, schema: str, columns: tuple[Column, ...], values: Values, waiting: WaitingCells
+    ) -> None:
+        self._place = place
+        self._schema = schema
+        self._values = values
+        self._waiting = waiting
+        self._builder = ColumnBuilder(columns, values)
+        self._handmade: list[HandmadeRow] = []
+        self._row = 0
+
+    def read(self, row: _Element) -> None:
+        """Take one row. Raises `UnreadableRecording` naming the row and what is wrong with it."""
+        self._row += 1
+        self._values.begin_row()
+        try:
+            if self._builder.columns:
+                self._read_bound(row)
+            else:
+                self._read_handmade(row)
+            if self._values.arrived:
+                self._waiting.retry()
+        except CellError as error:
+            raise UnreadableRecording(f"{self._place}, row {self._row}: {error}; {EXPORT_AGAIN}") from error
+
+    def finish(self) -> tuple[tuple[Column, ...], tuple[Cells, ...]]:
+        """Columns and cells of all rows. Raises `UnreadableRecording` where hand-made rows leave a doubt."""
+        if self._handmade:
+            try:
+                self._builder = bind_rows(self._schema, self._handmade, self._values)
+            except CellError as error:
+                raise UnreadableRecording(f"{self._place}, {error}; {EXPORT_AGAIN}") from error
+        return self._builder.columns, self._builder.cells()
+
+    def _read_bound(self, row: _Element) -> None:
+        """The way of every real row; most cells are references, which cost two look-ups."""
+        builder = self._builder
+        if len(row) > len(builder.columns):
+            raise CellError(f"it has {len(row):,} cells, and the schema has {len(builder.columns)} columns")
+        id_codes, id_payloads = self._values.id_codes, self._values.id_payloads
+        cells = list(row)
+        signature = builder.signature(tuple([cell.tag for cell in cells]))
+        payloads: list[int] = []
+        for cell, code in zip(cells, signature.codes, strict=True):
+            if not code:
+                payloads.append(0)
+                continue
+            reference = cell.get("ref")
+            try:
+                if reference is not None and reference.isdecimal() and id_codes[number := int(reference)] == code:
+                    payloads.append(id_payloads[number])
+                    continue
+            except (IndexError, ValueError):
+                # No such place in the arrays: the id may be an unusual one.
+                pass
+            index = len(payloads)
+            name = builder.columns[index].mnemonic
+            payloads.append(self._value(cell, code, name, partial(builder.patch, builder.rows, index)))
+        builder.add(signature, payloads)
+
+    def _read_handmade(self, row: _Element) -> None:
+        if len(row) > limits.MAX_COLUMNS or self._row > limits.MAX_HANDMADE_ROWS:
+            raise CellError("the schema lists no columns, which is accepted for small hand-made tables only")
+        tags: list[str] = []
+        payloads: list[int] = []
+        for cell in row:
+            tag = cell.tag
+            settle = partial(payloads.__setitem__, len(payloads))
+            payload = 0 if tag == SENTINEL else self._value(cell, self._values.code(tag), tag, settle)
+            tags.append(tag)
+            payloads.append(payload)
+        self._handmade.append(HandmadeRow(tuple(tags), payloads))
+
+    def _value(self, cell: _Element, code: int, column: str, settle: Callable[[int], object]) -> int:
+        """Payload of a cell; 0 for now where it refers to something that is not defined yet."""
+        try:
+            return self._values.value(cell, code)
+        except CellError as error:
+            raise CellError(f"column {shortened(column)}: {error}") from error
+        except Undefined as missing:
+            place = f"{self._place}, row {self._row}, column {shortened(column)}"
+            self._waiting.add(WaitingCell(copy.deepcopy(cell), code, settle, place, missing))
+            return 0

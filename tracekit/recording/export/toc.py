@@ -1,0 +1,179 @@
+"""Reads the table of contents: what `xctrace export --toc` writes about runs, target, device and tables.
+
+    trace-toc
+      run number="1"
+        info/target      device, host-device, and the process or all-processes
+        info/summary     dates, duration in seconds, versions, template
+        data             one table element per table; table[N] in the xpath of a node counts these from 1
+
+The environment of the target may hold secrets and is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from lxml import etree
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.contents import Device, Run, Target
+from tracekit.recording.export import limits
+from tracekit.recording.export.cells import shortened
+from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, malformed, pull_parser
+from tracekit.recording.table import Process
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tracekit.recording.progress import Meter
+    from tracekit.recording.sources import Source
+
+ROOT: Final = "trace-toc"
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
+_WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class TocTable:
+    """One table as the table of contents lists it."""
+
+    schema: str
+    attributes: Mapping[str, str]
+    """All attributes but `schema`, as written: values that are lists keep their quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TocRun:
+    """One run with its tables in order of position; `tables` is None where the file does not list them."""
+
+    run: Run
+    tables: tuple[TocTable, ...] | None
+    failed: bool
+    """Whether the recording failed: no dates, no version, no duration."""
+
+
+def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
+    """Read a table of contents. Raises `UnreadableRecording`."""
+    root = _parse(source, meter)
+    runs = tuple(_run(source.label, index, element) for index, element in enumerate(root.findall("run"), 1))
+    if not runs:
+        raise UnreadableRecording(f"{source.label} is a table of contents without any run; {EXPORT_AGAIN}")
+    numbers = [each.run.number for each in runs]
+    if len(set(numbers)) < len(numbers):
+        raise UnreadableRecording(f"{source.label} lists the same run twice; {EXPORT_AGAIN}")
+    return runs
+
+
+def failed_recording(label: str, run: int) -> UnreadableRecording:
+    """The error for a run in which nothing was recorded."""
+    return UnreadableRecording(
+        f"{label}: run {run} is a failed recording, without dates, duration and Instruments version; record it again "
+        "and wait until xctrace or Instruments says that it was saved"
+    )
+
+
+def _parse(source: Source, meter: Meter) -> etree._Element:
+    parser = pull_parser(("start",), ROOT)
+    size = 0
+    try:
+        with source.open() as stream:
+            for chunk in chunks(stream):
+                size += len(chunk)
+                if size > limits.MAX_TOC_BYTES:
+                    raise UnreadableRecording(
+                        f"{source.label} is a table of contents of more than {limits.MAX_TOC_BYTES:,} bytes; "
+                        f"{EXPORT_AGAIN}"
+                    )
+                parser.feed(chunk)
+                meter.advance(len(chunk), source.name)
+            return parser.close()
+    except etree.XMLSyntaxError as error:
+        raise malformed(source.label, error) from error
+
+
+def _run(label: str, index: int, element: etree._Element) -> TocRun:
+    number = _number(label, "run number", element.get("number")) or index
+    summary = element.find("info/summary")
+    texts = {} if summary is None else {str(child.tag): _text(child.text) for child in summary}
+    target = element.find("info/target")
+    data = element.find("data")
+    duration = _duration_ns(label, texts.get("duration"))
+    dates = texts.get("start-date"), texts.get("end-date")
+    failed = summary is not None and not any((*dates, texts.get("instruments-version"), duration)) and duration == 0
+    run = Run(
+        number=number,
+        device=_device(target, "device") or Device(),
+        host=_device(target, "host-device"),
+        target=_target(label, target),
+        start_date=dates[0],
+        end_date=dates[1],
+        duration_ns=duration,
+        end_reason=texts.get("end-reason"),
+        instruments_version=texts.get("instruments-version"),
+        template=texts.get("template-name"),
+        recording_mode=texts.get("recording-mode"),
+        time_limit=texts.get("time-limit"),
+    )
+    tables = None if data is None else tuple(_table(label, each) for each in data.findall("table"))
+    return TocRun(run, tables, failed)
+
+
+def _table(label: str, element: etree._Element) -> TocTable:
+    schema = element.get("schema")
+    if not schema:
+        raise UnreadableRecording(f"{label} lists a table without schema; {EXPORT_AGAIN}")
+    attributes = {str(key): str(value) for key, value in element.items() if key != "schema"}
+    return TocTable(schema, MappingProxyType(attributes))
+
+
+def _device(target: etree._Element | None, tag: str) -> Device | None:
+    element = None if target is None else target.find(tag)
+    if element is None:
+        return None
+    get = element.get
+    return Device(
+        _text(get("platform")), _text(get("model")), _text(get("os-version")), _text(get("name")), _text(get("uuid"))
+    )
+
+
+def _target(label: str, target: etree._Element | None) -> Target:
+    if target is None:
+        return Target()
+    process = target.find("process")
+    if process is None:
+        return Target(kind=None if target.find("all-processes") is None else "all-processes")
+    name = _text(process.get("name"))
+    pid = _number(label, "process id of the target", process.get("pid"))
+    return Target(
+        kind=_text(process.get("type")),
+        process=None if name is None and pid is None else Process(name or "", pid),
+        arguments=_text(process.get("arguments")),
+        termination_reason=_text(process.get("termination-reason")),
+    )
+
+
+def _text(text: str | None) -> str | None:
+    """Text without surrounding blanks; None where there is none."""
+    return (text or "").strip() or None
+
+
+def _number(label: str, what: str, text: str | None) -> int | None:
+    if _text(text) is None:
+        return None
+    assert text is not None  # noqa: S101 - narrows for the type checker
+    if not _WHOLE.fullmatch(text.strip()):
+        raise UnreadableRecording(f"{label}: the {what} is {shortened(text)}, not a whole number; {EXPORT_AGAIN}")
+    return int(text)
+
+
+def _duration_ns(label: str, text: str | None) -> int | None:
+    """Seconds with decimals as ns, exactly."""
+    if text is None:
+        return None
+    if not _SECONDS.fullmatch(text):
+        raise UnreadableRecording(f"{label}: the duration is {shortened(text)}, not seconds; {EXPORT_AGAIN}")
+    return int(Decimal(text) * 1_000_000_000)

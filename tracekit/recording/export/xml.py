@@ -1,0 +1,126 @@
+"""The XML parser, set so that it fetches nothing, expands nothing and refuses what no export contains."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from lxml import etree
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.export import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
+
+    from lxml.etree import _Element
+
+    from tracekit.recording.sources import Source
+
+EXPORT_AGAIN = "export it again with `xcrun xctrace export`"
+"""What helps against a file that was cut off or edited."""
+
+_HEAD_STEP = 256
+"""The parser reports nothing of a chunk in which it meets an error, so the head is read in small steps."""
+_BOM = b"\xef\xbb\xbf"
+_FOREIGN_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00")
+_ENCODING = re.compile(rb"""^<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+_UTF8 = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the beginning of a file tells."""
+
+    root: str
+    """Name of the root element."""
+    has_doctype: bool
+
+
+def pull_parser(wanted: Sequence[Literal["start", "end"]], tags: Sequence[str] | None = None) -> etree.XMLPullParser:
+    """A parser to feed with chunks. Its built-in limits (text of 10 MB, 256 levels) stay on."""
+    return etree.XMLPullParser(
+        events=wanted,
+        tag=tags,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        encoding="utf-8",
+    )
+
+
+def events(parser: etree.XMLPullParser) -> Iterator[tuple[str, _Element]]:
+    """What the parser found since the last call: `start` or `end`, and the element."""
+    for event, element in parser.read_events():
+        yield event, cast("_Element", element)
+
+
+def chunks(stream: BinaryIO, size: int = limits.CHUNK_BYTES) -> Iterator[bytes]:
+    """The bytes of a file without byte order mark."""
+    chunk = stream.read(size)
+    yield chunk.removeprefix(_BOM)
+    while chunk:
+        chunk = stream.read(size)
+        if chunk:
+            yield chunk
+
+
+def read_head(source: Source) -> Head:
+    """Look at a file as far as its root element. Raises `UnreadableRecording` for what is no XML at all."""
+    parser = pull_parser(("start",))
+    seen = 0
+    head = b""
+    with source.open() as stream:
+        try:
+            for chunk in chunks(stream, _HEAD_STEP):
+                if not seen:
+                    _check_encoding(source.label, chunk)
+                seen += len(chunk)
+                if len(head) < 4096:
+                    head += chunk
+                parser.feed(chunk)
+                for _, root in events(parser):
+                    return Head(str(root.tag), root.getroottree().docinfo.internalDTD is not None)
+                if seen > limits.MAX_PROLOG_BYTES:
+                    break
+        except etree.XMLSyntaxError as error:
+            if b"<!DOCTYPE" in head:
+                raise doctype_refused(source.label) from error
+            raise malformed(source.label, error) from error
+    if b"<!DOCTYPE" in head:
+        raise doctype_refused(source.label)
+    if not head.strip():
+        raise UnreadableRecording(f"{source.label} is empty; {EXPORT_AGAIN}")
+    raise UnreadableRecording(f"{source.label} has no XML element in its first {seen:,} bytes; {EXPORT_AGAIN}")
+
+
+def doctype_refused(label: str) -> UnreadableRecording:
+    """The error for a file with a document type or entity declaration."""
+    return UnreadableRecording(
+        f"{label} declares a document type (<!DOCTYPE ...>), which no export contains and tracekit refuses to "
+        f"process; {EXPORT_AGAIN}"
+    )
+
+
+def malformed(label: str, error: etree.XMLSyntaxError, hint: str = "") -> UnreadableRecording:
+    """The error for text that is not well-formed XML, with the place where the parser gave up."""
+    message = " ".join((error.msg or "unknown error").split())
+    line, column = error.position
+    message = re.sub(r",? line \d+, column \d+.*$", "", message)[:160]
+    place = f" at line {line}, column {column}" if line else ""
+    return UnreadableRecording(
+        f"{label} is not well-formed XML{place} ({message}){hint or ': it may be cut off or edited'}; {EXPORT_AGAIN}"
+    )
+
+
+def _check_encoding(label: str, beginning: bytes) -> None:
+    declared = _ENCODING.match(beginning)
+    if beginning.startswith(_FOREIGN_BOMS) or (declared and declared.group(1).lower() not in _UTF8):
+        raise UnreadableRecording(
+            f"{label} is not encoded in UTF-8 as `xctrace export` writes it; {EXPORT_AGAIN}, or convert it to UTF-8"
+        )

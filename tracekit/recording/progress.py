@@ -1,0 +1,42 @@
+"""How far reading has come."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INTERVAL_S = 0.1
+"""Least time between two reports, so that reporting costs nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """State of a long read."""
+
+    done_bytes: int
+    total_bytes: int | None
+    """None where the size is not known beforehand (standard input)."""
+    source: str
+    """Name of the file being read."""
+
+
+class Meter:
+    """Adds up what was read and reports it, at most every `INTERVAL_S`."""
+
+    def __init__(self, report: Callable[[Progress], None] | None, total_bytes: int | None) -> None:
+        self._report = report
+        self._total = total_bytes
+        self._done = 0
+        self._next = 0.0
+
+    def advance(self, count: int, source: str) -> None:
+        """Count bytes of one source."""
+        self._done += count
+        if self._report is not None and (now := time.monotonic()) >= self._next:
+            self._next = now + INTERVAL_S
+            done = self._done if self._total is None else min(self._done, self._total)
+            self._report(Progress(done, self._total, source))

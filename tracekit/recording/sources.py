@@ -1,0 +1,236 @@
+"""Which files a path means: one file, a folder, an archive, standard input.
+
+Nothing depends on names: what a file is, its first bytes tell. Names only decide whether something unusable is worth
+a note.
+"""
+
+from __future__ import annotations
+
+import stat
+import sys
+import tempfile
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import archives
+from tracekit.recording.export import limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from typing import BinaryIO
+
+STANDARD_INPUT: Final = "-"
+HOW_TO_EXPORT: Final = (
+    "export it on a Mac with `xcrun xctrace export --input run.trace --toc --output toc.xml` and, for each table, "
+    "`xcrun xctrace export --input run.trace --xpath "
+    '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\' --output coreml-os-signpost.xml`'
+)
+"""The commands that turn a trace bundle into something readable."""
+
+_BUNDLE_PARTS = ("corespace", "form.template", "open.creq", "instrument_data", "shared_data")
+_PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"7z\xbc\xaf": "7-Zip",
+    b"bplist00": "property list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file to read, wherever it lies."""
+
+    name: str
+    """Last part of its path."""
+    label: str
+    """How messages call it, quoted."""
+    size: int | None
+    open: Callable[[], AbstractContextManager[BinaryIO]]
+    """Opens it from the beginning. Raises `UnreadableRecording`."""
+    explicit: bool
+    """Whether the user named this very file. What a folder or archive holds besides exports is no error."""
+
+
+@dataclass(slots=True)
+class Inputs:
+    """Everything that the given paths mean."""
+
+    name: str
+    """Last part of the first path, or `standard input`."""
+    sources: list[Source] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    bundles: list[str] = field(default_factory=list)
+    """Names of trace bundles that were met and not read."""
+    archives: ExitStack = field(default_factory=ExitStack)
+    """Keeps archives open, since their members are opened later; goes with the inputs."""
+
+
+def resolve(paths: Sequence[str | Path]) -> Inputs:
+    """The files behind the paths, in a stable order. Raises `UnreadableRecording`."""
+    inputs = Inputs(_shown_name(paths))
+    seen: set[Path] = set()
+    for given in paths:
+        if str(given) == STANDARD_INPUT:
+            _add_file(inputs, _spooled_standard_input())
+            continue
+        path = Path(given)
+        try:
+            resolved = path.resolve()
+            if resolved in seen:
+                inputs.notes.append(f"'{path.name}' was given twice and read once")
+                continue
+            seen.add(resolved)
+            _add_path(inputs, path)
+        except OSError as error:
+            raise os_error(f"'{path.name or given}'", error) from error
+        except (ValueError, RuntimeError) as error:
+            raise UnreadableRecording(f"{str(given)[:80]!r} is no usable path ({error})") from error
+    return inputs
+
+
+def os_error(label: str, error: OSError) -> UnreadableRecording:
+    """What the operating system refused, as a sentence."""
+    if isinstance(error, FileNotFoundError):
+        return UnreadableRecording(f"there is no {label}; check the path")
+    reason = error.strerror or type(error).__name__
+    return UnreadableRecording(f"{label} cannot be read: {reason[0].lower() + reason[1:]}")
+
+
+def bundle_refused(name: str) -> UnreadableRecording:
+    """The error for a trace bundle."""
+    return UnreadableRecording(
+        f"'{name}' is an Instruments trace bundle, which tracekit does not read natively; {HOW_TO_EXPORT}, then pass "
+        "the folder of these files"
+    )
+
+
+def _shown_name(paths: Sequence[str | Path]) -> str:
+    if not paths:
+        raise UnreadableRecording("no path was given; pass XML files, a folder or zip of them, or - for standard input")
+    first = "standard input" if str(paths[0]) == STANDARD_INPUT else Path(paths[0]).name or str(paths[0])
+    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
+
+
+def _add_path(inputs: Inputs, path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        if _is_bundle(path):
+            raise bundle_refused(path.name)
+        _add_folder(inputs, path, path.resolve(), 0)
+    elif stat.S_ISREG(mode):
+        _add_file(inputs, _file_source(path, explicit=True))
+    else:
+        raise UnreadableRecording(f"'{path.name}' is no regular file; pass - to read an export from standard input")
+
+
+def _is_bundle(path: Path) -> bool:
+    return path.suffix == ".trace" or any((path / part).exists() for part in _BUNDLE_PARTS)
+
+
+def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int) -> None:
+    for path in sorted(folder.iterdir()):
+        if len(inputs.sources) > limits.MAX_FILES:
+            raise UnreadableRecording(
+                f"'{top.name}' holds more than {limits.MAX_FILES:,} files; pass the exports alone"
+            )
+        if path.name.startswith("."):
+            continue
+        if path.is_symlink() and (not path.exists() or path.is_dir() or not path.resolve().is_relative_to(top)):
+            inputs.notes.append(f"'{path.name}' is a link out of the folder and was left out")
+        elif path.is_dir():
+            if _is_bundle(path):
+                inputs.bundles.append(path.name)
+            elif depth < limits.MAX_FOLDER_DEPTH:
+                _add_folder(inputs, path, top, depth + 1)
+            else:
+                inputs.notes.append(f"folder '{path.name}' lies too deep and was left out")
+        elif path.is_file():
+            _add_file(inputs, _file_source(path, explicit=False))
+
+
+def _file_source(path: Path, *, explicit: bool) -> Source:
+    label = f"'{path.name}'"
+
+    @contextmanager
+    def opened() -> Iterator[BinaryIO]:
+        try:
+            with path.open("rb") as stream:
+                yield stream
+        except OSError as error:
+            raise os_error(label, error) from error
+
+    return Source(path.name, label, path.stat().st_size, opened, explicit)
+
+
+def _spooled_standard_input() -> Source:
+    """Standard input, copied to a temporary file, since a file is read more than once."""
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or sys.stdin.isatty():
+        raise UnreadableRecording("standard input is no file or pipe; send an export into it, or give its path")
+    try:
+        spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the recording that reads from it
+        while chunk := stream.read(limits.CHUNK_BYTES):
+            spool.write(chunk)
+        size = spool.tell()
+    except OSError as error:
+        raise os_error("standard input", error) from error
+
+    @contextmanager
+    def opened() -> Iterator[BinaryIO]:
+        try:
+            spool.seek(0)
+            yield spool
+        except OSError as error:
+            raise os_error("standard input", error) from error
+
+    return Source("standard input", "standard input", size, opened, explicit=True)
+
+
+def _add_file(inputs: Inputs, source: Source) -> None:
+    """Add a file, or what an archive holds. What is not XML is an error where the user named it, else left out."""
+    with source.open() as stream:
+        beginning = stream.read(512)
+    if beginning.startswith(archives.MAGIC):
+        if source.explicit:
+            _add_archive(inputs, source)
+        else:
+            inputs.notes.append(f"{source.label} is an archive among other files and was left out")
+    elif beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<") or _is_utf16(beginning):
+        inputs.sources.append(source)
+    elif source.explicit:
+        raise UnreadableRecording(f"{source.label} {_what_is(beginning)}; pass XML that `xcrun xctrace export` wrote")
+    elif source.name.lower().endswith(".xml"):
+        inputs.notes.append(f"{source.label} {_what_is(beginning)} and was left out")
+
+
+def _is_utf16(beginning: bytes) -> bool:
+    """XML of another encoding is XML too; the parser refuses it with a sentence of its own."""
+    return beginning.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00"))
+
+
+def _what_is(beginning: bytes) -> str:
+    if not beginning.strip():
+        return "is empty"
+    packed = next((name for magic, name in _PACKED.items() if beginning.startswith(magic)), None)
+    return f"is a {packed} file, not XML" if packed else "is not XML"
+
+
+def _add_archive(inputs: Inputs, source: Source) -> None:
+    stream = inputs.archives.enter_context(source.open())
+    members = archives.members(stream, source.label)
+    for member in members:
+        folders = member.path.split("/")[:-1]
+        bundle = next((name for name in folders if name.endswith(".trace")), None)
+        if bundle or any(part in member.path.split("/") for part in _BUNDLE_PARTS):
+            name = bundle or source.name
+            if name not in inputs.bundles:
+                inputs.bundles.append(name)
+            continue
+        name = archives.base_name(member.path)
+        label = f"'{name}' in {source.label}"
+        _add_file(inputs, Source(name, label, member.size, member.open, explicit=False))
