@@ -1,0 +1,108 @@
+"""Assembles the report from a trace and the checks on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit._version import __version__
+from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
+from tracekit.analysis.models import summarise_models
+from tracekit.report.checks import order_checks
+from tracekit.report.model import (
+    SCHEMA_VERSION,
+    CoverageInfo,
+    RecordingInfo,
+    Report,
+    TableInfo,
+    ToolInfo,
+)
+from tracekit.report.redact import private_facts
+from tracekit.report.redact import redact as redact_report
+from tracekit.report.verdict import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.recording.contents import Run, TableEntry
+    from tracekit.report.model import Check
+    from tracekit.trace.model import Coverage, Trace
+
+ALL_PROCESSES = "all processes"
+"""Target of a recording that was not limited to one process."""
+
+
+def build_report(trace: Trace, checks: Sequence[Check], *, sort: str = "total", redact: bool = True) -> Report:
+    """The report of one run. `sort` is a column of the aggregation; `redact` leaves out what identifies people.
+
+    Raises `UsageError` for an unknown sort column.
+    """
+    ordered = order_checks(checks)
+    report = Report(
+        schema_version=SCHEMA_VERSION,
+        tool=ToolInfo("tracekit", __version__),
+        recording=_recording(trace),
+        tables=tuple(_table(entry) for entry in trace.run.tables),
+        coverage=tuple(_coverage(entry) for entry in trace.coverage),
+        models=summarise_models(trace),
+        aggregation=sort_rows((*aggregate(trace), *aggregate_hardware(trace)), sort),
+        checks=ordered,
+        summary=summarise(ordered),
+    )
+    return redact_report(report, private_facts(trace)) if redact else report
+
+
+def _recording(trace: Trace) -> RecordingInfo:
+    contents, run = trace.contents, trace.run
+    process = run.target.process
+    return RecordingInfo(
+        source=contents.source,
+        form=contents.form,
+        run=run.number,
+        runs=tuple(entry.number for entry in contents.runs),
+        platform=run.device.platform,
+        device_model=run.device.model,
+        device_name=run.device.name,
+        os_version=run.device.os_version,
+        target=_target(run),
+        target_pid=process.pid if process else None,
+        target_kind=run.target.kind,
+        arguments=run.target.arguments,
+        template=run.template,
+        instruments_version=run.instruments_version,
+        start_date=run.start_date,
+        duration_ns=run.duration_ns,
+        end_reason=run.end_reason,
+        recording_mode=run.recording_mode,
+        notes=(*contents.notes, *(f"Instruments noted: {issue}" for issue in run.issues), *trace.notes),
+        redacted=False,
+    )
+
+
+def _target(run: Run) -> str | None:
+    if run.target.process is not None:
+        return run.target.process.name
+    return ALL_PROCESSES if run.target.kind == "all-processes" else None
+
+
+def _table(entry: TableEntry) -> TableInfo:
+    return TableInfo(
+        schema=entry.schema,
+        state=str(entry.state),
+        rows=entry.rows,
+        columns=entry.columns,
+        attributes=dict(entry.attributes),
+        source=entry.source,
+        reason=entry.reason,
+    )
+
+
+def _coverage(entry: Coverage) -> CoverageInfo:
+    return CoverageInfo(
+        instrument=entry.instrument,
+        state=str(entry.state),
+        tables=entry.tables,
+        rows=entry.rows,
+        conclusion=entry.conclusion,
+        advice=entry.advice,
+        shares=dict(entry.shares),
+    )

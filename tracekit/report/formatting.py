@@ -1,0 +1,126 @@
+"""Values as every readable format of the report shows them. None is `–`: not enough values, or not recorded."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from tracekit.units import format_duration, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.report.model import EvidenceInfo, MetricInfo
+
+ABSENT = "–"
+"""Stands for None."""
+
+ABSENT_NOTE = f"{ABSENT} not enough values, or not recorded"
+"""Explains `ABSENT` wherever it is shown."""
+
+REPLACEMENT = "\ufffd"
+"""Stands for a character that must not reach a screen."""
+
+_ZERO_WIDTH_JOINER = "\u200d"
+"""The one invisible character that stays: emoji and several scripts are written with it, and it moves nothing."""
+
+
+def duration(ns: float | None) -> str:
+    """A duration in ns, or `–`."""
+    return ABSENT if ns is None else format_duration(ns)
+
+
+def count(value: int | None) -> str:
+    """A whole number with thousands separators, or `–`."""
+    return ABSENT if value is None else f"{value:,}"
+
+
+def moment(ns: int) -> str:
+    """Time since the start of the run, in ns, as `mm:ss.mmm` or `h:mm:ss.mmm`; truncated, as Instruments does."""
+    seconds, millis = divmod(abs(ns) // 1_000_000, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    sign = "-" if ns < 0 else ""
+    lead = f"{hours}:" if hours else ""
+    return f"{sign}{lead}{minutes:02d}:{seconds:02d}.{millis:03d}"
+
+
+def span(evidence: EvidenceInfo) -> str:
+    """Start and duration of an interval: `00:01.234 (17.17 ms)`."""
+    return f"{moment(evidence.start_ns)} ({format_duration(evidence.end_ns - evidence.start_ns)})"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A metric's value in its unit: `ns`, `share`, `count`, `ratio` or another, which is written behind it."""
+    if value is None:
+        return ABSENT
+    if unit == "ns":
+        return format_duration(value)
+    if unit == "share":
+        return format_share(value)
+    if unit == "count":
+        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
+    number = f"{value:,.2f}".rstrip("0").rstrip(".") if not float(value).is_integer() else f"{value:,.0f}"
+    return number if unit == "ratio" else f"{number} {unit}"
+
+
+def condition(metric: MetricInfo) -> str:
+    """The limit at which a metric is a problem, for example `≥ 0.5`; empty where it has none."""
+    if metric.threshold is None or metric.direction is None:
+        return ""
+    sign = "≥" if metric.direction == "above" else "≤"
+    return f"{sign} {quantity(metric.threshold, metric.unit)}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as a list in a sentence: `a`, `a and b`, `a, b and c`."""
+    *head, last = list(words) or [""]
+    return f"{', '.join(head)} and {last}" if head else last
+
+
+def visible(text: str, *, multiline: bool = False) -> str:
+    """Text that cannot steer a terminal or reorder a line.
+
+    Control characters, escape sequences, bidirectional overrides, invisible characters and lone surrogates become
+    `REPLACEMENT`; white space becomes one blank, except that `multiline` keeps line breaks.
+    """
+    if multiline:
+        return "\n".join(visible(line) for line in text.split("\n"))
+    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    """What stands for one character."""
+    if character in "\t\n\r":
+        return " "
+    if character == _ZERO_WIDTH_JOINER:
+        return character
+    return REPLACEMENT if unicodedata.category(character) in _UNSAFE else character
+
+
+_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode categories of controls, invisible formatting, surrogates, line and paragraph separators."""
+
+
+def shorten(text: str, cells: int) -> str:
+    """Text in at most `cells` terminal cells, with `…` in the middle: beginnings and ends tell long names apart."""
+    if cell_len(text) <= cells:
+        return text
+    if cells <= 1:
+        return "…"[:cells]
+    tail_cells = (cells - 1) // 2
+    head = _fitting(text, cells - 1 - tail_cells)
+    tail = _fitting(text[::-1], tail_cells)[::-1]
+    return f"{head}…{tail}"
+
+
+def _fitting(text: str, cells: int) -> str:
+    """The longest beginning of `text` that fits."""
+    used = 0
+    for index, character in enumerate(text):
+        used += cell_len(character)
+        if used > cells:
+            return text[:index]
+    return text

@@ -1,0 +1,321 @@
+"""Takes out of a report what identifies people, machines and other software. On by default.
+
+| what                                   | becomes                                                          |
+|----------------------------------------|------------------------------------------------------------------|
+| environment, device and host ids       | never in a report                                                |
+| device name, arguments of the target   | None in their fields, `<private>` where a text quotes them       |
+| user in `/Users/x`, `/home/x`, `C:\\Users\\x`; volume names; `/var/folders` | `…`                            |
+| path of a source file                  | its last part                                                    |
+| UUID, device id, 40-digit hash         | `<uuid>`                                                         |
+| e-mail address; `x.local`              | `<e-mail>`; `<host>`                                             |
+| name of any process but the target     | `process A`, `process B`, ... the same throughout the report     |
+
+Model names stay: a report without them is of no use. The name of the target stays, and so do process ids, which
+mean nothing elsewhere. Other processes are replaced without exception, since a list of known system processes would
+never be complete.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from tracekit.report.strings import map_strings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas as pd
+
+    from tracekit.report.model import Report
+    from tracekit.trace.model import Trace
+
+PRIVATE = "<private>"
+"""Stands for a private value that a text quotes."""
+
+KEPT_FIELDS = frozenset({"model", "name", "parents", "url", "version"})
+"""Fields that stay as they are: model names (`name` is one in `ModelSummary`, a fixed word elsewhere) and addresses."""
+
+FIXED_FIELDS = frozenset(
+    {
+        "id",
+        "title",
+        "outcome",
+        "severity",
+        "state",
+        "lane",
+        "kind",
+        "level",
+        "unit",
+        "direction",
+        "form",
+        "instrument",
+        "table",
+        "tables",
+        "schema",
+        "why",
+        "fix",
+        "target",
+        "target_kind",
+    }
+)
+"""Fields with words of tracekit, of Instruments or of the target: a process that happens to have the same name, as
+`top` has, must not change them. Paths and ids are replaced in them too."""
+
+PRIVATE_ATTRIBUTES = re.compile(r"uuid|udid|serial|argument|environment|device-?name|host-?name|user", re.IGNORECASE)
+"""Attributes of tables whose value is private whatever it looks like."""
+
+OWN_WORDS = frozenset(
+    {
+        "ane",
+        "app",
+        "apple",
+        "check",
+        "checks",
+        "core",
+        "coreml",
+        "cpu",
+        "engine",
+        "event",
+        "export",
+        "find",
+        "finding",
+        "gpu",
+        "input",
+        "instruments",
+        "label",
+        "load",
+        "log",
+        "metal",
+        "model",
+        "ml",
+        "neural",
+        "output",
+        "prediction",
+        "process",
+        "record",
+        "recording",
+        "row",
+        "rows",
+        "run",
+        "sample",
+        "share",
+        "table",
+        "target",
+        "template",
+        "the",
+        "time",
+        "top",
+        "trace",
+        "xcode",
+        "xctrace",
+    }
+)
+"""Words of our own sentences and of Instruments' labels, some of which are also programs. As such they name nobody;
+followed by a process id they are replaced like any other."""
+
+GENERIC_DEVICES = frozenset(
+    {
+        "iphone",
+        "ipad",
+        "ipod",
+        "mac",
+        "macbook",
+        "macbook pro",
+        "macbook air",
+        "imac",
+        "mac mini",
+        "mac studio",
+        "mac pro",
+        "apple tv",
+        "apple watch",
+        "apple vision pro",
+        "simulator",
+    }
+)
+"""Device names that are product names: replacing them would damage sentences and protect nobody."""
+
+_ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
+"""No letter or digit beside it. An underscore separates, because labels join names with it."""
+
+_RULES: tuple[tuple[str, str, str], ...] = (
+    # Users of Windows may have blanks in their names; those of macOS and Linux may not.
+    ("windows", r"(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…"),
+    ("user", r"[\\/]+(?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…"),
+    ("folders", r"/var/folders/[^/\s]+/[^/\s]+", "/var/folders/…"),
+    ("volume", r"/Volumes/[^/\"\n]+", "/Volumes/…"),
+    ("mail", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "<e-mail>"),
+    ("host", r"(?<![\w-])[\w-]+\.local(?![\w-])", "<host>"),
+    (
+        "uuid",
+        _ALONE_BEFORE + r"(?:[0-9A-Fa-f]{8}(?P<dash>[-_])(?:[0-9A-Fa-f]{4}(?P=dash)){3}[0-9A-Fa-f]{12}"
+        r"|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})" + _ALONE_AFTER,
+        "<uuid>",
+    ),
+)
+"""Name, pattern and replacement of what is private by its form."""
+
+_REPLACEMENTS = {"quote": PRIVATE} | {name: replacement for name, _, replacement in _RULES}
+
+_PID = r"(?: \(\d+\)|, pid: \d+)"
+
+_QUOTED = r"\((?:[^()]|\([^()]*\)){1,200}?" + _PID + r"\)"
+"""A process as Instruments writes it in labels and threads: `(python (99926))`, `(python, pid: 773)`."""
+
+_QUOTED_PROCESS = re.compile(_QUOTED)
+_PID_AT_END = re.compile(_PID + r"\)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFacts:
+    """What a recording tells about other people's things, to be looked for in every text."""
+
+    quotes: tuple[str, ...]
+    """Texts that are private wherever they appear: device names and ids, arguments."""
+    processes: tuple[str, ...]
+    """Names of all processes in the recording."""
+    target: str | None
+    """Name of the process that stays."""
+
+
+def private_facts(trace: Trace) -> PrivateFacts:
+    """Private facts of a run, from its description and from all its frames."""
+    run = trace.run
+    devices = [device for device in (run.device, run.host) if device is not None]
+    quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
+    known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
+    frames = [trace.activity, trace.data, trace.compute, trace.other, trace.hardware, *trace.context.values()]
+    names = {name for frame in frames for name in _texts(frame, "process")}
+    if "processes" in trace.context:
+        names |= _texts(trace.context["processes"], "name")
+    return PrivateFacts(
+        quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
+        processes=tuple(sorted(names)),
+        target=run.target.process.name if run.target.process else None,
+    )
+
+
+def redact(report: Report, facts: PrivateFacts) -> Report:
+    """The report without what identifies people, machines and other software. O(size of the report)."""
+    models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
+    aliases = _aliases({*facts.processes, *_quoted_processes(report)} - {facts.target or ""})
+    paths_and_ids = _Cleaner(models=models)
+    everything = _Cleaner(models=models, quotes=facts.quotes, aliases=aliases, target=facts.target)
+
+    def change(field: str, text: str) -> str:
+        if field in KEPT_FIELDS:
+            return text
+        if field == "source":
+            text = PurePosixPath(text.replace("\\", "/")).name or text
+        return (paths_and_ids if field in FIXED_FIELDS else everything)(text)
+
+    tables = tuple(replace(table, attributes=_public(table.attributes)) for table in report.tables)
+    recording = replace(report.recording, device_name=None, arguments=None, redacted=True)
+    return map_strings(replace(report, recording=recording, tables=tables), change)
+
+
+def _public(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Attributes of a table with private values replaced."""
+    return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else value for key, value in attributes.items()}
+
+
+def _texts(frame: pd.DataFrame, column: str) -> set[str]:
+    """Distinct texts of a column; none where the frame lacks it."""
+    if column not in frame:
+        return set()
+    return {str(text) for text in frame[column].dropna().unique() if str(text).strip()}
+
+
+def _aliases(names: Iterable[str]) -> dict[str, str]:
+    """`process A` to `process Z`, then `process AA`, in alphabetical order of the names."""
+    return {name: f"process {_letters(index)}" for index, name in enumerate(sorted(set(names)))}
+
+
+def _letters(index: int) -> str:
+    """0 is A, 25 is Z, 26 is AA."""
+    letters = ""
+    index += 1
+    while index:
+        index, digit = divmod(index - 1, len(ascii_uppercase))
+        letters = ascii_uppercase[digit] + letters
+    return letters
+
+
+def _quoted_processes(report: Report) -> set[str]:
+    """Names that labels quote with a process id and that no process column may have told."""
+    names: set[str] = set()
+
+    def collect(field: str, text: str) -> str:
+        if field not in KEPT_FIELDS:
+            names.update(_bare(match.group()) for match in _QUOTED_PROCESS.finditer(text))
+        return text
+
+    map_strings(report, collect)
+    return names
+
+
+def _bare(quoted: str) -> str:
+    """The name in a quoted process."""
+    return _PID_AT_END.sub("", quoted.removeprefix("("))
+
+
+class _Cleaner:
+    """One pass over a text that replaces whatever is private in it. The leftmost match wins, so that a model name
+    which contains something that looks private stays whole."""
+
+    def __init__(
+        self,
+        *,
+        models: Iterable[str],
+        quotes: Iterable[str] = (),
+        aliases: Mapping[str, str] | None = None,
+        target: str | None = None,
+    ) -> None:
+        self._aliases = aliases or {}
+        rules = [("quote", _any_of(quotes)), *((name, pattern) for name, pattern, _ in _RULES)]
+        if self._aliases:
+            rules += _process_rules(self._aliases, target)
+        self._pattern = _joined(rules)
+        # Most model names hold nothing private; only the others need protection in running text.
+        protected = [name for name in models if self(name) != name]
+        if protected:
+            self._pattern = _joined([("model", _alone(_any_of(protected))), *rules])
+
+    def __call__(self, text: str) -> str:
+        return self._pattern.sub(self._replacement, text)
+
+    def _replacement(self, match: re.Match[str]) -> str:
+        rule, whole = match.lastgroup, match.group()
+        if rule in _REPLACEMENTS:
+            return _REPLACEMENTS[rule]
+        name = _bare(whole) if rule in {"quoted", "numbered"} else whole
+        return whole.replace(name, self._aliases.get(name, name), 1)
+
+
+def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple[str, str]]:
+    """Rules for names of processes. The target takes part so that a shorter name inside its own does not match."""
+    names = {*aliases, target} - {None, ""}
+    telling = {name for name in names if name and len(name) >= 3 and name.casefold() not in OWN_WORDS}
+    return [
+        ("quoted", _QUOTED),
+        ("numbered", _ALONE_BEFORE + _any_of(name for name in names if name) + _PID),
+        ("process", _alone(_any_of(telling))),
+    ]
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """Pattern for any of these texts, longest first; empty for none."""
+    ordered = sorted(set(texts), key=lambda text: (-len(text), text))
+    return f"(?:{'|'.join(map(re.escape, ordered))})" if ordered else ""
+
+
+def _alone(pattern: str) -> str:
+    return f"{_ALONE_BEFORE}{pattern}{_ALONE_AFTER}" if pattern else ""
+
+
+def _joined(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    """One pattern of named groups; rules without a pattern are left out."""
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in rules if pattern))

@@ -1,0 +1,83 @@
+"""The verdict: counts, and one sentence that is true of all checks together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tracekit.report.checks import SEVERITY_ORDER
+from tracekit.report.formatting import listed
+from tracekit.report.model import Summary
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.report.model import Check
+
+
+def summarise(checks: Sequence[Check]) -> Summary:
+    """Summary of ordered checks."""
+    outcomes = Counter(check.outcome for check in checks)
+    severities = Counter(check.severity for check in checks)
+    return Summary(
+        findings=outcomes["finding"],
+        critical=severities["critical"],
+        high=severities["high"],
+        medium=severities["medium"],
+        low=severities["low"],
+        passed=outcomes["passed"],
+        not_applicable=outcomes["not_applicable"],
+        insufficient_data=outcomes["insufficient_data"],
+        errors=outcomes["error"],
+        judged=bool(outcomes["finding"] or outcomes["passed"]),
+        verdict=_verdict(checks, outcomes),
+    )
+
+
+def _verdict(checks: Sequence[Check], outcomes: Counter[str]) -> str:
+    """Says what was found, or that nothing was found, or that nothing could be judged; never one for another."""
+    if outcomes["finding"]:
+        return f"{_found(checks)}{_limits(outcomes)}."
+    if outcomes["passed"]:
+        looked = format_count(outcomes["passed"], "check")
+        return f"No finding: {looked} looked and found nothing{_limits(outcomes)}."
+    return f"This recording cannot be judged: {_obstacle(checks)}"
+
+
+def _found(checks: Sequence[Check]) -> str:
+    """Number of findings by severity and the titles of what was found, worst first."""
+    findings = [check for check in checks if check.outcome == "finding"]
+    severities = Counter(check.severity for check in findings)
+    ranks = [f"{severities[severity]} {severity}" for severity in SEVERITY_ORDER if severities[severity]]
+    models = {check.model for check in findings if check.model is not None}
+    where = f" in {format_count(len(models), 'model')}" if models else ""
+    kinds = list(dict.fromkeys(check.title for check in findings))
+    more = f", and {format_count(len(kinds) - 1, 'other problem')}" if len(kinds) > 1 else ""
+    return f"{format_count(len(findings), 'finding')} ({', '.join(ranks)}){where}: {kinds[0].rstrip('.')}{more}"
+
+
+def _limits(outcomes: Counter[str]) -> str:
+    """What the reader must know before trusting the verdict."""
+    limits = []
+    if outcomes["insufficient_data"]:
+        limits.append(f"{outcomes['insufficient_data']} could not look")
+    if outcomes["error"]:
+        limits.append(f"{outcomes['error']} failed")
+    return f"; {listed(limits)}" if limits else ""
+
+
+def _obstacle(checks: Sequence[Check]) -> str:
+    """Why no check could look, as the end of a sentence."""
+    if not checks:
+        return "no check was run."
+    reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)
+    reason, times = reasons.most_common(1)[0]
+    text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
+    if checks[0].outcome == "error":
+        return f"{format_count(len(checks), 'check')} failed, the first with: {text}" if times else text
+    return text[0].lower() + text[1:] if text.split(" ")[0] in _PLAIN_OPENERS else text
+
+
+_PLAIN_OPENERS = frozenset({"A", "An", "It", "No", "None", "Nothing", "Not", "Only", "Some", "The", "There", "This"})
+"""Words that lose their capital inside a sentence; any other first word may be a name."""
