@@ -1,0 +1,60 @@
+"""What is not needed is not loaded: asking for help must not cost what an analysis costs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"pandas", "numpy", "textual", "lxml", "coremltools", "rich", "jinja2", "shtab"}
+
+SCRIPT = """
+import contextlib, io, json, sys
+arguments = json.loads(sys.argv[1])
+if arguments is None:
+    import tracekit
+else:
+    from tracekit.cli.main import main
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main(arguments)
+    assert out.getvalue(), "the command printed nothing"
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def modules_after(arguments: list[str] | None) -> set[str]:
+    """Top-level modules of a fresh interpreter after one command line, or after `import tracekit` alone."""
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(result.stdout))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["analyze", "--help"],
+        ["detectors", "--help"],
+        ["explain", "--help"],
+        ["tables", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_help_loads_no_heavy_module(arguments: list[str]) -> None:
+    loaded = modules_after(arguments)
+    assert "tracekit" in loaded
+    assert not loaded & HEAVY
+
+
+def test_importing_the_package_loads_no_heavy_module() -> None:
+    loaded = modules_after(None)
+    assert "tracekit" in loaded
+    assert not loaded & HEAVY
+
+
+def test_the_check_sees_a_heavy_module_where_there_is_one() -> None:
+    assert "shtab" in modules_after(["--print-completion", "bash"])

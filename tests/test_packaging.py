@@ -1,0 +1,123 @@
+"""The wheel is complete: it runs where there is no checkout."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import tracekit
+
+ROOT = Path(__file__).resolve().parents[1]
+
+pytestmark = pytest.mark.packaging
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout. The build backend is part of the `dev` extra, so no network is needed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def empty_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python of an environment that holds the wheel and nothing else."""
+    folder = tmp_path_factory.mktemp("empty environment")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    # The pip of the tests' own environment installs into the other one, which is faster than giving it one of its own.
+    run(sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(wheel))
+    return python
+
+
+def run(*command: str, cwd: Path | None = None) -> str:
+    """Standard output of a command that must succeed; both streams are in the failure."""
+    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+def site_packages(python: Path) -> Path:
+    """Where that interpreter's packages lie."""
+    return Path(run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path) -> None:
+    tracked = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "tracekit", cwd=ROOT).splitlines()
+    present = {name for name in tracked if (ROOT / name).is_file()}
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert "tracekit/py.typed" in present
+    assert "tracekit/report/schema/report-1.json" in present
+    assert names == present
+
+
+def test_the_wheel_carries_the_licence(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (licence,) = (name for name in archive.namelist() if name.endswith("/licenses/LICENSE"))
+        assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
+
+
+def test_help_and_version_run_in_an_environment_without_any_dependency(empty_environment: Path, tmp_path: Path) -> None:
+    command = str(empty_environment.with_name("tracekit"))
+    assert [path.name for path in site_packages(empty_environment).glob("numpy*")] == []
+    assert run(command, "--version", cwd=tmp_path) == f"tracekit {tracekit.__version__}\n"
+    assert "analyze" in run(command, "--help", cwd=tmp_path)
+    assert run(str(empty_environment), "-m", "tracekit", "--version", cwd=tmp_path).startswith("tracekit ")
+
+
+def test_the_wheel_analyzes_a_sample_with_its_dependencies(
+    empty_environment: Path, samples: Path, tmp_path: Path
+) -> None:
+    # Dependencies come from the tests' own environment. A plain line of a .pth file adds the folder without running the
+    # .pth files in it, so the editable install of this checkout stays out.
+    packages = site_packages(empty_environment)
+    link = packages / "dependencies.pth"
+    link.write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n", encoding="utf-8")
+    try:
+        python = str(empty_environment)
+        where = run(python, "-c", "import tracekit, numpy; print(tracekit.__file__)", cwd=tmp_path).strip()
+        assert Path(where).is_relative_to(packages)
+        command = str(empty_environment.with_name("tracekit"))
+        report = run(command, "analyze", str(samples / "style_transfer_reload"), cwd=tmp_path)
+        assert "reload-before-predict" in report
+    finally:
+        link.unlink()
+
+
+def test_the_command_and_the_package_agree_on_names_and_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == "coreml-tracekit"
+    assert project["scripts"] == {"tracekit": "tracekit.cli.main:run"}
+    assert "version" in project["dynamic"]
+    import tracekit._version
+
+    assert tracekit.__version__ == tracekit._version.__version__
+
+
+def test_every_package_that_is_installed_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pins = {}
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, version = line.split("==")
+            pins[normal(name)] = version
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    assert wanted
+    for requirement in wanted:
+        name = requirement.split(";")[0].split(">")[0].split("<")[0].split("=")[0]
+        assert normal(name) in pins, f"{name} has no pin: add it to constraints.txt (`.venv/bin/pip freeze` has it)"
+
+
+def normal(name: str) -> str:
+    """A distribution's name in the form in which names are compared."""
+    return name.strip().lower().replace("_", "-").replace(".", "-")
