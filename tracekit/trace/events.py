@@ -8,7 +8,7 @@ Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + 
 | duration_ns  | int64    | duration, never negative                                                                  |
 | lane         | category | `activity`, `data`, `compute`, `neural engine`, `gpu`, `mps`, `unknown`                   |
 | kind         | category | canonical kind (`Kind`); unknown events are `other`                                       |
-| guessed      | bool     | the kind or lane comes from a rule for unknown strings, not from the vocabulary           |
+| guessed      | bool     | the kind comes from the beginning of an unknown string, not from the vocabulary           |
 | label        | category | event or label text as recorded                                                           |
 | model        | category | base name; null where the row names none                                                  |
 | instance     | Int64    | instance number; null where names carry none                                              |
@@ -22,7 +22,20 @@ Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + 
 |              |          | there is none or where several could                                                      |
 | attribution  | category | how sure the link to model and prediction is (`Attribution`)                              |
 | table        | category | schema of the source table                                                                |
-| row          | int64    | 0-based row in that table                                                                 |
+| row          | int64    | 0-based row in that table; counted on through all tables of that schema in the run,       |
+|              |          | in order of their position                                                                |
+
+What `attribution` means for a row of the Core ML table, which names its model itself:
+
+| value        | the row                                                                                   |
+|--------------|-------------------------------------------------------------------------------------------|
+| exact        | needs no prediction: a prediction that the app called; a load or compilation outside any  |
+| contained    | lies inside exactly one prediction of its model (`tracekit.trace.linking`)                |
+| ambiguous    | lies inside several predictions of its model; `prediction` is null                        |
+| unattributed | names no model, or should lie inside a prediction of its model and does not               |
+
+For a hardware row it says whose the row is, from the row alone: `label`, `foreign` or `unattributed`
+(`tracekit.trace.instruments.hardware.attribution`).
 """
 
 from __future__ import annotations

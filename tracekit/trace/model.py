@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.recording.table import TableState
-
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.contents import Contents, Run
+    from tracekit.recording.table import TableState
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,150 @@
+"""Filters leave out what was not asked for, keep the links right, and say what they did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tracekit.errors import UsageError
+from tracekit.recording.contents import Contents, Run, Target
+from tracekit.recording.table import Process
+from tracekit.trace.events import EVENT_DTYPES
+from tracekit.trace.filter import EVENT_FRAMES, filter_trace, model_names
+from tracekit.trace.model import Trace
+from tracekit.trace.models import model_frame
+
+DEFAULTS: dict[str, Any] = {
+    "start_ns": 0,
+    "duration_ns": 1,
+    "lane": "activity",
+    "kind": "prediction",
+    "guessed": False,
+    "label": "Prediction",
+    "level": "top",
+    "attribution": "exact",
+    "table": "coreml-os-signpost",
+    "row": 0,
+}
+
+
+def events(*rows: dict[str, Any]) -> pd.DataFrame:
+    """An event frame; what a row does not say has a usual value or is null."""
+    full = [{name: row.get(name, DEFAULTS.get(name)) for name in EVENT_DTYPES} for row in rows]
+    return pd.DataFrame(full, columns=list(EVENT_DTYPES)).astype(EVENT_DTYPES)
+
+
+@pytest.fixture
+def trace() -> Trace:
+    """Two models and a pipeline with a stage. Process 7 is the target, 8 another."""
+    activity = events(
+        {"model": "Style-A", "start_ns": 0},
+        {"model": "Pipeline", "start_ns": 10},
+        {"model": "Stage", "parent_model": "Pipeline", "level": "sub", "start_ns": 11, "prediction": 1},
+        {"model": "Style-B", "start_ns": 20},
+        {"start_ns": 30},
+    )
+    data = events(
+        {"model": "Style-A", "kind": "input_copy", "prediction": 0},
+        {"model": "Stage", "parent_model": "Pipeline", "level": "sub", "kind": "input_copy", "prediction": 2},
+        {"model": "Style-B", "kind": "data_cast", "prediction": 3},
+    )
+    hardware = events(
+        {"lane": "neural engine", "kind": "ane_exec", "model": "Style-B", "prediction": 3},
+        {"lane": "gpu", "kind": "gpu_exec", "process": "App", "pid": 7},
+        {"lane": "gpu", "kind": "gpu_exec", "process": "other", "pid": 8},
+    )
+    signposts = pd.DataFrame({"start_ns": [1, 2], "process": ["App", "other"], "pid": [7, 8]})
+    run = Run(1, target=Target("launched", Process("App", 7)))
+    return Trace(
+        contents=Contents("x", "xctrace export XML", has_table_of_contents=True, runs=(run,)),
+        run=run,
+        activity=activity,
+        data=data,
+        compute=events(),
+        other=events(),
+        hardware=hardware,
+        models=model_frame(pd.concat([activity, data])),
+        context={"signposts": signposts, "clock": pd.DataFrame({"start_ns": [0]})},
+        coverage=(),
+        notes=("A note.",),
+    )
+
+
+def test_no_filter_gives_the_very_same_trace(trace: Trace) -> None:
+    assert filter_trace(trace) is trace
+
+
+def test_a_model_keeps_its_rows_and_its_links(trace: Trace) -> None:
+    narrowed = filter_trace(trace, models=["Style-B"])
+    assert list(narrowed.activity["model"]) == ["Style-B"]
+    assert list(narrowed.activity.index) == [0]
+    assert list(narrowed.data["kind"]) == ["data_cast"]
+    assert list(narrowed.data["prediction"]) == [0]
+    assert list(narrowed.hardware["prediction"]) == [0]
+    assert list(narrowed.models["name"]) == ["Style-B"]
+
+
+def test_patterns_choose_several_models_and_the_note_names_them(trace: Trace) -> None:
+    narrowed = filter_trace(trace, models=["Style-*"])
+    assert list(narrowed.activity["model"]) == ["Style-A", "Style-B"]
+    assert list(narrowed.data["prediction"]) == [0, 1]
+    assert narrowed.notes[0] == "A note."
+    assert "Style-A, Style-B" in narrowed.notes[-1]
+
+
+def test_a_pipeline_brings_its_stages(trace: Trace) -> None:
+    narrowed = filter_trace(trace, models=["Pipeline"])
+    assert list(narrowed.activity["model"]) == ["Pipeline", "Stage"]
+    assert list(narrowed.activity["prediction"].isna()) == [True, False]
+    assert narrowed.activity["prediction"].iloc[1] == 0
+    assert list(narrowed.data["prediction"]) == [1]
+
+
+def test_a_stage_alone_loses_the_link_to_the_pipeline_that_is_gone(trace: Trace) -> None:
+    narrowed = filter_trace(trace, models=["Stage"])
+    assert list(narrowed.activity["model"]) == ["Stage"]
+    assert narrowed.activity["prediction"].isna().all()
+
+
+def test_a_pattern_without_a_match_names_the_models(trace: Trace) -> None:
+    with pytest.raises(UsageError, match=r"no model in this recording named 'Style-C'; did you mean 'Style-[AB]'\?"):
+        filter_trace(trace, models=["Style-C"])
+
+
+def test_every_frame_keeps_its_columns_and_types(trace: Trace) -> None:
+    narrowed = filter_trace(trace, models=["Style-A"], process="App")
+    for name in EVENT_FRAMES:
+        frame = getattr(narrowed, name)
+        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES
+        assert list(frame.index) == list(range(len(frame)))
+
+
+@pytest.mark.parametrize("process", ["App", "7", 7])
+def test_the_target_keeps_core_ml_and_what_names_no_process(trace: Trace, process: str | int) -> None:
+    narrowed = filter_trace(trace, process=process)
+    assert len(narrowed.activity) == 5
+    assert list(narrowed.hardware["pid"].dropna()) == [7]
+    assert len(narrowed.hardware) == 2
+    assert list(narrowed.context["signposts"]["pid"]) == [7]
+    assert len(narrowed.context["clock"]) == 1
+    assert "1 hardware rows name no process" in narrowed.notes[-1]
+
+
+def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> None:
+    narrowed = filter_trace(trace, process="other")
+    assert narrowed.activity.empty
+    assert narrowed.data.empty
+    assert list(narrowed.hardware["pid"].dropna()) == [8]
+    assert narrowed.hardware["prediction"].isna().all()
+    assert "belong to the target" in narrowed.notes[-1]
+
+
+def test_a_process_that_is_not_there_is_refused_with_the_choices(trace: Trace) -> None:
+    with pytest.raises(UsageError, match=r"no process in this recording named 'Ap'.*choices: App, other"):
+        filter_trace(trace, process="Ap")
+
+
+def test_names_of_models_come_from_every_frame(trace: Trace) -> None:
+    assert model_names(trace) == ["Pipeline", "Stage", "Style-A", "Style-B"]

@@ -1,0 +1,123 @@
+"""From the columns of a table to arrays and categoricals, by name.
+
+Which columns a table has differs between versions of Instruments, so binders ask by mnemonic. A required column that
+is absent raises `MissingColumn`, unless the table has no rows to lose; an optional one reads as null in every row.
+Work is done on codes and distinct values, never row by row in Python.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.table import CodedCells, IntegerCells, Process, Table, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.recording.table import Cells
+
+
+def required_integers(table: Table, mnemonic: str) -> IntegerCells:
+    """Numbers of a column that the table's meaning depends on. Raises `MissingColumn`, or `UnreadableRecording` where
+    the column holds something else."""
+    if not table.rows:
+        return optional_integers(table, mnemonic)
+    cells = table.column(mnemonic)
+    if not isinstance(cells, IntegerCells):
+        raise UnreadableRecording(
+            f"column '{mnemonic}' of table '{table.schema}' does not hold numbers; export that table again with "
+            "xctrace, complete and unedited"
+        )
+    return cells
+
+
+def optional_integers(table: Table, mnemonic: str) -> IntegerCells:
+    """Numbers of a column; no value in any row where the column is absent or holds no numbers."""
+    cells = table.column(mnemonic) if table.has(mnemonic) else None
+    if isinstance(cells, IntegerCells):
+        return cells
+    return IntegerCells(np.zeros(table.rows, np.int64), np.zeros(table.rows, np.bool_))
+
+
+def required_values(table: Table, mnemonic: str) -> CodedCells:
+    """Repeating values of a column that the table's meaning depends on. Raises `MissingColumn`."""
+    return as_coded(table.column(mnemonic)) if table.rows else optional_values(table, mnemonic)
+
+
+def optional_values(table: Table, mnemonic: str) -> CodedCells:
+    """Repeating values of a column; no value in any row where the column is absent."""
+    if table.has(mnemonic):
+        return as_coded(table.column(mnemonic))
+    return CodedCells(np.full(table.rows, -1, np.int32), ())
+
+
+def as_coded(cells: Cells) -> CodedCells:
+    """The cells as codes into distinct values; numbers become their decimal text."""
+    if isinstance(cells, CodedCells):
+        return cells
+    distinct, inverse = np.unique(cells.values[cells.valid], return_inverse=True)
+    codes = np.full(len(cells), -1, np.int32)
+    codes[cells.valid] = inverse
+    return CodedCells(codes, tuple(str(value) for value in distinct.tolist()))
+
+
+def nullable(cells: IntegerCells) -> pd.arrays.IntegerArray:
+    """The numbers as a pandas `Int64` array, null where the recording holds no value."""
+    return pd.arrays.IntegerArray(cells.values.astype(np.int64), ~cells.valid)
+
+
+def text(cells: CodedCells) -> pd.Categorical:
+    """The texts as a categorical. Empty text stays text; only cells without a value are null."""
+    return recode(cells.codes, [str(value) for value in cells.values])
+
+
+def recode(codes: npt.NDArray[np.integer], texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:
+    """A categorical with `texts[code]` in each row: null where the code is -1 or the text is None.
+
+    `order` fixes the first categories; the other texts follow in order of appearance. Distinct codes may share a text.
+    """
+    place: dict[str, int] = {name: index for index, name in enumerate(dict.fromkeys(map(str, order)))}
+    target = np.array(
+        [-1 if item is None else place.setdefault(str(item), len(place)) for item in texts] + [-1], np.int32
+    )
+    return pd.Categorical.from_codes(target[codes], categories=pd.Index(list(place), dtype=object))
+
+
+def constant(value: str | None, rows: int, order: Iterable[str] = ()) -> pd.Categorical:
+    """A categorical that holds one value, or null, in every row."""
+    return recode(np.zeros(rows, np.int32), [value], order)
+
+
+def mapped(codes: npt.NDArray[np.integer], values: Sequence[int | None]) -> pd.arrays.IntegerArray:
+    """A pandas `Int64` array with `values[code]` in each row: null where the code is -1 or the value is None."""
+    filled = np.array([0 if value is None else value for value in values] + [0], np.int64)
+    null = np.array([value is None for value in values] + [True], np.bool_)
+    return pd.arrays.IntegerArray(filled[codes], null[codes])
+
+
+def flags(codes: npt.NDArray[np.integer], values: Iterable[bool]) -> npt.NDArray[np.bool_]:
+    """`values[code]` in each row; False where the code is -1."""
+    known: npt.NDArray[np.bool_] = np.array([*values, False], np.bool_)
+    return known.take(codes)
+
+
+def processes(table: Table, mnemonic: str = "process") -> tuple[pd.Categorical, pd.arrays.IntegerArray]:
+    """Process names and ids of a column; null where it is absent or holds no value."""
+    cells = optional_values(table, mnemonic)
+    found = [_process(value) for value in cells.values]
+    names = [None if process is None else process.name for process in found]
+    return recode(cells.codes, names), mapped(
+        cells.codes, [None if process is None else process.pid for process in found]
+    )
+
+
+def _process(value: object) -> Process | None:
+    if isinstance(value, Thread):
+        return value.process
+    return value if isinstance(value, Process) else Process(str(value))

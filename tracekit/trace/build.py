@@ -1,0 +1,138 @@
+"""Builds the trace of one run from its recording."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from tracekit.errors import UnreadableRecording
+from tracekit.trace.context import context_frame
+from tracekit.trace.coverage import coverage
+from tracekit.trace.events import Lane
+from tracekit.trace.frames import empty_events, sorted_events
+from tracekit.trace.gather import gather
+from tracekit.trace.instruments import (
+    clock,
+    coreml,
+    gpu,
+    hangs,
+    life_cycle,
+    mps,
+    neural_engine,
+    processes,
+    signposts,
+    thermal,
+)
+from tracekit.trace.instruments.catalogue import NEEDED_SCHEMAS
+from tracekit.trace.labels import KnownModels
+from tracekit.trace.linking import linked
+from tracekit.trace.model import Trace
+from tracekit.trace.models import model_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+
+    from tracekit.recording.contents import Recording
+    from tracekit.trace.context import Field
+    from tracekit.trace.gather import Rows
+
+__all__ = ["NEEDED_SCHEMAS", "build_trace"]
+
+Bound = TypeVar("Bound")
+
+_CONTEXT: tuple[tuple[str, tuple[str, ...], tuple[Field, ...]], ...] = (
+    ("gpu_states", gpu.STATE_SCHEMAS, gpu.STATE_FIELDS),
+    ("gpu_performance", gpu.PERFORMANCE_SCHEMAS, gpu.PERFORMANCE_FIELDS),
+    ("thermal", thermal.SCHEMAS, thermal.FIELDS),
+    ("hangs", hangs.SCHEMAS, hangs.FIELDS),
+    ("hang_risks", hangs.RISK_SCHEMAS, hangs.RISK_FIELDS),
+    ("points_of_interest", signposts.POINT_SCHEMAS, signposts.POINT_FIELDS),
+    ("life_cycle", life_cycle.SCHEMAS, life_cycle.FIELDS),
+    ("processes", processes.SCHEMAS, processes.FIELDS),
+    ("clock", clock.SCHEMAS, clock.FIELDS),
+)
+"""Context frames that are one table each: name, schemas, fields."""
+
+
+def build_trace(recording: Recording) -> Trace:
+    """What the run of this recording means. O(n log n) in its rows.
+
+    Raises `MissingColumn` where the Core ML table lacks a column that its meaning depends on. A table of another
+    instrument that cannot be understood makes that instrument `unreadable` in the coverage, and the rest goes on.
+    """
+    binding = _Binding(recording)
+    rows = gather(recording, coreml.SCHEMAS)
+    events, known = empty_events(), KnownModels()
+    if rows is not None:
+        binding.notes += rows.notes
+        if rows.table.rows:
+            named = coreml.bind(rows)
+            events = linked(named.events, named.model, named.parent, named.names)
+            known = KnownModels(name.base for name in named.names)
+    hardware = _hardware(binding, known)
+    context = _context(binding)
+    return Trace(
+        contents=recording.contents,
+        run=recording.run,
+        activity=_lane(events, Lane.ACTIVITY),
+        data=_lane(events, Lane.DATA),
+        compute=_lane(events, Lane.COMPUTE),
+        other=_lane(events, Lane.UNKNOWN),
+        hardware=hardware,
+        models=model_frame(events),
+        context=context,
+        coverage=coverage(recording, hardware, binding.failures),
+        notes=tuple(binding.notes),
+    )
+
+
+class _Binding:
+    """Binds the tables of one recording, and keeps what they met."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.notes: list[str] = []
+        self.failures: dict[str, str] = {}
+
+    def bind(self, schemas: Sequence[str], bind: Callable[[Rows], Bound], *, once: bool = False) -> Bound | None:
+        """What `bind` makes of the rows of these schemas; None where there are none to be had, or where they cannot
+        be understood."""
+        try:
+            rows = gather(self.recording, schemas, once=once)
+            if rows is None:
+                return None
+            bound = bind(rows)
+        except UnreadableRecording as error:
+            self.failures |= dict.fromkeys(schemas, str(error))
+            return None
+        self.notes += rows.notes
+        return bound
+
+
+def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:
+    return events[events["lane"] == lane].reset_index(drop=True)
+
+
+def _hardware(binding: _Binding, known: KnownModels) -> pd.DataFrame:
+    """Neural Engine, GPU and MPS rows as one frame."""
+    target = binding.recording.run.target.process
+    frames = (
+        binding.bind(neural_engine.SCHEMAS, lambda rows: neural_engine.bind(rows, known, target), once=True),
+        binding.bind(gpu.SCHEMAS, lambda rows: gpu.bind(rows, known, target)),
+        binding.bind(mps.SCHEMAS, lambda rows: mps.bind(rows, target)),
+    )
+    return sorted_events([frame for frame in frames if frame is not None])
+
+
+def _context(binding: _Binding) -> dict[str, pd.DataFrame]:
+    """The context frames whose tables can be had, by name."""
+    found = {name: binding.bind(schemas, partial(context_frame, fields=fields)) for name, schemas, fields in _CONTEXT}
+    recorded = binding.bind(signposts.INTERVAL_SCHEMAS, signposts.bind_intervals)
+    single = binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)
+    if single is not None:
+        binding.notes += single.notes
+    found["signposts"] = signposts.joined_intervals(recorded, None if single is None else single.intervals)
+    found["signpost_events"] = None if single is None else single.events
+    return {name: frame for name, frame in found.items() if frame is not None}

@@ -1,0 +1,90 @@
+"""Context frames: tables beside the lanes, bound by a list of fields.
+
+Every context frame begins with `start_ns` (int64, ns since the start of the run) and ends with `table` (category,
+schema) and `row` (int64, place in that schema's tables). Tables of intervals have `duration_ns` (int64) second. The
+columns between are those of the fields. Frames are sorted by start, then longest first, then row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from tracekit.recording.table import Thread
+from tracekit.trace.binding import (
+    mapped,
+    nullable,
+    optional_integers,
+    optional_values,
+    processes,
+    required_integers,
+    required_values,
+    text,
+)
+from tracekit.trace.frames import durations, sort_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.recording.table import Table
+    from tracekit.trace.gather import Rows
+
+
+class Form(Enum):
+    """What a field becomes."""
+
+    TEXT = auto()
+    """One category column."""
+    INTEGER = auto()
+    """One `Int64` column."""
+    PROCESS = auto()
+    """Two columns: the name as category, and the id as `Int64` under the same name with `pid` for `process`."""
+    THREAD = auto()
+    """Two columns: the display text as category, and the id as `Int64` under the same name with `tid` for `thread`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column of a table and what it becomes."""
+
+    name: str
+    """Column of the frame."""
+    mnemonic: str
+    """Column of the table."""
+    form: Form
+    required: bool = False
+    """Whether the table means nothing without it."""
+
+
+def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
+    """The rows as a context frame. Raises `MissingColumn` where a required field is absent. O(n log n)."""
+    table = rows.table
+    columns: dict[str, object] = {"start_ns": rows.starts}
+    if table.has("duration"):
+        columns["duration_ns"] = durations(table)
+    for field in fields:
+        columns |= _columns(table, field)
+    frame = pd.DataFrame({**columns, "table": text(rows.schema), "row": rows.row})
+    return sorted_by_start(frame)
+
+
+def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame sorted by start, then longest first, then order of the rows, indexed 0..n-1."""
+    return frame.take(sort_order(frame)).reset_index(drop=True)
+
+
+def _columns(table: Table, field: Field) -> dict[str, object]:
+    if field.form is Form.INTEGER:
+        read = required_integers if field.required else optional_integers
+        return {field.name: nullable(read(table, field.mnemonic))}
+    cells = (required_values if field.required else optional_values)(table, field.mnemonic)
+    if field.form is Form.PROCESS:
+        name, pid = processes(table, field.mnemonic)
+        return {field.name: name, field.name.replace("process", "pid"): pid}
+    if field.form is Form.THREAD:
+        ids = [value.tid if isinstance(value, Thread) else None for value in cells.values]
+        return {field.name: text(cells), field.name.replace("thread", "tid"): mapped(cells.codes, ids)}
+    return {field.name: text(cells)}

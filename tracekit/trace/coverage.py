@@ -1,0 +1,138 @@
+"""What can and what cannot be concluded from each instrument of a recording.
+
+A table that is not there, or that holds no row, never means that nothing happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tracekit.recording.table import TableState
+from tracekit.trace.events import Attribution, Lane
+from tracekit.trace.instruments.catalogue import CORE_ML, GPU, INSTRUMENTS, MPS, NEURAL_ENGINE
+from tracekit.trace.model import Coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+
+    from tracekit.recording.contents import Recording
+    from tracekit.recording.table import Table
+    from tracekit.trace.instruments.catalogue import Instrument
+
+_LANES: dict[str, Lane] = {NEURAL_ENGINE: Lane.NEURAL_ENGINE, GPU: Lane.GPU, MPS: Lane.MPS}
+"""Instruments whose rows are attributed."""
+
+_CAUSE = (
+    "the likely cause is a target without the get-task-allow entitlement (reported by others for such targets and "
+    "inferred here); a recording that began after the work, another target process, or a damaged log archive also "
+    "leave this table empty"
+)
+_REMEDY = (
+    "sign the target with the entitlement com.apple.security.get-task-allow set to true (for example `codesign -f -s - "
+    "--entitlements entitlements.plist TARGET`), start recording before the model loads, check that the right process "
+    "is recorded, and record again"
+)
+
+
+def coverage(recording: Recording, hardware: pd.DataFrame, failures: Mapping[str, str]) -> tuple[Coverage, ...]:
+    """Coverage of every instrument, in the order of `INSTRUMENTS`.
+
+    `hardware` is the finished frame. `failures` gives, by schema, why a table that holds rows could not be understood.
+    """
+    entries = {entry.name: _covered(recording, entry, failures) for entry in INSTRUMENTS}
+    core_ml = entries[CORE_ML]
+    if core_ml.state is TableState.EMPTY:
+        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware))
+    for name, lane in _LANES.items():
+        entries[name] = replace(entries[name], shares=_shares(hardware[hardware["lane"] == lane]))
+    engine = entries[NEURAL_ENGINE]
+    if engine.state is TableState.ROWS and core_ml.state is not TableState.ROWS:
+        whose = "whose work it was cannot be judged, since there is no Core ML row to compare with"
+        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {whose}.")
+    return tuple(entries.values())
+
+
+def _covered(recording: Recording, instrument: Instrument, failures: Mapping[str, str]) -> Coverage:
+    tables = [table for schema in instrument.schemas for table in recording.tables(schema)]
+    mentioned = tuple(dict.fromkeys(table.schema for table in tables)) or instrument.schemas
+    state = _state(tables, failures)
+    rows = None
+    if state is TableState.ROWS or state is TableState.EMPTY:
+        rows = sum(table.rows for table in tables if table.schema not in failures)
+        conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
+    elif state is TableState.UNREADABLE:
+        conclusion, advice = _unreadable(recording, instrument, tables, failures)
+    else:
+        conclusion, advice = _missing(recording, instrument)
+    return Coverage(instrument.name, state, mentioned, rows, _sentence(conclusion), _sentence(advice))
+
+
+def _state(tables: Sequence[Table], failures: Mapping[str, str]) -> TableState:
+    """Best state of the tables; one that could not be understood counts as unreadable."""
+    states = {TableState.UNREADABLE if table.schema in failures else table.state for table in tables}
+    order = (TableState.ROWS, TableState.EMPTY, TableState.UNREADABLE)
+    return next((state for state in order if state in states), TableState.MISSING)
+
+
+def _unreadable(
+    recording: Recording, instrument: Instrument, tables: Sequence[Table], failures: Mapping[str, str]
+) -> tuple[str, str]:
+    reasons = {failures.get(table.schema) or table.reason for table in tables}
+    listed = "; ".join(sorted(reason.rstrip(".") for reason in reasons if reason)) or "its rows are not in this input"
+    conclusion = f"{instrument.name} was recorded, but nothing can be said about it: {listed}"
+    return conclusion, f"export it: {_export_command(recording, dict.fromkeys(table.schema for table in tables))}"
+
+
+def _missing(recording: Recording, instrument: Instrument) -> tuple[str, str]:
+    if recording.contents.has_table_of_contents:
+        return (
+            f"nothing of {instrument.name} was recorded: the run's table of contents lists no table of it",
+            instrument.record_with,
+        )
+    conclusion = (
+        f"whether {instrument.name} was recorded is unknown: this input has no table of it and no table of contents"
+    )
+    return conclusion, (
+        f"export it, if it was recorded: {_export_command(recording, instrument.schemas)}; the table of contents "
+        "(`xcrun xctrace export --input RECORDING.trace --toc --output toc.xml`) beside it tells what was recorded"
+    )
+
+
+def _export_command(recording: Recording, schemas: Iterable[str]) -> str:
+    wanted = " or ".join(f'@schema="{schema}"' for schema in schemas)
+    path = f'/trace-toc/run[@number="{recording.run.number}"]/data/table[{wanted}]'
+    return f"`xcrun xctrace export --input RECORDING.trace --xpath '{path}' --output tables.xml`"
+
+
+def _evidence(hardware: pd.DataFrame) -> list[str]:
+    """Signs of model execution outside the Core ML table. GPU rows count only where they name a model, since the GPU
+    always works for the screen."""
+    lane = hardware["lane"]
+    found = (
+        ("the Neural Engine was active", int((lane == Lane.NEURAL_ENGINE).sum())),
+        ("the GPU ran work that names a model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
+        ("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),
+    )
+    return [f"{what} ({count:,} {'row' if count == 1 else 'rows'})" for what, count in found if count]
+
+
+def _empty_core_ml(entry: Coverage, evidence: Sequence[str]) -> Coverage:
+    start = entry.conclusion.rstrip(".")
+    if evidence:
+        start = (
+            f"The Core ML instrument was recorded and captured no event although {' and '.join(evidence)}, so its "
+            "emptiness does not show that Core ML was not used"
+        )
+    return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
+
+
+def _shares(rows: pd.DataFrame) -> tuple[tuple[str, float], ...]:
+    counts = rows["attribution"].value_counts()
+    return tuple((str(kind), float(counts[kind]) / len(rows)) for kind in Attribution if counts.get(kind, 0))
+
+
+def _sentence(text: str) -> str:
+    return text and f"{text[0].upper()}{text[1:].rstrip('.')}."

@@ -1,0 +1,103 @@
+"""Event frames: the shared columns of `tracekit.trace.events` put together, and sorted in one total order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from tracekit.trace.binding import optional_integers, recode, text
+from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.recording.table import Table
+    from tracekit.trace.gather import Rows
+
+    Int64Array = npt.NDArray[np.int64]
+    ColumnValues = npt.NDArray[np.int64] | npt.NDArray[np.bool_] | pd.Categorical | pd.arrays.IntegerArray
+
+FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
+    "lane": tuple(Lane),
+    "kind": tuple(Kind),
+    "level": tuple(Level),
+    "device": tuple(Device),
+    "attribution": tuple(Attribution),
+}
+"""Categorical columns whose values are known in advance: every frame has all categories, in this order."""
+
+LONGEST_NS = 1 << 61
+"""A longer duration is none: Instruments' times have 50 bits."""
+
+
+def fixed(column: str, codes: npt.NDArray[np.integer], values: Iterable[str | None]) -> pd.Categorical:
+    """A categorical of one of the columns with fixed categories: `values[code]`, null for code -1."""
+    return recode(codes, list(values), FIXED_CATEGORIES[column])
+
+
+def durations(table: Table) -> Int64Array:
+    """Durations in ns: shape (rows,). 0 where the recording holds none (Apple's own sentinel for durations is 0), or
+    one that no duration can be."""
+    cells = optional_integers(table, "duration")
+    usable = cells.valid & (cells.values >= 0) & (cells.values < LONGEST_NS)
+    return np.where(usable, cells.values, 0)
+
+
+def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) -> pd.DataFrame:
+    """The shared columns for these rows: times, source table and row from `rows`, the others from `columns`.
+
+    A value of `columns` is an array of shape (rows,), or for a categorical column the one text of all rows. What is
+    not named is null, and `guessed` False.
+    """
+    count = rows.table.rows
+    given: dict[str, ColumnValues | str | None] = {
+        "start_ns": rows.starts,
+        "duration_ns": durations(rows.table),
+        "guessed": np.zeros(count, np.bool_),
+        "table": text(rows.schema),
+        "row": rows.row,
+        **columns,
+    }
+    return pd.DataFrame({name: _filled(name, given.get(name), count) for name in EVENT_DTYPES}, copy=False)
+
+
+def _filled(name: str, value: ColumnValues | str | None, count: int) -> ColumnValues:
+    if value is not None and not isinstance(value, str):
+        return value
+    if EVENT_DTYPES[name] == "category":
+        return recode(np.zeros(count, np.int32), [value], FIXED_CATEGORIES.get(name, ()))
+    return pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
+
+
+def empty_events() -> pd.DataFrame:
+    """An event frame without rows."""
+    columns = {name: _filled(name, None, 0) for name in EVENT_DTYPES}
+    return pd.DataFrame(columns).astype(EVENT_DTYPES)
+
+
+def sorted_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The frames as one, sorted by start, then longest first, then order of the frames and their rows.
+
+    Indexed 0..n-1, with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n).
+    """
+    if not frames:
+        return empty_events()
+    joined = frames[0] if len(frames) == 1 else pd.DataFrame({name: _stacked(name, frames) for name in EVENT_DTYPES})
+    return joined.take(sort_order(joined)).reset_index(drop=True)
+
+
+def sort_order(frame: pd.DataFrame) -> npt.NDArray[np.intp]:
+    """Places of the rows by start, then longest first, then as they stand. O(n log n)."""
+    start = frame["start_ns"].to_numpy()
+    longest = -frame["duration_ns"].to_numpy() if "duration_ns" in frame else np.zeros_like(start)
+    return np.lexsort((longest, start))
+
+
+def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> pd.Series | pd.Categorical:
+    parts = [frame[name] for frame in frames]
+    return union_categoricals(parts) if EVENT_DTYPES[name] == "category" else pd.concat(parts, ignore_index=True)

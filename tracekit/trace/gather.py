@@ -1,0 +1,189 @@
+"""All rows of one or several schemas of a run, as one table.
+
+A run may hold one schema several times: one table per target (`SINGLE`, `ALL`), per category, per subsystem. A row
+that stands in two of them is one event. What repeats inside one table is several events, except where the instrument
+is known to write a row twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.recording.table import CodedCells, IntegerCells, Table, TableState
+from tracekit.trace.binding import as_coded, required_integers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.recording.contents import Recording
+    from tracekit.recording.table import Cells, CellValue
+
+    Int64Array = npt.NDArray[np.int64]
+
+DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
+"""Engineering types that only say how Instruments draws a row: they differ between tables that show the same row."""
+
+_FARTHEST_NS = 1 << 61
+"""Instruments' times have 50 bits; what lies beyond is no time, and sums of such values would overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of the tables of an instrument. `table` holds them with one set of columns."""
+
+    table: Table
+    schema: CodedCells
+    """Schema that each row comes from."""
+    row: Int64Array
+    """0-based place of each row, counted through the tables of its schema in order of position."""
+    notes: tuple[str, ...] = ()
+    """What was left out and why, one sentence each."""
+
+    @property
+    def starts(self) -> Int64Array:
+        """The time column, whatever its mnemonic: shape (rows,)."""
+        return _time_column(self.table).values
+
+
+def gather(recording: Recording, schemas: Sequence[str], *, once: bool = False) -> Rows | None:
+    """Rows of all tables of these schemas; None where none of them is `rows` or `empty`.
+
+    A row that occurs in several tables counts as often as in the table that holds it most often; with `once` a row
+    counts once altogether. Rows without a usable time are left out. What was left out is told in `notes`.
+    Raises `MissingColumn` where a table has rows and no time column. O(rows) per column.
+    """
+    readable = [
+        table
+        for schema in schemas
+        for table in recording.tables(schema)
+        if table.state in (TableState.ROWS, TableState.EMPTY)
+    ]
+    if not readable:
+        return None
+    tables = [table for table in readable if table.rows] or readable[:1]
+    rows = _joined(tables)
+    if not rows.table.rows:
+        return rows
+    rows = _without_repeats(rows, np.repeat(np.arange(len(tables)), [table.rows for table in tables]), once=once)
+    return _with_times(rows)
+
+
+def chosen(rows: Rows, keep: npt.NDArray[np.bool_], note: str | None = None) -> Rows:
+    """The rows where `keep` is True, in the same order; `note` is added where any is left out."""
+    if keep.all():
+        return rows
+    index = np.flatnonzero(keep)
+    table = rows.table
+    cells = tuple(take_cells(column, index) for column in table.cells)
+    state = TableState.ROWS if len(index) else TableState.EMPTY
+    return Rows(
+        Table(table.schema, table.run, state, table.columns, cells, len(index)),
+        CodedCells(rows.schema.codes[index], rows.schema.values),
+        rows.row[index],
+        rows.notes if note is None else (*rows.notes, note),
+    )
+
+
+def _joined(tables: list[Table]) -> Rows:
+    schemas = tuple(dict.fromkeys(table.schema for table in tables))
+    counts = [table.rows for table in tables]
+    codes = np.repeat(np.array([schemas.index(table.schema) for table in tables], np.int32), counts)
+    numbers: list[Int64Array] = []
+    reached = dict.fromkeys(schemas, 0)
+    for table in tables:
+        numbers.append(np.arange(reached[table.schema], reached[table.schema] + table.rows, dtype=np.int64))
+        reached[table.schema] += table.rows
+    return Rows(_one_table(tables), CodedCells(codes, schemas), np.concatenate(numbers))
+
+
+def _one_table(tables: list[Table]) -> Table:
+    """The rows of all tables under the columns that all of them have."""
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    columns = tuple(column for column in first.columns if all(table.has(column.mnemonic) for table in tables))
+    cells = tuple(_join([table.column(column.mnemonic) for table in tables]) for column in columns)
+    return Table(first.schema, first.run, first.state, columns, cells, sum(table.rows for table in tables))
+
+
+def _join(parts: Sequence[Cells]) -> Cells:
+    """Cells of several tables, one after the other. A column that is numbers in some tables only becomes text."""
+    numbers = [part for part in parts if isinstance(part, IntegerCells)]
+    if len(numbers) == len(parts):
+        return IntegerCells(
+            np.concatenate([part.values for part in numbers]), np.concatenate([part.valid for part in numbers])
+        )
+    place: dict[CellValue, int] = {}
+    codes = []
+    for part in map(as_coded, parts):
+        target = np.array([*(place.setdefault(value, len(place)) for value in part.values), -1], np.int32)
+        codes.append(target[part.codes])
+    return CodedCells(np.concatenate(codes), tuple(place))
+
+
+def take_cells(cells: Cells, index: npt.NDArray[np.intp]) -> Cells:
+    """The cells of only these rows, in this order."""
+    if isinstance(cells, IntegerCells):
+        return IntegerCells(cells.values[index], cells.valid[index])
+    return CodedCells(cells.codes[index], cells.values)
+
+
+def _without_repeats(rows: Rows, origin: npt.NDArray[np.intp], *, once: bool) -> Rows:
+    """Rows that are in an earlier table (or, with `once`, anywhere before) left out."""
+    if not once and origin[0] == origin[-1]:
+        return rows
+    identity = group_ids(_identity(rows.table), rows.table.rows)
+    if not once:
+        # The n-th occurrence of a row in one table is the n-th occurrence in every other.
+        occurrence = pd.Series(identity).groupby([identity, origin], sort=False).cumcount().to_numpy()
+        identity = group_ids([identity, occurrence], rows.table.rows)
+    keep = ~pd.Series(identity).duplicated().to_numpy()
+    left_out = int((~keep).sum())
+    names = ", ".join(map(str, rows.schema.values))
+    why = "identical to another row" if once else "also in another table of this run"
+    return chosen(rows, keep, f"{left_out} of {rows.table.rows} rows of {names} left out: {why}.")
+
+
+def _with_times(rows: Rows) -> Rows:
+    cells = _time_column(rows.table)
+    keep = cells.valid & (np.abs(cells.values) < _FARTHEST_NS)
+    left_out = int((~keep).sum())
+    return chosen(rows, keep, f"{left_out} of {rows.table.rows} rows of {rows.table.schema} left out: no usable time.")
+
+
+TIME_COLUMNS = ("start", "time", "timestamp", "update-time")
+"""Mnemonics of the time column of a table; each table has one of them."""
+
+
+def _time_column(table: Table) -> IntegerCells:
+    present = next((name for name in TIME_COLUMNS if table.has(name)), TIME_COLUMNS[0])
+    return required_integers(table, present)
+
+
+def _identity(table: Table) -> list[Int64Array]:
+    """Columns that make a row what it is, as numbers: all but the drawing aids."""
+    columns: list[Int64Array] = []
+    for column, cells in zip(table.columns, table.cells, strict=True):
+        if column.engineering_type in DRAWING_TYPES:
+            continue
+        if isinstance(cells, IntegerCells):
+            columns += [cells.values, cells.valid.astype(np.int64)]
+        else:
+            columns.append(cells.codes.astype(np.int64))
+    return columns
+
+
+def group_ids(columns: Iterable[npt.NDArray[np.integer]], rows: int) -> Int64Array:
+    """A number per row that two rows share exactly when they are equal in every column. O(rows) per column."""
+    group = np.zeros(rows, np.int64)
+    for column in columns:
+        codes, distinct = pd.factorize(column)
+        if len(distinct) > 1:
+            group = pd.factorize(group * len(distinct) + codes)[0].astype(np.int64)
+    return group

@@ -1,0 +1,63 @@
+"""GPU instrument: what the GPU's channels executed, for the whole machine, and the states of the GPU.
+
+`metal-gpu-intervals` holds every process even where its target is one. Rows of Core ML work name model and operation
+in their label. Rows of depth 1 lie inside rows of depth 0, so add durations of one depth only, or use unions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.trace.binding import optional_values, processes, recode, text
+from tracekit.trace.context import Field, Form
+from tracekit.trace.events import Device, Kind, Lane
+from tracekit.trace.frames import event_frame
+from tracekit.trace.instruments.hardware import active, attribution, depths
+from tracekit.trace.labels import gpu_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.recording.table import Process
+    from tracekit.trace.gather import Rows
+    from tracekit.trace.labels import KnownModels
+
+SCHEMAS = ("metal-gpu-intervals",)
+
+STATE_SCHEMAS = ("metal-gpu-state-intervals",)
+STATE_FIELDS = (
+    Field("state", "state", Form.TEXT, required=True),
+    Field("label", "label", Form.TEXT),
+    Field("gpu", "gpu", Form.TEXT),
+)
+"""`Active` and `Idle` alternate and tile time; the table names no process."""
+
+PERFORMANCE_SCHEMAS = ("gpu-performance-state-intervals",)
+PERFORMANCE_FIELDS = (
+    Field("state", "gpu-performance-state", Form.TEXT, required=True),
+    Field("gpu", "track-label", Form.TEXT),
+    Field("induced", "is-induced", Form.INTEGER),
+)
+"""`Minimum`, `Medium`, `Maximum`; `induced` is 1 where a developer's condition forced the state."""
+
+
+def bind(rows: Rows, known: KnownModels, target: Process | None) -> pd.DataFrame:
+    """Active intervals of the GPU's channels. Raises `MissingColumn` where the table has no time."""
+    rows = active(rows)
+    label = optional_values(rows.table, "event-label")
+    model = recode(label.codes, [gpu_label(str(value), known).model for value in label.values])
+    process, pid = processes(rows.table)
+    return event_frame(
+        rows,
+        {
+            "lane": Lane.GPU,
+            "kind": Kind.GPU_EXEC,
+            "label": text(label),
+            "model": model,
+            "device": Device.GPU,
+            "process": process,
+            "pid": pid,
+            "depth": depths(rows.table),
+            "attribution": attribution(rows.table, model, target),
+        },
+    )

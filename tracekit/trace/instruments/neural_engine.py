@@ -1,0 +1,45 @@
+"""Neural Engine instrument: when the engine was active, for the whole machine.
+
+The table was renamed in Xcode 27; its columns stayed. It names no process. Identical rows are one interval written
+twice (public evidence), so gather it with `once=True`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.trace.binding import recode, required_values, text
+from tracekit.trace.events import Device, Kind, Lane
+from tracekit.trace.frames import event_frame, fixed
+from tracekit.trace.instruments.hardware import active, attribution, depths
+from tracekit.trace.labels import neural_engine_label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.recording.table import Process
+    from tracekit.trace.gather import Rows
+    from tracekit.trace.labels import KnownModels
+
+SCHEMAS = ("ane-hw-intervals", "ane-hw-intervals-internal")
+
+
+def bind(rows: Rows, known: KnownModels, target: Process | None) -> pd.DataFrame:
+    """Active intervals of the Neural Engine. Raises `MissingColumn` where the table has no time or no label."""
+    rows = active(rows)
+    label = required_values(rows.table, "event-label")
+    meanings = [neural_engine_label(str(value), known) for value in label.values]
+    model = recode(label.codes, [meaning.model for meaning in meanings])
+    kind = fixed("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
+    return event_frame(
+        rows,
+        {
+            "lane": Lane.NEURAL_ENGINE,
+            "kind": kind,
+            "label": text(label),
+            "model": model,
+            "device": Device.ANE,
+            "depth": depths(rows.table),
+            "attribution": attribution(rows.table, model, target),
+        },
+    )

@@ -1,0 +1,150 @@
+"""Signposts of the app and of frameworks: intervals, events and points of interest.
+
+Newer tables hold finished intervals; `os-signpost` holds their beginnings and ends, which are paired here. Messages
+are chosen by apps and may be private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.recording.table import CodedCells, Column, IntegerCells, Table
+from tracekit.trace.binding import flags, optional_values, required_values
+from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
+from tracekit.trace.gather import Rows, chosen, group_ids, take_cells
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.recording.table import Cells
+
+    Mask = npt.NDArray[np.bool_]
+    Places = npt.NDArray[np.intp]
+
+EVENT_SCHEMAS = ("os-signpost",)
+INTERVAL_SCHEMAS = ("os-signpost-interval", "OSSignpostIntervals")
+POINT_SCHEMAS = ("PointsOfInterestEvents",)
+
+_COMMON = (
+    Field("name", "name", Form.TEXT, required=True),
+    Field("category", "category", Form.TEXT),
+    Field("subsystem", "subsystem", Form.TEXT),
+    Field("identifier", "identifier", Form.TEXT),
+    Field("process", "process", Form.PROCESS),
+)
+INTERVAL_FIELDS = (
+    *_COMMON,
+    Field("thread", "start-thread", Form.THREAD),
+    Field("start_message", "start-message", Form.TEXT),
+    Field("end_message", "end-message", Form.TEXT),
+)
+EVENT_FIELDS = (*_COMMON, Field("thread", "thread", Form.THREAD), Field("message", "message", Form.TEXT))
+POINT_FIELDS = (
+    Field("name", "name", Form.TEXT, required=True),
+    Field("subsystem", "subsystem", Form.TEXT),
+    Field("message", "message", Form.TEXT),
+    Field("process", "process", Form.PROCESS),
+    Field("thread", "thread", Form.THREAD),
+)
+
+_PAIR_COLUMNS = ("process", "subsystem", "category", "name", "identifier")
+"""What a beginning and its end share. A log, that is a subsystem and category, has identifiers of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signposts:
+    """What the `os-signpost` tables hold."""
+
+    intervals: pd.DataFrame
+    """Paired beginnings and ends, with the columns of `INTERVAL_FIELDS`; `row` is that of the beginning."""
+    events: pd.DataFrame
+    """Single events, with the columns of `EVENT_FIELDS`."""
+    notes: tuple[str, ...]
+    """How many beginnings and ends have no counterpart."""
+
+
+def bind_intervals(rows: Rows) -> pd.DataFrame:
+    """Intervals as the recording has them. Raises `MissingColumn` where the table has no time or no name."""
+    return context_frame(rows, INTERVAL_FIELDS)
+
+
+def bind_points(rows: Rows) -> pd.DataFrame:
+    """Points of interest. Raises `MissingColumn` where the table has no time or no name."""
+    return context_frame(rows, POINT_FIELDS)
+
+
+def bind_signposts(rows: Rows) -> Signposts:
+    """Intervals and events of the `os-signpost` tables. Raises `MissingColumn` without time, name or event type."""
+    event_type = required_values(rows.table, "event-type")
+    words = [str(value).strip().casefold() for value in event_type.values]
+    begins = flags(event_type.codes, [word == "begin" for word in words])
+    ends = flags(event_type.codes, [word == "end" for word in words])
+    begin, end = _pairs(rows, begins, ends)
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], end[order]
+    intervals = _intervals(rows, begin, end)
+    events = context_frame(chosen(rows, ~(begins | ends)), EVENT_FIELDS)
+    open_begins, open_ends = int(begins.sum()) - len(begin), int(ends.sum()) - len(end)
+    counts = f"{open_begins} signpost intervals begin and do not end, {open_ends} end and do not begin"
+    notes = (f"{counts}; they are left out.",) if open_begins or open_ends else ()
+    return Signposts(intervals, events, notes)
+
+
+def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Both frames as one; an interval that the recording has finished and that was also paired is one interval."""
+    if recorded is None or paired is None:
+        return paired if recorded is None else recorded
+    both = pd.concat([recorded, paired], ignore_index=True)
+    both = both.astype({name: "category" for name, dtype in recorded.dtypes.items() if dtype == "category"})
+    from_pairs = np.arange(len(both)) >= len(recorded)
+    keys = [both[name] for name in ("start_ns", "duration_ns", "name", "identifier", "process", "pid")]
+    occurrence = both.groupby([*keys, from_pairs], dropna=False, observed=True, sort=False).cumcount()
+    same = pd.concat([*keys, occurrence], axis=1).duplicated().to_numpy()
+    return sorted_by_start(both[~(same & from_pairs)])
+
+
+def _pairs(rows: Rows, begins: Mask, ends: Mask) -> tuple[Places, Places]:
+    """Places of the beginnings and of their ends. An end closes the latest open beginning of its kind (a stack for
+    each process, log, name and identifier), in order of time. O(n log n)."""
+    place = np.flatnonzero(begins | ends)
+    group = group_ids([optional_values(rows.table, name).codes[place] for name in _PAIR_COLUMNS], len(place))
+    order = np.lexsort((rows.starts[place], group))
+    place, group = place[order], group[order]
+    step = np.where(begins[place], 1, -1)
+    opens = np.flatnonzero(np.diff(group, prepend=-1))
+    before = np.cumsum(step) - step
+    depth = before + step - np.repeat(before[opens], np.diff(np.append(opens, len(group))))
+    # Ends without a beginning push the depth below zero; measured from the lowest point so far, they do not count.
+    low = np.minimum(pd.Series(depth).groupby(group).cummin().to_numpy(), 0)
+    previous_low = np.where(np.diff(group, prepend=-1) != 0, 0, np.append(0, low)[:-1])
+    matched = low == previous_low
+    level = (depth - low + (step < 0))[matched]
+    place, group, step = place[matched], group[matched], step[matched]
+    order = np.lexsort((level, group))
+    place, group, step, level = place[order], group[order], step[order], level[order]
+    pair = (step[:-1] > 0) & (step[1:] < 0) & (group[:-1] == group[1:]) & (level[:-1] == level[1:])
+    return place[:-1][pair], place[1:][pair]
+
+
+def _intervals(rows: Rows, begin: Places, end: Places) -> pd.DataFrame:
+    """Pairs as rows of an interval table, bound as such."""
+    table = rows.table
+    taken = {name: take_cells(optional_values(table, name), begin) for name in (*_PAIR_COLUMNS, "thread", "message")}
+    start = rows.starts[begin]
+    valid = np.ones(len(begin), np.bool_)
+    cells: dict[str, Cells] = {
+        "start": IntegerCells(start, valid),
+        "duration": IntegerCells(rows.starts[end] - start, valid),
+        **{name: taken[name] for name in _PAIR_COLUMNS},
+        "start-thread": taken["thread"],
+        "start-message": taken["message"],
+        "end-message": take_cells(optional_values(table, "message"), end),
+    }
+    columns = tuple(Column(mnemonic, "") for mnemonic in cells)
+    paired = Table(table.schema, table.run, table.state, columns, tuple(cells.values()), len(begin))
+    schema = CodedCells(rows.schema.codes[begin], rows.schema.values)
+    return context_frame(Rows(paired, schema, rows.row[begin]), INTERVAL_FIELDS)

@@ -1,0 +1,131 @@
+"""Labels of hardware rows: the Neural Engine's, the GPU's for Core ML work, and the MPS graph's.
+
+    Neural Engine   generic    "Neural Engine Prediction" | "Neural Engine Load" [": prepare and cache"]
+                    specific   model ["_" uuid] "_" function "__Op" digits "_" opkind [blanks verb]
+    GPU             model "_" function "__Op" digits "_MpsGraphInference" {"+"} [":" command ...]
+    MPS             "MPSGraph:0x" graph " (CommandBuffer: 0x" id ")"
+
+Specific labels may write `_` for the hyphens of a model's name. Source: real Metal exports of Xcode 16.4 for GPU and
+MPS; public evidence of Xcode 16.4 to 27.2 for the Neural Engine.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.trace.events import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_OPERATION = "__Op"
+_DEFAULT_FUNCTION = "_main"
+_GPU_MARK = "_MpsGraphInference"
+
+_UUID = re.compile(r"_[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12}(?=_|$)")
+_NEURAL_ENGINE_TAIL = re.compile(r"([0-9]{1,9})_([A-Za-z0-9]+)(?:\s+(.*))?", re.DOTALL)
+_GPU_TAIL = re.compile(r"([0-9]{1,9})_MpsGraphInference(\+*)(?![\w+]).*", re.DOTALL)
+_MPS = re.compile(r"MPSGraph:0x[0-9a-fA-F]+ \(CommandBuffer: 0x([0-9a-fA-F]{1,16})\)")
+
+_GENERIC: tuple[tuple[str, Kind], ...] = (
+    ("neural engine prediction", Kind.ANE_EXEC),
+    ("neural engine load", Kind.ANE_LOAD),
+    ("neural engine compil", Kind.ANE_COMPILE),
+)
+_VERBS: dict[str, Kind] = {
+    "": Kind.ANE_EXEC,
+    "prediction": Kind.ANE_EXEC,
+    "compile": Kind.ANE_COMPILE,
+    "load": Kind.ANE_LOAD,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareLabel:
+    """What the label of a hardware row says."""
+
+    kind: Kind
+    model: str | None = None
+    """Base name of the model; None where the label names none."""
+    operation: int | None = None
+    """Index of the operation in the compiled program (`Op<N>`)."""
+    buffer: int | None = None
+    """GPU only: 0 for the first command buffer of a prediction, then 1, 2, ..."""
+
+
+class KnownModels:
+    """Base names of the models that the recording names elsewhere, ready for matching."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        distinct = sorted(set(names), key=lambda name: (-len(name), name))
+        self._folded = tuple((_fold(name), name) for name in distinct if name)
+        self._found: dict[str, str] = {}
+
+    def find(self, head: str) -> str:
+        """Model of `head`, the part of a label before `__Op`: `model [_uuid] _function`.
+
+        Known names are tried longest first, an exact spelling before one that only folds alike. A shorter known name
+        does not claim the label of a longer unknown model: what follows it must look like a function name. Without a
+        known name the model ends before `_main`, else before the last `_`. Answers are kept, since labels repeat.
+        """
+        if head not in self._found:
+            bare = _UUID.sub("", head)
+            self._found[head] = self._known(head) or self._known(bare) or _before_function(bare)
+        return self._found[head]
+
+    def _known(self, head: str) -> str | None:
+        folded = _fold(head)
+        hits = [name for key, name in self._folded if _is_function(folded, key)]
+        longest = [name for name in hits if len(name) == len(hits[0])]
+        return next((name for name in longest if head.startswith(name)), longest[0] if longest else None)
+
+
+def neural_engine_label(label: str, known: KnownModels) -> HardwareLabel:
+    """Meaning of a label of the Neural Engine instrument. Total: unknown forms give kind `other` and no model."""
+    head, mark, tail = label.strip().rpartition(_OPERATION)
+    match = _NEURAL_ENGINE_TAIL.fullmatch(tail) if mark and head else None
+    if match is not None:
+        kind = _VERBS.get((match[3] or "").strip().casefold(), Kind.OTHER)
+        return HardwareLabel(kind, known.find(head), int(match[1]))
+    folded = " ".join(label.split()).casefold()
+    return next(
+        (HardwareLabel(kind) for start, kind in _GENERIC if folded.startswith(start)), HardwareLabel(Kind.OTHER)
+    )
+
+
+def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
+    """Meaning of a label of the GPU instrument. Only Core ML's own work names a model, operation and buffer."""
+    at = label.find(_GPU_MARK)
+    if at < 0:
+        return HardwareLabel(Kind.GPU_EXEC)
+    start = label.rfind(_OPERATION, 0, at)
+    match = _GPU_TAIL.fullmatch(label[start + len(_OPERATION) :]) if start > 0 else None
+    if match is None:
+        return HardwareLabel(Kind.GPU_EXEC)
+    return HardwareLabel(Kind.GPU_EXEC, known.find(label[:start].lstrip()), int(match[1]), len(match[2]))
+
+
+def mps_command_buffer(label: str) -> int | None:
+    """Id of the command buffer in a label of `mps-hw-intervals`; it equals `cmdbuffer-id` of the Metal tables."""
+    match = _MPS.search(label)
+    return None if match is None else int(match[1], 16)
+
+
+def _fold(text: str) -> str:
+    return text.replace("-", "_")
+
+
+def _before_function(head: str) -> str:
+    if head.endswith(_DEFAULT_FUNCTION):
+        return head.removesuffix(_DEFAULT_FUNCTION) or head
+    return head.rpartition("_")[0] or head
+
+
+def _is_function(head: str, model: str) -> bool:
+    """Whether folded `head` is `model`, `_` and a function name; a longer name before `_main` is another model."""
+    if not head.startswith(model + "_"):
+        return False
+    function = head[len(model) :]
+    return function == _DEFAULT_FUNCTION or not (function == "_" or function.endswith(_DEFAULT_FUNCTION))

@@ -1,0 +1,148 @@
+"""Which prediction a Core ML row belongs to.
+
+The table links no rows; names, levels and times do. A row looks among certain predictions for those that contain it,
+bounds included, without tolerance: data and compute events are recorded inside their prediction.
+
+| row                                  | looks among                                                            |
+|--------------------------------------|------------------------------------------------------------------------|
+| prediction of a model of its own     | none: it is a call of the app                                          |
+| prediction of a stage                | predictions of the pipeline that it names as parent                    |
+| other row of a model of its own      | predictions of that model at level `top`                               |
+| other row of a stage                 | predictions of that stage in that pipeline; failing those, predictions |
+|                                      | of the pipeline                                                        |
+
+The same model means the same base and instance; a name without instance stands for all instances of its base.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.intervals import containing
+from tracekit.trace.events import Attribution, Kind, Lane, Level
+from tracekit.trace.frames import fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.trace.names import ModelName
+
+    Int64Array = npt.NDArray[np.int64]
+    CodeArray = npt.NDArray[np.integer]
+    Mask = npt.NDArray[np.bool_]
+    Places = npt.NDArray[np.intp]
+
+
+def linked(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> pd.DataFrame:
+    """The Core ML rows with `prediction` and `attribution` filled.
+
+    `events` is sorted by start; `model` and `parent` name its rows as codes into `names`, -1 for none. `prediction`
+    counts the rows of the Activity lane, as the index of `Trace.activity` does. O(n log n).
+    """
+    activity = np.asarray(events["lane"] == Lane.ACTIVITY)
+    prediction = np.asarray(events["kind"] == Kind.PREDICTION) & activity
+    sub = np.asarray(events["level"] == Level.SUB)
+    found = _found(_Names(model, parent, names), events, prediction, sub)
+    alone = found.count == 1
+    label = np.cumsum(activity) - 1
+    column = pd.arrays.IntegerArray(np.where(alone, label[found.place], 0), ~alone)
+    return events.assign(prediction=column, attribution=_attribution(found, activity, prediction, sub, model >= 0))
+
+
+def _attribution(found: _Found, activity: Mask, prediction: Mask, sub: Mask, named: Mask) -> pd.Categorical:
+    """How sure model and prediction are; the meaning of each value is that of `tracekit.trace.events`."""
+    own = activity & named & (~prediction | ~sub)
+    order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
+    choice = np.select([found.count > 1, found.count == 1, own], [3, 2, 1], 0)
+    return fixed("attribution", choice, order)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Shape (rows,) each: place of the one containing prediction (0 where there is not one), and how many contain."""
+
+    place: Int64Array
+    count: Int64Array
+
+
+class _Names:
+    """Names of rows as numbers, so that equal numbers mean that a row may belong to a prediction."""
+
+    def __init__(self, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> None:
+        distinct = dict.fromkeys(name.base for name in names)
+        bases = {base: number for number, base in enumerate(distinct, start=len(names))}
+        self._whole = len(names) + len(bases)
+        # Code -1, no name, is the last entry of each.
+        self._base = np.array([*(bases[name.base] for name in names), self._whole], np.int64)
+        sought = [self._base[code] if name.instance is None else code for code, name in enumerate(names)]
+        self._sought = np.array([*sought, self._whole], np.int64)
+        self._model, self._parent = model, parent
+
+    def sought_model(self, rows: Places) -> Int64Array:
+        """What a row's model must match."""
+        return self._sought[self._model[rows]]
+
+    def sought_parent(self, rows: Places) -> Int64Array:
+        """What the pipeline that a row names must match; a row that names none, or itself, matches nothing."""
+        parent = self._parent[rows]
+        none = (parent < 0) | (self._base[parent] == self._base[self._model[rows]])
+        return np.where(none, -1, self._sought[parent])
+
+    def offered(self, rows: Places) -> tuple[Places, Int64Array]:
+        """Predictions under the name of their instance, and again under their base."""
+        model = self._model[rows]
+        by_name = np.where(model < 0, -2, model)
+        return np.concatenate((rows, rows)), np.concatenate((by_name, self._base[model]))
+
+    def in_pipeline(self, rows: Places, keys: Int64Array) -> Int64Array:
+        """The keys, made different for different parents."""
+        return keys * (self._whole + 2) + self._parent[rows] + 1
+
+
+def _found(names: _Names, events: pd.DataFrame, prediction: Mask, sub: Mask) -> _Found:
+    start = events["start_ns"].to_numpy()
+    end = start + events["duration_ns"].to_numpy()
+    found = _Found(np.zeros(len(events), np.int64), np.zeros(len(events), np.int64))
+
+    def search(inner: Places, sought: Int64Array, outer: Places, offered: Int64Array) -> None:
+        place, count = _containing_by_key(start, end, outer, offered, inner, sought)
+        found.place[inner], found.count[inner] = place, count
+
+    top_rows = np.flatnonzero(~prediction & ~sub)
+    search(top_rows, names.sought_model(top_rows), *names.offered(np.flatnonzero(prediction & ~sub)))
+
+    stage_rows = np.flatnonzero(~prediction & sub)
+    outer, offered = names.offered(np.flatnonzero(prediction & sub))
+    sought = names.in_pipeline(stage_rows, names.sought_model(stage_rows))
+    search(stage_rows, sought, outer, names.in_pipeline(outer, offered))
+
+    rest = np.flatnonzero(sub & (found.count == 0))
+    search(rest, names.sought_parent(rest), *names.offered(np.flatnonzero(prediction)))
+    return found
+
+
+def _containing_by_key(
+    start: Int64Array, end: Int64Array, outer: Places, outer_key: Int64Array, inner: Places, inner_key: Int64Array
+) -> tuple[Int64Array, Int64Array]:
+    """For each inner row the place of the one outer row of the same key that contains it (0 where there is not one),
+    and how many do. O(n log n)."""
+    place, count = np.zeros(len(inner), np.int64), np.zeros(len(inner), np.int64)
+    outer_order, inner_order = np.argsort(outer_key, kind="stable"), np.argsort(inner_key, kind="stable")
+    keys, firsts = np.unique(inner_key[inner_order], return_index=True)
+    lasts = np.append(firsts, len(inner))[1:]
+    lows = np.searchsorted(outer_key[outer_order], keys, side="left")
+    highs = np.searchsorted(outer_key[outer_order], keys, side="right")
+    for first, last, low, high in zip(firsts, lasts, lows, highs, strict=True):
+        if low == high:
+            continue
+        among, asked = outer[outer_order[low:high]], inner_order[first:last]
+        rows = inner[asked]
+        index, count[asked] = containing(start[among], end[among], start[rows], end[rows])
+        place[asked] = among[np.maximum(index, 0)]
+    return place, count
