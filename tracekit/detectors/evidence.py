@@ -14,7 +14,7 @@ MAX_EVIDENCE = 50
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
-    """The longest rows first, at most `MAX_EVIDENCE`; ties by start, then by index. Expects the shared event columns."""
+    """The longest rows of an event frame first, at most `MAX_EVIDENCE`; ties by start, then by index."""
     chosen = rows.sort_values(["duration_ns", "start_ns"], ascending=[False, True], kind="stable").head(MAX_EVIDENCE)
     return tuple(
         Evidence(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors import concurrent_predictions, excess_data_copies, reload_before_predict
-from tracekit.detectors.framework import Detector
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import Detector
 
 DETECTORS: tuple[Detector[Any], ...] = (
     reload_before_predict.DETECTOR,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from tracekit.detectors.options import configure, unknown
 from tracekit.detectors.outcomes import DetectorFailed, InsufficientData, NotApplicable, Outcome
 from tracekit.detectors.registry import DETECTORS
-from tracekit.detectors.views import ModelView, model_views, unnamed_predictions
+from tracekit.detectors.views import model_views, unnamed_predictions
 from tracekit.errors import UsageError
 from tracekit.recording.table import TableState
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from tracekit.detectors.framework import Detector
+    from tracekit.detectors.framework import Detector, ModelView
     from tracekit.trace.model import Trace
 
 Judgement = tuple["Detector[Any]", Outcome]
@@ -85,6 +85,6 @@ def _detect(detector: Detector[Any], options: Any, view: ModelView) -> Outcome:
     """One detector on one model; whatever it raises becomes an outcome, so that the others still run."""
     try:
         outcome: Outcome = detector.detect(view, options)
-    except Exception as error:  # noqa: BLE001 - plug-ins may raise anything; the report must show it
+    except Exception as error:
         return DetectorFailed(model=view.name, error=f"{type(error).__name__}: {error}")
     return outcome

@@ -81,7 +81,7 @@ def _view(trace: Trace, name: str, called: pd.DataFrame, data: pd.DataFrame, com
 
 
 def _rows_of(frame: pd.DataFrame, name: str, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Rows that name the model themselves or lie in one of its predictions."""
+    """Rows that lie in one of the model's predictions, and rows of it or its stages that lie in no single one."""
     linked = frame["prediction"].isin(predictions.index).to_numpy(dtype=bool)
-    unlinked_own = ((frame["model"] == name) & frame["prediction"].isna()).to_numpy(dtype=bool)
-    return frame[linked | unlinked_own]
+    own = (frame["model"] == name).to_numpy(dtype=bool) | (frame["parent_model"] == name).to_numpy(dtype=bool)
+    return frame[linked | (own & frame["prediction"].isna().to_numpy(dtype=bool))]

@@ -1,0 +1,70 @@
+"""How many predictions of a model are in flight at once, and whether that slows them down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.intervals import depth_profile, integrate
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class ConcurrencySummary:
+    """Predictions of one model in flight over time, against a limit."""
+
+    limit: int
+    max_depth: int
+    """Most predictions in flight at once."""
+    busy_ns: int
+    """Time with at least one in flight."""
+    share_above: float
+    """Share of the busy time with more than `limit` in flight; 0.0 where there is no busy time."""
+    excess_ns: int
+    """Integral of the number in flight beyond `limit`: time that predictions spent in flight above it."""
+    in_flight_ns: int
+    """Summed duration of the predictions."""
+    is_above: npt.NDArray[np.bool_]
+    """Shape (predictions,): more than `limit` were in flight for more than half of its time."""
+    above_count: int
+    above_median_ns: float | None
+    """Median duration of those predictions; None where there is none."""
+    alone_count: int
+    """Predictions during which no other was in flight."""
+    alone_median_ns: float | None
+
+
+def summarise_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencySummary:
+    """Concurrency of one model's predictions (shared event columns). Predictions without duration count for nothing.
+
+    O(n log n).
+    """
+    starts = predictions["start_ns"].to_numpy()
+    durations = predictions["duration_ns"].to_numpy()
+    ends = starts + durations
+    times, depth = depth_profile(starts, ends)
+    lasting = np.append(np.diff(times), 0) if len(times) else times
+    busy = int(lasting[depth >= 1].sum())
+    above = int(lasting[depth > limit].sum())
+    time_above = integrate(times, (depth > limit).astype(np.int64), starts, ends)
+    time_shared = integrate(times, (depth > 1).astype(np.int64), starts, ends)
+    is_above = 2 * time_above > durations
+    alone = (time_shared == 0) & (durations > 0)
+    return ConcurrencySummary(
+        limit=limit,
+        max_depth=int(depth.max(initial=0)),
+        busy_ns=busy,
+        share_above=above / busy if busy else 0.0,
+        excess_ns=int((lasting * np.maximum(depth - limit, 0)).sum()),
+        in_flight_ns=int(durations.sum()),
+        is_above=is_above,
+        above_count=int(is_above.sum()),
+        above_median_ns=float(np.median(durations[is_above])) if is_above.any() else None,
+        alone_count=int(alone.sum()),
+        alone_median_ns=float(np.median(durations[alone])) if alone.any() else None,
+    )

@@ -1,0 +1,116 @@
+"""How much of a model's predictions goes into copying and converting inputs and outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.intervals import clip, union_length_by_group
+from tracekit.trace.events import COPY_KINDS, Attribution, Kind
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class CopySummary:
+    """Copies and conversions inside the predictions of one model."""
+
+    predicted_ns: int
+    """Summed duration of the predictions."""
+    covered_ns: int
+    """Time inside predictions that copy rows cover, overlaps counted once. Rows that lie in several overlapping
+    predictions count once: it is then a lower bound."""
+    share: float
+    """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
+    by_kind: dict[str, int]
+    """Time covered by the rows of each kind alone, in ns, for every kind of `COPY_KINDS`. Kinds may overlap each other,
+    so the values need not add up to `covered_ns`."""
+    rows: npt.NDArray[np.int64]
+    """Index labels of the copy rows that were counted, in order of start."""
+    large_rows: npt.NDArray[np.int64]
+    """Index labels of the input copies that stand out among the inputs of their call."""
+    large_share: float
+    """Share of `predicted_ns` that the outstanding input copies cover."""
+
+
+def summarise_copies(
+    predictions: pd.DataFrame, data: pd.DataFrame, *, large_ratio: float, large_ns: int
+) -> CopySummary:
+    """Copies of one model. Both frames have the shared event columns; `data` links to the index of `predictions`.
+
+    An input copy stands out when it takes at least `large_ns` and `large_ratio` times the median of the other input
+    copies of the same prediction. O(n log n) in the rows of `data`.
+    """
+    copies = data[data["kind"].isin(COPY_KINDS).to_numpy(dtype=bool)]
+    linked = copies["prediction"].isin(predictions.index).to_numpy(dtype=bool)
+    ambiguous = (copies["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & ~linked
+    copies = copies[linked | ambiguous]
+    group = _groups(predictions, copies)
+    starts, ends = _inside(predictions, copies, group)
+    kinds = copies["kind"].to_numpy()
+
+    def covered(chosen: npt.NDArray[np.bool_]) -> int:
+        lengths = union_length_by_group(group[chosen], starts[chosen], ends[chosen], len(predictions) + 1)
+        return int(lengths.sum())
+
+    predicted = int(predictions["duration_ns"].sum())
+    total = covered(np.ones(len(copies), dtype=bool))
+    large = _outstanding(copies, group, len(predictions), large_ratio, large_ns)
+    labels = copies.index.to_numpy(dtype=np.int64)
+    return CopySummary(
+        predicted_ns=predicted,
+        covered_ns=total,
+        share=total / predicted if predicted else 0.0,
+        by_kind={str(kind): covered(kinds == kind) for kind in COPY_KINDS},
+        rows=labels,
+        large_rows=labels[large],
+        large_share=covered(large) / predicted if predicted else 0.0,
+    )
+
+
+def _groups(predictions: pd.DataFrame, copies: pd.DataFrame) -> IntArray:
+    """Position of each copy's prediction; the number of predictions for copies that have no single one."""
+    position = predictions.index.get_indexer(pd.Index(copies["prediction"].fillna(-1).to_numpy(dtype=np.int64)))
+    return np.where(position >= 0, position, len(predictions)).astype(np.int64)
+
+
+def _inside(predictions: pd.DataFrame, copies: pd.DataFrame, group: IntArray) -> tuple[IntArray, IntArray]:
+    """Starts and ends of the copies, cut to their prediction (or to the span of all where there is no single one)."""
+    outer_starts = predictions["start_ns"].to_numpy()
+    outer_ends = outer_starts + predictions["duration_ns"].to_numpy()
+    if not len(outer_starts):
+        return outer_starts, outer_starts
+    low = np.append(outer_starts, outer_starts.min())[group]
+    high = np.append(outer_ends, outer_ends.max())[group]
+    starts = copies["start_ns"].to_numpy()
+    return clip(starts, starts + copies["duration_ns"].to_numpy(), low, high)
+
+
+def _outstanding(
+    copies: pd.DataFrame, group: IntArray, unlinked: int, ratio: float, least_ns: int
+) -> npt.NDArray[np.bool_]:
+    """Input copies at least `least_ns` long and `ratio` times the median of the others of their prediction."""
+    durations = copies["duration_ns"].to_numpy()
+    chosen = np.flatnonzero((copies["kind"] == Kind.INPUT_COPY).to_numpy(dtype=bool) & (group != unlinked))
+    order = chosen[np.lexsort((durations[chosen], group[chosen]))]
+    owner, length = group[order], durations[order]
+    first = np.searchsorted(owner, owner, side="left")
+    size = np.searchsorted(owner, owner, side="right") - first
+    rank = np.arange(len(order)) - first
+    has_siblings = size >= 2
+
+    def sibling(place: IntArray) -> IntArray:
+        """Duration at a place among the others of the group, sorted, the row itself left out."""
+        return length[np.where(has_siblings, first + place + (place >= rank), 0)]
+
+    median = (sibling((size - 2) // 2) + sibling((size - 1) // 2)) / 2 if len(order) else np.zeros(0)
+    found = has_siblings & (length >= least_ns) & (length >= ratio * median)
+    result = np.zeros(len(copies), dtype=bool)
+    result[order[found]] = True
+    return result

@@ -1,0 +1,203 @@
+"""`excess-data-copies`: inputs and outputs are copied and converted on every call (catalogue entry A03)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracekit.analysis.copies import CopySummary, summarise_copies
+from tracekit.detectors.evidence import evidence_of
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.units import format_count, format_duration, format_share
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    copy_share: float = option(
+        0.10,
+        "share of prediction time",
+        "Recordings without the problem stay below 1 %; published cases lie at 25 to 30 % (our judgement).",
+        maximum=1,
+    )
+    large_input_share: float = option(
+        0.05,
+        "share of prediction time",
+        "Half of `copy_share`: one input that stands out is worth naming earlier (our judgement).",
+        maximum=1,
+    )
+    large_input_ratio: float = option(
+        10.0,
+        "times the median",
+        "One input copy this much longer than its siblings points at one tensor (our judgement).",
+    )
+    large_input_ms: float = option(
+        0.5, "ms", "Copies of a few µs are normal on every call, also in well-built apps (our judgement)."
+    )
+    min_mean_ms: float = option(
+        1.0, "ms", "Below this, fixed costs of a call outweigh everything, whatever the app does (our judgement)."
+    )
+    min_predictions: int = option(
+        3, "predictions", "The first call after a load differs; three calls show what is usual (our judgement)."
+    )
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for predictions that spend much of their time in the Data lane."""
+    count = len(view.predictions)
+    if count == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    if count < options.min_predictions:
+        return InsufficientData(
+            view.name,
+            f"Only {format_count(count, 'prediction')}; {options.min_predictions} are needed.",
+            "Record the feature for longer, so that the model is used several times.",
+        )
+    mean_ns = float(view.predictions["duration_ns"].mean())
+    if mean_ns < options.min_mean_ms * 1e6:
+        return NotApplicable(
+            view.name,
+            f"Predictions take {format_duration(mean_ns)} on average: so short that fixed costs outweigh copies.",
+        )
+    summary = summarise_copies(
+        view.predictions,
+        view.data,
+        large_ratio=options.large_input_ratio,
+        large_ns=round(options.large_input_ms * 1e6),
+    )
+    metrics = (
+        Metric("copies and conversions", summary.share, "share", options.copy_share, Direction.ABOVE),
+        Metric("outstanding input copies", summary.large_share, "share", options.large_input_share, Direction.ABOVE),
+        Metric("mean prediction", mean_ns, "ns"),
+        Metric("copy time per prediction", summary.covered_ns / count, "ns"),
+        *(Metric(f"{kind.replace('_', ' ')} time", ns, "ns") for kind, ns in summary.by_kind.items()),
+    )
+    if not any(metric.reached for metric in metrics):
+        return Passed(view.name, f"Copies take {format_share(summary.share)} of prediction time.", metrics)
+    return _finding(view, summary, metrics)
+
+
+def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: all time inside predictions that copies cover."""
+    count = len(view.predictions)
+    largest = max(summary.by_kind.items(), key=lambda entry: entry[1])[0].replace("_", " ")
+    text = (
+        f"Copies and conversions take {format_duration(summary.covered_ns / count)} of each "
+        f"{format_duration(float(view.predictions['duration_ns'].mean()))} prediction "
+        f"({format_share(summary.share)} of {format_duration(summary.predicted_ns)} over "
+        f"{format_count(count, 'prediction')}); most of it is {largest}."
+    )
+    if len(summary.large_rows):
+        text += (
+            f" {format_count(len(summary.large_rows), 'input copy', 'input copies')} stand out from the other inputs "
+            "of the same call."
+        )
+    rows = view.data.loc[summary.rows]
+    return Finding(
+        model=view.name,
+        summary=text,
+        metrics=metrics,
+        cost=Cost(
+            ns=summary.covered_ns,
+            share=summary.share,
+            basis=(
+                "Time inside the model's predictions that its copy and conversion rows cover, overlaps counted once; "
+                "share of the summed duration of its predictions. Some of it remains after the fix."
+            ),
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+    )
+
+
+DESCRIPTION = """
+Core ML copies inputs and outputs, and converts them, when the app's buffers do not have the layout and type that the
+compute unit works with. On the Neural Engine that type is Float16.
+
+    Activity  |Prediction                            |
+    Data      |Copy |                          |Copy |      problem
+    Compute         |Neural Engine Request     |
+
+    Activity  |Prediction                |
+    Data      .                         .                  as it should be: a few µs
+    Compute    |Neural Engine Request   |
+
+## How it is measured
+
+Per model, inside its predictions: the time covered by `Input Copy`, `Data Cast`, `Output Transformation` and
+`Neural Engine - Data Copy` rows, overlaps counted once, as a share of the summed duration of the predictions. It is a
+finding from `copy_share` on; or from `large_input_share` on for input copies that take `large_input_ratio` times the
+median of the other inputs of the same call and at least `large_input_ms`. Rows carry no input name; the interval does
+show which call it was.
+
+A copy that lies in several overlapping predictions of the model is counted once, though not assigned to one of them.
+
+## What can look like it and is not
+
+- Models below `min_mean_ms`: fixed costs outweigh everything there.
+- Rows of a few µs: Core ML shows `Input Validation` and `Input Copy` on every call, also in well-built apps.
+- A large input that has to be converted once, because it comes from a camera or a file in another format: the cost
+  is real, but it may only move into the app.
+"""
+
+FIX = """
+Hand over the type that the model computes in, in a buffer that Core ML can use without a copy:
+
+```python
+# Conversion: Float16 inputs and outputs need iOS 16 or macOS 13.
+model = ct.convert(
+    source,
+    inputs=[ct.ImageType(name="image", color_layout=ct.colorlayout.GRAYSCALE_FLOAT16, shape=(1, 1, 1080, 1920))],
+    outputs=[ct.ImageType(name="sharpened", color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)],
+    minimum_deployment_target=ct.target.iOS16,
+)
+# Tensors: ct.TensorType(dtype=np.float16)
+```
+
+```swift
+// Input: IOSurface-backed pixel buffer in the model's own format.
+let attributes = [kCVPixelBufferIOSurfacePropertiesKey: [:]] as CFDictionary
+CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half, attributes, &buffer)
+
+// Output: let Core ML write into a buffer that you own and reuse.
+let options = MLPredictionOptions()
+options.outputBackings = ["sharpened": outputBuffer]
+let result = try await model.prediction(from: input, options: options)
+```
+"""
+
+DETECTOR = Detector(
+    id="excess-data-copies",
+    title="Inputs and outputs are handed over without costly copies",
+    finding_title="Inputs and outputs are copied and converted on every call",
+    description=DESCRIPTION,
+    why="Copying and converting can take a third of a prediction, and no compute unit works meanwhile.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference(
+            "MLPredictionOptions.outputBackings",
+            "https://developer.apple.com/documentation/coreml/mlpredictionoptions/outputbackings",
+        ),
+        Reference(
+            "Core ML Tools: image inputs and outputs",
+            "https://apple.github.io/coremltools/docs-guides/source/image-inputs.html",
+        ),
+    ),
+    needs=("Core ML",),
+    options=Options,
+    detect=detect,
+)
