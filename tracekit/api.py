@@ -1,9 +1,9 @@
 """The Python interface: everything the command line does, without a terminal.
 
-    import tracekit
+import tracekit
 
-    report = tracekit.analyze("recording")
-    activity = tracekit.open_trace("recording").activity
+report = tracekit.analyze("recording")
+activity = tracekit.open_trace("recording").activity
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.filter import filter_trace
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from pathlib import Path
 
     from tracekit.recording import Progress
     from tracekit.report.model import Report
     from tracekit.trace.model import Trace
 
-    Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+    Paths = str | Path | Sequence[str | Path]
     """One path or several that make up one recording. `-` is standard input."""
 
 
-def open_trace(path: Paths, *, run: int | None = None, progress: Progress | None = None) -> Trace:
+def open_trace(path: Paths, *, run: int | None = None, progress: Callable[[Progress], None] | None = None) -> Trace:
     """Read a recording and work out what it means.
 
-    `run` is the number of the run; the first one where it is None. Raises `UnreadableRecording` for an input that is
+    `run` is the number of the run; the latest one where it is None. Raises `UnreadableRecording` for an input that is
     no recording or a broken one, and `UsageError` for a run that it does not hold.
     """
     return build_trace(open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress))
@@ -51,7 +51,7 @@ def analyze(
     settings: Mapping[str, str | int | float] | None = None,
     sort: str = "total",
     redact: bool = True,
-    progress: Progress | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Read a recording, judge it and report.
 

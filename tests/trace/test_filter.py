@@ -12,6 +12,7 @@ from tracekit.recording.contents import Contents, Run, Target
 from tracekit.recording.table import Process
 from tracekit.trace.events import EVENT_DTYPES
 from tracekit.trace.filter import EVENT_FRAMES, filter_trace, model_names
+from tracekit.trace.frames import empty_events
 from tracekit.trace.model import Trace
 from tracekit.trace.models import model_frame
 
@@ -32,7 +33,16 @@ DEFAULTS: dict[str, Any] = {
 def events(*rows: dict[str, Any]) -> pd.DataFrame:
     """An event frame; what a row does not say has a usual value or is null."""
     full = [{name: row.get(name, DEFAULTS.get(name)) for name in EVENT_DTYPES} for row in rows]
-    return pd.DataFrame(full, columns=list(EVENT_DTYPES)).astype(EVENT_DTYPES)
+    columns: dict[str, Any] = {}
+    for name, dtype in EVENT_DTYPES.items():
+        values = [row[name] for row in full]
+        if dtype == "category":
+            texts = empty_events()[name].cat.categories.dtype
+            categories = pd.Index(sorted({value for value in values if value is not None}), dtype=texts)
+            columns[name] = pd.Categorical(values, categories=categories)
+        else:
+            columns[name] = pd.array(values, dtype=dtype)
+    return pd.DataFrame(columns)
 
 
 @pytest.fixture

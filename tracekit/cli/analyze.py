@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "path", metavar="PATH", nargs="+", help="what 'xctrace export' wrote: XML files, a folder or zip of them, or -"
     )
     chosen = parser.add_argument_group("what to look at")
-    chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the first)")
+    chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
     chosen.add_argument(
         "--model", action="append", default=[], metavar="NAME", help="only this model; shell patterns; repeatable"
     )
@@ -41,14 +41,22 @@ def add_arguments(parser: ArgumentParser) -> None:
     judged.add_argument("--fail-on", choices=LEVELS, help="exit with status 1 if a finding is at this level or above")
 
     shown = parser.add_argument_group("how to show it")
-    shown.add_argument("--format", choices=FORMATS, help="format on standard output (default: text, unless -o is given)")
+    shown.add_argument("--format", choices=FORMATS, help="what to print (default: text, or nothing with -o)")
     shown.add_argument(
-        "-o", "--output", action="append", default=[], metavar="FILE", help="write a file; .txt, .md or .json; repeatable"
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write a file: .txt, .md or .json; repeatable",
     )
     shown.add_argument("--sort", default="total", metavar="COLUMN", help="column that orders the aggregation")
     shown.add_argument("--no-redact", action="store_true", help="keep device name, arguments and other private facts")
-    shown.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
-    shown.add_argument("-v", "--verbose", action="store_true", help="show everything that was checked")
+    loudness = shown.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
+    loudness.add_argument(
+        "-v", "--verbose", action="store_true", help="the whole text report, and on standard error what was read"
+    )
 
 
 def _run_number(text: str) -> int:
@@ -61,3 +69,124 @@ def _run_number(text: str) -> int:
 
 # argparse names the type in its message: "invalid run number value: 'x'".
 _run_number.__name__ = "run number"
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Analyze and show."""
+    from tracekit.cli.output import emit, narrate
+    from tracekit.report.renderers import RENDERERS, renderer_for
+
+    # What can be seen to be wrong at once is not first found out after a long read.
+    outputs = [(path, renderer_for(path)) for path in map(Path, arguments.output)]
+    for path, _ in outputs:
+        _check_output(path, arguments.path)
+    report = _analyzed(arguments)
+    for path, renderer in outputs:
+        _write(path, renderer.render(report))
+        if not arguments.quiet:
+            narrate(f"tracekit: wrote {path}")
+    shown = arguments.format or (None if outputs else "text")
+    if shown == "text":
+        emit(_on_screen(report, arguments.verbose))
+    elif shown is not None:
+        emit(RENDERERS[shown].render(report), utf8=shown == "json")
+    return status_of(report, arguments.fail_on)
+
+
+def _analyzed(arguments: Namespace) -> Report:
+    """The report that the arguments ask for."""
+    import time
+
+    from tracekit.api import analyze
+    from tracekit.cli.output import narrate
+    from tracekit.cli.progress import showing_progress
+
+    started = time.monotonic()
+    with showing_progress(arguments.quiet) as progress:
+        report = analyze(
+            arguments.path,
+            run=arguments.run,
+            models=arguments.model,
+            process=arguments.process,
+            only=_ids(arguments.only),
+            skip=_ids(arguments.skip),
+            settings=dict(_setting(text) for text in arguments.set),
+            sort=arguments.sort,
+            redact=not arguments.no_redact,
+            progress=progress,
+        )
+    if arguments.verbose:
+        rows = sum(table.rows or 0 for table in report.tables)
+        narrate(
+            f"tracekit: read {len(report.tables)} tables with {rows:,} rows and made {len(report.checks)} checks "
+            f"in {time.monotonic() - started:.1f} s"
+        )
+    return report
+
+
+def _on_screen(report: Report, verbose: bool) -> str:
+    """The text report for standard output, as wide and as colourful as it allows."""
+    from tracekit.cli.output import has_color, width
+    from tracekit.report.text import FILE_WIDTH, render_text
+
+    return render_text(report, width=width(FILE_WIDTH), color=has_color(), verbose=verbose)
+
+
+def status_of(report: Report, fail_on: str | None) -> ExitStatus:
+    """Exit status for a report. An incomplete verdict outweighs the gate: it may hide something worse."""
+    from tracekit.cli.output import narrate
+
+    if report.summary.errors:
+        narrate(f"tracekit: {report.summary.errors} checks failed, so the verdict is incomplete; see the report")
+        return ExitStatus.UNUSABLE
+    if not report.summary.judged:
+        narrate(f"tracekit: {report.summary.verdict}")
+        return ExitStatus.UNUSABLE
+    if fail_on is not None:
+        levels = LEVELS[: LEVELS.index(fail_on) + 1]
+        if any(check.severity in levels for check in report.checks):
+            return ExitStatus.GATE_FAILED
+    return ExitStatus.DONE
+
+
+def _ids(values: Sequence[str]) -> tuple[str, ...]:
+    """Detector ids of a repeatable flag that also takes comma-separated lists."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def _check_output(path: Path, inputs: Sequence[str]) -> None:
+    """Raise `UsageError` for a file that cannot be written, or that is part of the recording."""
+    if path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: the folder {path.parent} does not exist")
+    if path.exists() and any(Path(name).exists() and path.samefile(name) for name in inputs):
+        raise UsageError(f"cannot write {path}: it is the recording itself")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a report file."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    except OSError as error:
+        raise TracekitError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _setting(text: str) -> tuple[str, str]:
+    """One `--set`."""
+    key, equals, value = text.partition("=")
+    if not equals or "." not in key:
+        raise UsageError(f"--set {text}: write DETECTOR.OPTION=VALUE; 'tracekit detectors' lists them")
+    return key.strip(), value.strip()
+
+
+COMMAND = Command(
+    name="analyze",
+    summary="judge a recording and print the report",
+    description=(
+        "Read what 'xctrace export' wrote, judge it and print a report: what was recorded, what costs time and how to "
+        "fix it,\nand what could not be judged."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

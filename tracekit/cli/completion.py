@@ -15,13 +15,11 @@ SHELLS = ("bash", "zsh")
 class PrintCompletion(argparse.Action):
     """`--print-completion SHELL`: print the script and leave, whatever else stands on the command line."""
 
-    def __call__(
-        self, parser: ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
-    ) -> None:
+    def __call__(self, parser: ArgumentParser, _namespace: object, shell: Any, _flag: str | None = None) -> None:
         """Print and exit with status 0."""
         from tracekit.cli.output import emit
 
-        emit(completion_script(parser, str(values)))
+        emit(completion_script(parser, str(shell)))
         parser.exit()
 
 

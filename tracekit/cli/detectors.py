@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +25,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Print every detector with its options."""
-    from tracekit.cli.output import emit
+    from tracekit.cli.output import emit, width
     from tracekit.detectors.registry import DETECTORS
 
     if arguments.format == "json":
-        emit(json.dumps([_facts(detector) for detector in DETECTORS], indent=2) + "\n")
+        emit(json.dumps([_facts(detector) for detector in DETECTORS], indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
-        width = min(shutil.get_terminal_size().columns, WIDEST)
-        emit("\n".join(_paragraph(detector, width) for detector in DETECTORS))
+        columns = min(width(WIDEST), WIDEST)
+        emit("\n".join(_paragraph(detector, columns) for detector in DETECTORS))
     return ExitStatus.DONE
 
 
@@ -53,22 +52,22 @@ def _facts(detector: Detector[Any]) -> dict[str, object]:
     }
 
 
-def _paragraph(detector: Detector[Any], width: int) -> str:
+def _paragraph(detector: Detector[Any], columns: int) -> str:
     """One detector as text: id, what it reports, then each option as `--set` takes it."""
     from tracekit.detectors.options import option_infos
 
-    lines = [detector.id, *_wrapped(f"Finds: {detector.finding_title}.", width, 2)]
-    lines += _wrapped(f"Needs rows of: {', '.join(detector.needs)}.", width, 2)
+    lines = [detector.id, *_wrapped(f"Finds: {detector.finding_title}.", columns, 2)]
+    lines += _wrapped(f"Needs rows of: {', '.join(detector.needs)}.", columns, 2)
     for info in option_infos(detector):
         lines.append(f"    {detector.id}.{info.name}={info.default} ({info.unit})")
-        lines += _wrapped(info.basis, width, 8)
+        lines += _wrapped(info.basis, columns, 8)
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str, width: int, indent: int) -> list[str]:
+def _wrapped(text: str, columns: int, indent: int) -> list[str]:
     """Lines of `text` that fit the width."""
     margin = " " * indent
-    return textwrap.wrap(text, max(width, 40), initial_indent=margin, subsequent_indent=margin)
+    return textwrap.wrap(text, max(columns, 40), initial_indent=margin, subsequent_indent=margin)
 
 
 COMMAND = Command(

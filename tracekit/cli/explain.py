@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 
+WIDEST = 100
+"""Longer lines of prose are hard to read, however wide the terminal."""
+
+
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("id", metavar="ID", help="a detector, as 'tracekit detectors' lists it")
@@ -37,7 +41,9 @@ def _laid_out(page: str) -> str:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console()
+    from tracekit.cli.output import has_color, width
+
+    console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST))
     with console.capture() as capture:
         console.print(Markdown(page))
     return capture.get()

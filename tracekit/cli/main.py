@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         _show_traceback(debug)
         narrate(f"tracekit: {error}")
         return ExitStatus.UNUSABLE
-    except Exception as error:  # noqa: BLE001 - the last line of defence: a user never sees a bare traceback
+    except Exception as error:  # the last line of defence: a user never sees a bare traceback
         _show_traceback(debug)
         told = f"{type(error).__name__}: {error}".strip().splitlines()[0]
         advice = "report it with the traceback above" if debug else "run again with --debug and report it"
@@ -49,7 +49,7 @@ def _check_command(arguments: Sequence[str]) -> None:
     if not arguments:
         raise UsageError(f"name a command: {', '.join(names)} (see 'tracekit --help')")
     first = arguments[0]
-    if first.startswith("-") and first != "-" or first in names:
+    if first in names or (first.startswith("-") and first != "-"):
         return
     if first == "-" or Path(first).exists():
         raise UsageError(f"name a command before the path: 'tracekit analyze {first}'")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import shutil
 import sys
 from typing import TextIO
 
@@ -29,12 +30,20 @@ def prepare() -> None:
             reconfigure(errors="tracekit")
 
 
-def emit(text: str) -> None:
-    """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted."""
+def emit(text: str, *, utf8: bool = False) -> None:
+    """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted.
+
+    `utf8` is for formats that are UTF-8 by definition, such as JSON: replacing signs in them would change data.
+    """
     if sys.stdout is None:
         return
     try:
-        sys.stdout.write(text)
+        binary = getattr(sys.stdout, "buffer", None)
+        if utf8 and binary is not None:
+            sys.stdout.flush()
+            binary.write(text.encode("utf-8", "backslashreplace"))
+        else:
+            sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         _discard(sys.stdout)
@@ -52,6 +61,18 @@ def narrate(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
+
+
+def width(fallback: int) -> int:
+    """Columns of standard output: `COLUMNS` if set, else the terminal's, else `fallback`."""
+    return shutil.get_terminal_size((fallback, 0)).columns
+
+
+def has_color() -> bool:
+    """Whether standard output is a terminal that wants colours (https://no-color.org)."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return False
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:

@@ -34,7 +34,8 @@ def run(arguments: Namespace) -> ExitStatus:
         contents = open_contents(arguments.path, progress=progress)
     rows = list(_rows(contents))
     if arguments.format == "json":
-        emit(json.dumps([dict(zip(HEADINGS, row, strict=True)) for row in rows], indent=2) + "\n")
+        objects = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
+        emit(json.dumps(objects, indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
         emit(_aligned([HEADINGS, *([_text(value) for value in row] for row in rows)]))
     return ExitStatus.DONE

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import unknown
+from tracekit.trace.frames import sorted_events
+from tracekit.trace.models import model_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,16 +49,19 @@ def filter_trace(trace: Trace, *, models: Sequence[str] = (), process: str | int
 def _only_models(trace: Trace, patterns: Sequence[str]) -> Trace:
     """Rows that name one of the models, or a stage of one."""
     names = model_names(trace)
+    chosen: set[str] = set()
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
+        # A name is also a pattern for itself, even where it holds brackets.
+        matches = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
+        if not matches:
             raise unknown("model in this recording", pattern, names)
-    chosen = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+        chosen |= matches
 
     def keep(frame: pd.DataFrame) -> Mask:
         of_model = frame["model"].isin(chosen) | frame["parent_model"].isin(chosen)
         return of_model.to_numpy(dtype=bool)
 
-    note = f"Only rows of {_listed('model', chosen)} are counted; rows that name no model are left out."
+    note = f"Only rows of {_listed('model', sorted(chosen))} are counted; rows that name no model are left out."
     return _narrowed(trace, keep, EVENT_FRAMES, note)
 
 
@@ -81,7 +86,11 @@ def _only_process(trace: Trace, process: str | int) -> Trace:
     def keep(frame: pd.DataFrame) -> Mask:
         return _of_process(frame, wanted)
 
-    context = {name: frame[_of_process(frame, wanted)] for name, frame in trace.context.items()}
+    # The list of processes stays whole: redaction knows from it which names are private.
+    context = {
+        name: frame if name == "processes" else frame[_of_process(frame, wanted)].reset_index(drop=True)
+        for name, frame in trace.context.items()
+    }
     hardware = trace.hardware[keep(trace.hardware)]
     notes = [f"Only rows of process {wanted} are counted"]
     unnamed = int(hardware["process"].isna().to_numpy().sum())
@@ -138,9 +147,16 @@ def _narrowed(trace: Trace, keep: Callable[[pd.DataFrame], Mask], names: Sequenc
         frame: pd.DataFrame = getattr(trace, name)
         frame = frame if mask is None else frame[mask].reset_index(drop=True)
         frames[name] = frame if activity_kept is None else _relinked(frame, activity_kept)
-    narrowed = replace(trace, **frames, notes=(*trace.notes, note) if note else trace.notes)
-    mentioned = model_names(narrowed)
-    return replace(narrowed, models=trace.models[trace.models["name"].isin(mentioned)].reset_index(drop=True))
+    narrowed = replace(
+        trace,
+        activity=frames["activity"],
+        data=frames["data"],
+        compute=frames["compute"],
+        other=frames["other"],
+        hardware=frames["hardware"],
+        notes=(*trace.notes, note) if note else trace.notes,
+    )
+    return replace(narrowed, models=model_frame(sorted_events([frames[name] for name in CORE_ML_FRAMES])))
 
 
 def _relinked(frame: pd.DataFrame, activity_kept: Mask) -> pd.DataFrame:
