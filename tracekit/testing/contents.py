@@ -1,0 +1,110 @@
+"""Which tables a recording lists, with the attributes that tell tables of one schema apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracekit.testing.scenario import Scenario
+
+Attributes = tuple[tuple[str, str], ...]
+
+_KDEBUG = (
+    ("0x2b,0x87", True),
+    ("0x34,0x11 0x34,0x0f", False),
+    ("0x2b,0x2b", False),
+    ("0x2b,0xd8", True),
+    ("0x85,0xc2", False),
+    ("0x1f,0x7", True),
+    ("0x06,0x1b 0x2b,0x24", False),
+    ("0x2d,*", True),
+    ("0x2b,0xdc", True),
+    ("0x31,0xca", True),
+    ("0x85,0x80", False),
+    ("0x1,0x25", True),
+)
+"""Codes of kernel traces, and whether they are limited to the target."""
+
+_SIGNPOSTS = (
+    ("com.apple.coreanimation", "CAMetalLayer"),
+    ("com.apple.coreanimation", "CAMetalLayer.Stalls"),
+    ("com.apple.ConditionInducer.LowSeverity", "InduceCondition"),
+    ("com.apple.Metal.AGXSignposts", "ShaderTimeline"),
+    ("com.apple.coreml", "DynamicTracing"),
+    ("com.apple.coreml", "coreml"),
+)
+
+_OF_TARGET = {"target-pid": "SINGLE"}
+
+_TEMPLATE: tuple[tuple[str | None, dict[str, str]], ...] = (
+    ("metal-application-encoders-list", _OF_TARGET),
+    ("metal-object-label", {}),
+    ("time-sample", {"callstack": "user", "target": "SINGLE", "sample-rate-micro-seconds": "1000"}),
+    (None, {}),
+    ("metal-gpu-info", {}),
+    ("dyld-library-load", _OF_TARGET),
+    ("process-info", {}),
+    ("time-info", {}),
+    ("coreml-os-signpost", _OF_TARGET),
+    ("metal-application-command-buffer-submissions", _OF_TARGET),
+    ("metal-command-buffer-completed", {}),
+    ("gpu-performance-state-intervals", {"requested-consistent-state": "0"}),
+    ("thread-info", {}),
+    ("tick", {"frequency": "10"}),
+    ("tick", {"frequency": "1"}),
+    ("life-cycle-period", _OF_TARGET),
+    ("time-profile", {**_OF_TARGET, "context-switch-sampling": "0", "high-frequency-sampling": "0"}),
+    ("device-gpu-info", {}),
+    ("mps-hw-intervals", _OF_TARGET),
+    ("metal-gpu-state-intervals", {}),
+    ("metal-gpu-submission-to-command-buffer-id", {}),
+    ("metal-gpu-intervals", _OF_TARGET),
+    ("metal-known-compositor-process", {}),
+)
+"""Part of the Core ML template; None stands for the Neural Engine, whose schema depends on the version. Thermal state,
+hangs and points of interest are not in the template."""
+
+_FURTHER: dict[str, dict[str, str]] = {
+    "device-thermal-state-intervals": {},
+    "potential-hangs": {**_OF_TARGET, "hangs-threshold": "250"},
+    "hang-risks": {**_OF_TARGET, "detect-priority-inversions": "0"},
+    "os-signpost": {"category": "PointsOfInterest", **_OF_TARGET},
+    "os-signpost-interval": {"layout-scope": "name", **_OF_TARGET},
+    "OSSignpostIntervals": {"swift-table": "OSSignpostIntervals()"},
+    "PointsOfInterestEvents": {
+        "swift-table": "PointsOfInterestEvents(excludeOSLogs: false, mustTargetAllProcesses: false)"
+    },
+}
+"""Tables of instruments that are added by hand."""
+
+_BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
+    """Schema and attributes of every table that the recording lists, in its order."""
+    listed: list[tuple[str, dict[str, str]]] = [
+        ("kdebug", {"codes": codes, **({"target": "SINGLE"} if own else {})}) for codes, own in _KDEBUG
+    ]
+    listed += [(schema or scenario.xcode.neural_engine_schema, pairs) for schema, pairs in _TEMPLATE]
+    listed += [("os-signpost", {"subsystem": subsystem, "category": name}) for subsystem, name in _SIGNPOSTS]
+    listed += [(schema, _FURTHER[schema]) for schema in sorted(_added(scenario))]
+    kept = [(schema, attributes) for schema, attributes in listed if schema not in scenario.missing]
+    return [(schema, tuple((key, _quoted(key, text)) for key, text in pairs.items())) for schema, pairs in kept]
+
+
+def _added(scenario: Scenario) -> set[str]:
+    """Schemas beyond the template: those asked for, and those that have rows. KeyError for an unknown one."""
+    points = "PointsOfInterestEvents" if scenario.xcode.family >= 27 else "os-signpost"
+    rows = {
+        "device-thermal-state-intervals": scenario.thermal,
+        "potential-hangs": scenario.hangs,
+        scenario.xcode.signpost_interval_schema: scenario.signposts,
+        points: scenario.points,
+    }
+    return scenario.recorded | {schema for schema, found in rows.items() if found}
+
+
+def _quoted(key: str, text: str) -> str:
+    """Attribute value as the table of contents prints it: items with other characters stand in double quotes."""
+    items = [text] if key == "swift-table" else text.split(" ")
+    return " ".join(item if set(item) <= _BARE else f'"{item}"' for item in items)

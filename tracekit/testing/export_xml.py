@@ -1,0 +1,165 @@
+"""Write scenarios as the files that `xctrace export` writes.
+
+Every value is written once with an `id` and its display text, and later by `ref`; numbers rise from 1 in document order
+and nested elements take part. Containers have children and no text of their own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.testing.cells import Cell, Label, Thread
+from tracekit.testing.display import integer_text
+from tracekit.testing.machines import Process
+from tracekit.testing.scenario import Scenario
+from tracekit.testing.tables import tables_of
+from tracekit.testing.toc_xml import toc_document
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from tracekit.testing.cells import Column, TableContent
+
+NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
+"""What the exporter writes when no table matches."""
+
+
+class NodeWriter:
+    """Writes nodes of one document and keeps track of its ids."""
+
+    def __init__(self, thread_texts_since_26: bool) -> None:
+        self._new_threads = thread_texts_since_26
+        self._ids: dict[tuple[str, Cell], int] = {}
+
+    def node(self, run: int, position: int, table: TableContent, with_schema: bool = True) -> str:
+        """One `<node>` with all rows of a table."""
+        head = f"<node xpath='//trace-toc[1]/run[{run}]/data[1]/table[{position}]'>"
+        schema = _schema(table) if with_schema else ""
+        rows = "\n".join(self._row(table.columns, row) for row in table.rows)
+        return f"{head}{schema}{rows}\n</node>" if rows else f"{head}{schema}</node>"
+
+    def _row(self, columns: tuple[Column, ...], cells: tuple[Cell, ...]) -> str:
+        pairs = zip(columns, cells, strict=True)
+        # A duration of zero means "no value" inside recordings, and is exported as such.
+        kept = ((column.type, None if column.type == "duration" and cell == 0 else cell) for column, cell in pairs)
+        return f"<row>{''.join(self._element(tag, cell) for tag, cell in kept)}</row>"
+
+    def _element(self, tag: str, cell: Cell) -> str:
+        """A cell or a part of one: the value itself at first, then a reference to it."""
+        if cell is None:
+            return "<sentinel/>"
+        known = self._ids.get((tag, cell))
+        if known is not None:
+            return f'<{tag} ref="{known}"/>'
+        number = len(self._ids) + 1
+        self._ids[tag, cell] = number
+        shown = escape(self._shown(tag, cell))
+        return f'<{tag} id="{number}" fmt="{shown}">{self._content(cell)}</{tag}>'
+
+    def _content(self, cell: Cell) -> str:
+        """What stands between the tags."""
+        if isinstance(cell, Process):
+            return self._element("pid", cell.pid) + self._element("device-session", "TODO")
+        if isinstance(cell, Thread):
+            return self._element("tid", cell.tid) + self._element("process", cell.process)
+        if isinstance(cell, Label):
+            return "".join(self._element(part.type, part.value) for part in cell.parts)
+        return escape(str(cell))
+
+    def _shown(self, tag: str, cell: Cell) -> str:
+        """Display text."""
+        if isinstance(cell, Process):
+            return f"{cell.name} ({cell.pid})"
+        if isinstance(cell, Thread):
+            process = cell.process
+            if self._new_threads:
+                return f"{cell.name} (0x{cell.tid:x}) ({process.name}, pid: {process.pid})"
+            return f"{cell.name}  0x{cell.tid:x} ({process.name}, pid: {process.pid})"
+        if isinstance(cell, Label):
+            return "".join(self._shown(part.type, part.value) for part in cell.parts)
+        return integer_text(tag, cell) if isinstance(cell, int) else str(cell)
+
+
+def write_export(
+    scenario: Scenario | Sequence[Scenario],
+    folder: Path | str,
+    with_toc: bool = True,
+    only: Collection[str] | None = None,
+) -> list[Path]:
+    """Write `toc.xml` and one file for each table into a folder, which is made where needed.
+
+    Several scenarios become the runs of one recording. `only` names the schemas to export; the others are listed in
+    the table of contents without being exported. Returns the paths written.
+    """
+    runs = _runs(scenario)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = {"toc.xml": toc_document(runs)} if with_toc else {}
+    by_name: dict[str, list[tuple[int, int, TableContent]]] = {}
+    for number, position, table in _numbered(runs):
+        if only is None or table.schema in only:
+            by_name.setdefault(_file_name(table), []).append((number, position, table))
+    documents |= {name: _document(runs, chosen) for name, chosen in by_name.items()}
+    for name, text in documents.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return [folder / name for name in documents]
+
+
+def write_single_export(scenario: Scenario | Sequence[Scenario], path: Path | str, restart_ids: bool = False) -> None:
+    """Write all tables as nodes of one file, without a table of contents.
+
+    It is not known whether `xctrace` restarts its ids at each node; `restart_ids` chooses.
+    """
+    runs = _runs(scenario)
+    Path(path).write_text(_document(runs, _numbered(runs), restart_ids), encoding="utf-8", newline="\n")
+
+
+def escape(text: str) -> str:
+    """Text with the characters replaced that XML keeps for itself."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def _runs(scenario: Scenario | Sequence[Scenario]) -> list[Scenario]:
+    """The scenarios as a list."""
+    return [scenario] if isinstance(scenario, Scenario) else list(scenario)
+
+
+def _numbered(runs: Sequence[Scenario]) -> list[tuple[int, int, TableContent]]:
+    """All tables with the number of their run and their place in it."""
+    return [(number, position, table) for number, run in enumerate(runs, start=1) for position, table in tables_of(run)]
+
+
+def _document(
+    runs: Sequence[Scenario], chosen: Sequence[tuple[int, int, TableContent]], restart_ids: bool = False
+) -> str:
+    """A query result. A further empty table of a schema is written without `<schema>`, as `xctrace` does."""
+    if not chosen:
+        return NO_MATCH
+    writer = NodeWriter(runs[0].xcode.family >= 26)
+    nodes = []
+    previous = ""
+    for run, position, table in chosen:
+        if restart_ids:
+            writer = NodeWriter(runs[0].xcode.family >= 26)
+        repeated_and_empty = table.schema == previous and run > 1 and not table.rows
+        nodes.append(writer.node(run, position, table, with_schema=not repeated_and_empty))
+        previous = table.schema
+    return f'<?xml version="1.0"?>\n<trace-query-result>\n{"".join(nodes)}</trace-query-result>\n'
+
+
+def _schema(table: TableContent) -> str:
+    """The `<schema>` element."""
+    documentation = f' documentation="{escape(table.documentation)}"' if table.documentation else ""
+    columns = "".join(
+        f"<col><mnemonic>{column.mnemonic}</mnemonic><name>{escape(column.name)}</name>"
+        f"<engineering-type>{column.type}</engineering-type></col>"
+        for column in table.columns
+    )
+    return f'<schema name="{table.schema}"{documentation}>{columns}</schema>'
+
+
+def _file_name(table: TableContent) -> str:
+    """Name of the file for a table; tables of one schema differ by their category."""
+    category = dict(table.attributes).get("category")
+    return f"{table.schema}.{category.strip(chr(34))}.xml" if category else f"{table.schema}.xml"

@@ -1,0 +1,170 @@
+"""What a scenario says happened: one class for each instrument. Times are ns since the start of the recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracekit.testing.machines import Process
+
+ACTIVITY = "model-direct-event"
+"""Value of the column `event-type` for loads and predictions."""
+DATA = "model-data-event"
+"""The same for checks and transformations of inputs and outputs."""
+COMPUTE = "model-dispatch-event"
+"""The same for requests to a compute unit."""
+
+LOAD = "Load"
+LOAD_CACHED = "Load (cached)"
+LOAD_COLD = "Load (prepare and cache)"
+PREDICTION = "Prediction"
+
+EVENT_LANES: dict[str, str] = {
+    LOAD: ACTIVITY,
+    LOAD_CACHED: ACTIVITY,
+    LOAD_COLD: ACTIVITY,
+    PREDICTION: ACTIVITY,
+    "Input Validation": DATA,
+    "Input Copy": DATA,
+    "Data Cast": DATA,
+    "Output Transformation": DATA,
+    "Neural Engine - Data Copy": DATA,
+    "CPU": COMPUTE,
+    "Prepare GPU Request": COMPUTE,
+    "GPU Request": COMPUTE,
+    "Neural Engine Request": COMPUTE,
+}
+"""Lane of each event of the Core ML instrument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model as the recording names it."""
+
+    base: str
+    """Name of the compiled model without its ending."""
+    instance: int | None = 1
+    """Number after the name; None for a name without one."""
+    parent: Model | None = None
+    """The pipeline that this model is a stage of."""
+
+    @property
+    def recorded_name(self) -> str:
+        """Text in the column `model-name`."""
+        return self.base if self.instance is None else f"{self.base}-{self.instance}"
+
+    @property
+    def level(self) -> str:
+        """Text in the column `model-level`."""
+        return "top" if self.parent is None else "sub"
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMLRow:
+    """A row of the Core ML instrument."""
+
+    start_ns: int
+    duration_ns: int
+    label: str
+    model: Model
+    lane: str
+    """`ACTIVITY`, `DATA` or `COMPUTE`."""
+    prediction: int | None = None
+    """Index in `Scenario.coreml` of the prediction that this row happened in."""
+
+    @property
+    def end_ns(self) -> int:
+        """First ns after the row."""
+        return self.start_ns + self.duration_ns
+
+
+@dataclass(frozen=True, slots=True)
+class NeuralEngineRow:
+    """A row of the Neural Engine instrument, which knows neither process nor model but for the label."""
+
+    start_ns: int
+    duration_ns: int
+    label: str
+    prediction: int | None = None
+    """Index in `Scenario.coreml` of the prediction that caused it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuRow:
+    """A row of the GPU instrument; the table is machine-wide."""
+
+    start_ns: int
+    duration_ns: int
+    channel: str
+    """`Compute`, `Vertex`, `Fragment` or `Blit`."""
+    process: Process | None
+    command_buffer: str
+    """Label of the command buffer and of the encoder, joined by a colon; empty where the app set none."""
+    command_buffer_id: int
+    encoder_id: int
+    submission_id: int
+    latency_ns: int = 0
+    frame: int | None = None
+    depth: int = 0
+    prediction: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MpsRow:
+    """A dispatch of a graph by Metal Performance Shaders."""
+
+    start_ns: int
+    duration_ns: int
+    graph: int
+    """Address of the graph."""
+    command_buffer_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateRow:
+    """A state that held for a while: thermal state, GPU performance state."""
+
+    start_ns: int
+    duration_ns: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class GpuStateRow:
+    """How many channels of the GPU were active."""
+
+    start_ns: int
+    duration_ns: int
+    channels: int
+
+
+@dataclass(frozen=True, slots=True)
+class HangRow:
+    """A time in which the main thread did not answer."""
+
+    start_ns: int
+    duration_ns: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignpostRow:
+    """A signpost interval of the app."""
+
+    start_ns: int
+    duration_ns: int
+    name: str
+    subsystem: str
+    category: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PointRow:
+    """A point of interest of the app."""
+
+    time_ns: int
+    name: str
+    subsystem: str
+    message: str = ""

@@ -1,0 +1,38 @@
+"""The sample recordings in `sample_traces/`, as scenarios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.testing.samples.captions import captions_concurrent
+from tracekit.testing.samples.not_instrumented import not_instrumented
+from tracekit.testing.samples.sharpen import sharpen_8bit, sharpen_float16
+from tracekit.testing.samples.style_transfer import style_transfer_fixed, style_transfer_reload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.testing.scenario import Scenario
+
+SAMPLES: dict[str, Callable[[], Scenario]] = {
+    "style_transfer_reload": style_transfer_reload,
+    "style_transfer_fixed": style_transfer_fixed,
+    "sharpen_8bit": sharpen_8bit,
+    "sharpen_float16": sharpen_float16,
+    "captions_concurrent": captions_concurrent,
+    "not_instrumented": not_instrumented,
+}
+"""By name of the folder."""
+
+EXPORTED: tuple[str, ...] = (
+    "coreml-os-signpost",
+    "ane-hw-intervals",
+    "ane-hw-intervals-internal",
+    "metal-gpu-intervals",
+    "mps-hw-intervals",
+    "os-signpost",
+    "life-cycle-period",
+    "process-info",
+    "time-info",
+)
+"""Tables that a user exports for tracekit; the samples list the others without exporting them."""

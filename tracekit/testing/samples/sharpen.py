@@ -1,0 +1,98 @@
+"""A sharpening filter for photos, as in WWDC22 session 10027: one model with two interfaces.
+
+The 8-bit version takes and gives grayscale images of 8-bit pixels, while the model computes in Float16, so that every
+call converts and copies both images. The Float16 version takes and gives half-float images in shared memory. The shares
+follow a public measurement of a larger model: 26 of 89 ms in copies, 62 ms without them.
+"""
+
+from __future__ import annotations
+
+from tracekit.testing.draws import Draws, on_clock
+from tracekit.testing.machines import BACKBOARD, Process
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Prediction, Scenario
+
+_APP = Process("Sharpen", 3391, "/private/var/containers/Bundle/Application/Sharpen.app/Sharpen")
+_PHOTOS = 140
+_LENGTH_8BIT_NS = 12_400_000
+_LENGTH_FLOAT16_NS = 8_640_000
+"""62/89 of the other."""
+
+
+def sharpen_8bit() -> Scenario:
+    """About 29 % of each prediction is spent copying and converting images."""
+    draws = Draws(8)
+    scenario, starts = _photos(draws)
+    for start in starts:
+        prediction = scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_8BIT_NS, 40))
+        _converting(draws, prediction)
+    return scenario
+
+
+def sharpen_float16() -> Scenario:
+    """The same app with half-float images: what is left of the Data lane takes microseconds."""
+    draws = Draws(16)
+    scenario, starts = _photos(draws)
+    for start in starts:
+        prediction = scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_FLOAT16_NS, 40))
+        _plain(draws, prediction)
+    return scenario
+
+
+def _photos(draws: Draws) -> tuple[Scenario, list[int]]:
+    """The app, its one load, and the times at which it sharpens a photo."""
+    scenario = Scenario(
+        _APP,
+        duration_ns=5_204_630_250,
+        processes=[BACKBOARD, Process("aned", 241, "/usr/libexec/aned")],
+        time_limit="10 seconds",
+    )
+    now = scenario.load(Model("SharpenFilter"), 403_118_500, draws.around(96_000_000, 50))
+    starts = []
+    for _ in range(_PHOTOS):
+        now += draws.around(31_000_000, 60)
+        starts.append(now)
+    frame, drawn = 1, 61_000_000
+    while drawn < scenario.duration_ns - 20_000_000:
+        scenario.gpu_work(on_clock(drawn), draws.around(480_000, 150), BACKBOARD, frame=frame)
+        drawn += draws.around(66_000_000, 150)
+        frame += 1
+    return scenario, starts
+
+
+def _converting(draws: Draws, prediction: Prediction) -> None:
+    """Steps of the 8-bit version: the image is copied and cast, and the host fills the Neural Engine's buffers."""
+    length = prediction.row.duration_ns
+    prediction.event("Input Validation", 3_000, draws.around(8_000, 150))
+    prediction.event("Input Copy", 14_000, _share(draws, length, 34))
+    prediction.event("Data Cast", _at(length, 45), _share(draws, length, 20))
+    begin, end = _at(length, 75), _at(length, 950)
+    prediction.event("Neural Engine Request", begin, end - begin)
+    prediction.event("Neural Engine - Data Copy", begin + 12_500, _share(draws, length, 108))
+    prediction.event("Neural Engine - Data Copy", _at(length, 828), _share(draws, length, 107))
+    prediction.event("Output Transformation", _at(length, 960), _share(draws, length, 22))
+    start = _at(length, 205)
+    label = "SharpenFilter_main__Op1_AneInference Prediction"
+    prediction.neural_engine(start, _at(length, 820) - start - draws.around(60_000, 150), label)
+
+
+def _plain(draws: Draws, prediction: Prediction) -> None:
+    """Steps of the Float16 version."""
+    length = prediction.row.duration_ns
+    prediction.event("Input Validation", 3_000, draws.around(7_500, 150))
+    prediction.event("Input Copy", 13_000, draws.around(1_750, 200))
+    prediction.event("Output Transformation", length - 9_000, draws.around(2_500, 150))
+    begin, end = 24_000, _at(length, 990)
+    prediction.event("Neural Engine Request", begin, end - begin)
+    lead = draws.around(320_000, 80)
+    prediction.neural_engine(begin + lead, end - begin - lead - draws.around(140_000, 120))
+
+
+def _share(draws: Draws, length_ns: int, permille: int) -> int:
+    """About that share of a prediction."""
+    return draws.around(length_ns * permille // 1_000, 25)
+
+
+def _at(length_ns: int, permille: int) -> int:
+    """A share of a prediction, on the clock."""
+    return on_clock(length_ns * permille // 1_000)

@@ -1,0 +1,231 @@
+"""Describe a recording row by row; writers turn the description into files, `ground_truth` into what must be found.
+
+app = Process("Camera", 412)
+scenario = Scenario(app, duration_ns=2_000_000_000)
+model = Model("Segmenter")
+scenario.load(model, 100_000_000, 25_000_000)
+prediction = scenario.predict(model, 200_000_000, 8_000_000)
+prediction.event("Input Copy", 10_000, 300_000)
+prediction.neural_engine(900_000, 6_500_000)
+write_export(scenario, folder)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
+from tracekit.testing.rows import (
+    EVENT_LANES,
+    LOAD_CACHED,
+    PREDICTION,
+    CoreMLRow,
+    GpuRow,
+    GpuStateRow,
+    HangRow,
+    Model,
+    MpsRow,
+    NeuralEngineRow,
+    PointRow,
+    SignpostRow,
+    StateRow,
+)
+
+CORE_ML = "coreml-os-signpost"
+"""Schema of the Core ML instrument."""
+
+
+@dataclass(slots=True)
+class Scenario:
+    """One run of a recording. Add rows in any order; times are ns since the start of the run."""
+
+    target: Process
+    """The process that was recorded; all rows of the Core ML instrument are its."""
+    duration_ns: int
+    xcode_version: str = "16.4"
+    """A key of `XCODES`."""
+    device: Machine = IPHONE
+    host: Machine | None = MAC
+    """The Mac that recorded; None where that is the device itself."""
+    template: str | None = "Core ML"
+    launched: bool = True
+    """False for a recording that was attached to a running process."""
+    end_reason: str = "Target app exited"
+    time_limit: str = "30 seconds"
+    start_date: str = "2025-06-03T10:15:00.000+02:00"
+    """ISO 8601 with milliseconds and offset."""
+    event_types: bool = True
+    """Whether the Core ML table names the lane of each row."""
+    processes: list[Process] = field(default_factory=list)
+    """Further processes of the device."""
+    coreml: list[CoreMLRow] = field(default_factory=list)
+    neural_engine: list[NeuralEngineRow] = field(default_factory=list)
+    gpu: list[GpuRow] = field(default_factory=list)
+    mps: list[MpsRow] = field(default_factory=list)
+    gpu_states: list[GpuStateRow] = field(default_factory=list)
+    gpu_performance: list[StateRow] = field(default_factory=list)
+    thermal: list[StateRow] = field(default_factory=list)
+    hangs: list[HangRow] = field(default_factory=list)
+    signposts: list[SignpostRow] = field(default_factory=list)
+    points: list[PointRow] = field(default_factory=list)
+    recorded: set[str] = field(default_factory=set)
+    """Schemas that were recorded beyond those of the template and those that have rows."""
+    missing: set[str] = field(default_factory=set)
+    """Schemas that were not recorded, whatever happened."""
+    emptied: set[str] = field(default_factory=set)
+    """Schemas that were recorded but caught no row, whatever happened."""
+    _next_id: int = 0x1A40
+
+    @property
+    def xcode(self) -> Xcode:
+        """What this version of Xcode writes."""
+        return XCODES[self.xcode_version]
+
+    def load(self, model: Model, start_ns: int, duration_ns: int, label: str = LOAD_CACHED) -> int:
+        """The app loads a model. Returns the end of the load in ns."""
+        self._add(CoreMLRow(start_ns, duration_ns, label, model, EVENT_LANES[label]))
+        return start_ns + duration_ns
+
+    def predict(self, model: Model, start_ns: int, duration_ns: int) -> Prediction:
+        """The app asks a model for a prediction."""
+        index = self._add(CoreMLRow(start_ns, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION]))
+        return Prediction(self, index)
+
+    def other_neural_engine(self, start_ns: int, duration_ns: int, label: str = "Neural Engine Prediction") -> None:
+        """The Neural Engine works outside any prediction of the target, or for an unknown one."""
+        self._check(start_ns, duration_ns)
+        self.neural_engine.append(NeuralEngineRow(start_ns, duration_ns, label))
+
+    def gpu_work(
+        self,
+        start_ns: int,
+        duration_ns: int,
+        process: Process | None,
+        channel: str = "Fragment",
+        label: str = "Command Buffer 0:Render Command 0",
+        frame: int | None = None,
+        prediction: int | None = None,
+    ) -> GpuRow:
+        """The GPU works for a process (None: the recording does not tell). Returns the row with its new ids."""
+        self._check(start_ns, duration_ns)
+        self._next_id += 3
+        row = GpuRow(
+            start_ns=start_ns,
+            duration_ns=duration_ns,
+            channel=channel,
+            process=process,
+            command_buffer=label,
+            command_buffer_id=0 if process is None else self._next_id,
+            encoder_id=self._next_id + 1,
+            submission_id=self._next_id * 0x101,
+            latency_ns=0 if process is None else 180_000 + self._next_id % 97 * 1_250,
+            frame=frame,
+            prediction=prediction,
+        )
+        self.gpu.append(row)
+        return row
+
+    def hang(self, start_ns: int, duration_ns: int) -> None:
+        """The main thread of the target does not answer."""
+        self._check(start_ns, duration_ns)
+        kind = "Potential Interaction Delay" if duration_ns < 100_000_000 else "Brief Unresponsiveness"
+        if duration_ns >= 250_000_000:
+            kind = "Hang"
+        self.hangs.append(HangRow(start_ns, duration_ns, kind))
+
+    def derive_gpu_states(self) -> None:
+        """Fill `gpu_states` with the active and idle times that follow from the GPU rows so far."""
+        steps: dict[int, Counter[str]] = {0: Counter(), self.duration_ns: Counter()}
+        for row in self.gpu:
+            steps.setdefault(row.start_ns, Counter())[row.channel] += 1
+            steps.setdefault(row.start_ns + row.duration_ns, Counter())[row.channel] -= 1
+        times = sorted(steps)
+        running: Counter[str] = Counter()
+        states: list[GpuStateRow] = []
+        for start, end in pairwise(times):
+            running.update(steps[start])
+            channels = sum(count > 0 for count in running.values())
+            if states and states[-1].channels == channels:
+                states[-1] = GpuStateRow(states[-1].start_ns, end - states[-1].start_ns, channels)
+            else:
+                states.append(GpuStateRow(start, end - start, channels))
+        self.gpu_states = states
+
+    def _add(self, row: CoreMLRow) -> int:
+        """Keep a row and return its index."""
+        self._check(row.start_ns, row.duration_ns)
+        self.coreml.append(row)
+        return len(self.coreml) - 1
+
+    def _check(self, start_ns: int, duration_ns: int) -> None:
+        """Raise ValueError for a row outside the run."""
+        if start_ns < 0 or duration_ns < 0 or start_ns + duration_ns > self.duration_ns:
+            raise ValueError(f"{start_ns} ns + {duration_ns} ns does not fit a run of {self.duration_ns} ns")
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A prediction of a scenario, to add what happened in it. `at_ns` counts from its start."""
+
+    scenario: Scenario
+    index: int
+    """Index in `Scenario.coreml`."""
+
+    @property
+    def row(self) -> CoreMLRow:
+        """The prediction itself."""
+        return self.scenario.coreml[self.index]
+
+    def event(self, label: str, at_ns: int, duration_ns: int, lane: str | None = None) -> None:
+        """A step of Core ML inside the prediction. `lane` is needed for an event that Instruments does not know.
+
+        Raises ValueError for an event that does not lie inside the prediction, KeyError for an unknown one without
+        a lane.
+        """
+        self._inside(at_ns, duration_ns)
+        start = self.row.start_ns + at_ns
+        row = CoreMLRow(start, duration_ns, label, self.row.model, lane or EVENT_LANES[label], self.index)
+        self.scenario.coreml.append(row)
+
+    def stage(self, base: str, at_ns: int, duration_ns: int, instance: int | None = 1) -> Prediction:
+        """A prediction of one stage of a pipeline, inside the prediction of the pipeline."""
+        self._inside(at_ns, duration_ns)
+        model = Model(base, instance, parent=self.row.model)
+        start = self.row.start_ns + at_ns
+        row = CoreMLRow(start, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION], self.index)
+        self.scenario.coreml.append(row)
+        return Prediction(self.scenario, len(self.scenario.coreml) - 1)
+
+    def neural_engine(self, at_ns: int, duration_ns: int, label: str | None = None, operation: int = 0) -> None:
+        """The Neural Engine works for the prediction; by default its label names model and operation."""
+        start = self.row.start_ns + at_ns
+        text = label or f"{self._program}__Op{operation}_AneInference Prediction"
+        self.scenario.neural_engine.append(NeuralEngineRow(start, duration_ns, text, self.index))
+
+    def gpu(self, at_ns: int, duration_ns: int, operation: int = 0, buffers: int = 1) -> None:
+        """The GPU works for the prediction, in `buffers` command buffers one after the other.
+
+        As in real recordings, one row of Metal Performance Shaders stands for the first of them only.
+        """
+        first = self.row.start_ns + at_ns
+        edges = [first + duration_ns * k // buffers for k in range(buffers + 1)]
+        for k, (start, end) in enumerate(pairwise(edges)):
+            label = f"{self._program}__Op{operation}_MpsGraphInference{'+' * k}:Compute Command 0"
+            row = self.scenario.gpu_work(
+                start, end - start, self.scenario.target, "Compute", label, prediction=self.index
+            )
+            if k == 0:
+                graph = 0x10F504470 + 0x40 * operation
+                self.scenario.mps.append(MpsRow(start, end - start, graph, row.command_buffer_id))
+
+    @property
+    def _program(self) -> str:
+        """Name of the compiled program in labels of the hardware."""
+        return f"{self.row.model.base.replace('-', '_')}_main"
+
+    def _inside(self, at_ns: int, duration_ns: int) -> None:
+        """Raise ValueError for a time that does not lie inside the prediction."""
+        if at_ns < 0 or duration_ns < 0 or at_ns + duration_ns > self.row.duration_ns:
+            raise ValueError(f"{at_ns} ns + {duration_ns} ns does not lie in a prediction of {self.row.duration_ns} ns")

@@ -1,0 +1,209 @@
+"""Columns of the tables that scenarios can hold, by family of Xcode.
+
+Mnemonics, titles (with Apple's spelling) and engineering types are those of real recordings: exports of Xcode 16.4 and
+27.0, and the table schemas stored inside bundles of Xcode 16.2 and 16.4.
+"""
+
+from __future__ import annotations
+
+from tracekit.testing.cells import Column
+
+
+def columns_of(schema: str, family: int) -> tuple[Column, ...]:
+    """Columns in order. Raises KeyError for a schema that scenarios do not hold."""
+    if schema == "os-signpost" and family >= 26:
+        return (*_COLUMNS[schema], Column("emit-location", "Emit Location", "return-location"))
+    return _COLUMNS[schema]
+
+
+def _columns(listing: str) -> tuple[Column, ...]:
+    """Columns from lines of `mnemonic | title | type`."""
+    lines = (line.split("|") for line in listing.strip().splitlines())
+    return tuple(Column(mnemonic.strip(), name.strip(), kind.strip()) for mnemonic, name, kind in lines)
+
+
+_HARDWARE = """
+    start | Creation | start-time
+    duration | Duration | duration
+    channel-name | Channel Name | {channel}
+    frame-number | Frame | gpu-frame-number
+    start-latency | CPU to GPU Latency | duration
+    event-depth | Depth | metal-nesting-level
+    event-label | Label | formatted-label
+    state | State | gpu-state
+    connection-UUID | Connection UUID | connection-uuid64
+    color | Color | render-buffer-depth
+    process | Process | process
+    gpu | Metal Device | metal-device-name
+    channel-subtitle | Channel Subtitle | metal-object-label
+"""
+
+_NEURAL_ENGINE = _columns("""
+    start | Creation | start-time
+    duration | Duration | duration
+    channel-name | Channel Name | ane-event-name
+    event-depth | Depth | metal-nesting-level
+    event-label | Label | formatted-label
+    state | State | gpu-state
+    color | Color | render-buffer-depth
+""")
+
+_DISPLAY_NAME = "Model name to display in the model specific track disclosed view"
+
+_COLUMNS: dict[str, tuple[Column, ...]] = {
+    "coreml-os-signpost": _columns(
+        f"""
+        start | Creation | start-time
+        duration | Duration | duration
+        full-layout-id | Full events view Layout ID | layout-id
+        event-label | Event | coreml-model-event
+        model-name | Model name | coreml-model-name
+        model-specific-track-model-name | {_DISPLAY_NAME} | formatted-label
+        fully-qualified-model | Model | formatted-label
+        parent-model-name | Parent model name | coreml-model-name
+        model-level | Model Level: top or sub | coreml-model-level
+        event-type | Type of event | string
+        color | Status Color | event-concept
+        graph-event-label | Graph event label | formatted-label
+    """
+    ),
+    "ane-hw-intervals": _NEURAL_ENGINE,
+    "ane-hw-intervals-internal": _NEURAL_ENGINE,
+    "mps-hw-intervals": _columns(_HARDWARE.format(channel="mps-event-name")),
+    "metal-gpu-intervals": _columns(
+        _HARDWARE.format(channel="gpu-channel-name")
+        + """
+        iosurface-accesses | IOSurface Accesses | formatted-label
+        bytes | Bytes | size-in-bytes
+        cmdbuffer-id | Commmand Buffer Id | metal-command-buffer-id
+        encoder-id | Encoder Id | metal-command-buffer-id
+        gpu-submission-id | GPU Submission Id | uint64
+    """.lstrip()
+    ),
+    "metal-gpu-state-intervals": _columns("""
+        start | Creation | start-time
+        duration | Duration | duration
+        state | State | gpu-state
+        label | Label | formatted-label
+        color | Color | render-buffer-depth
+        num-events | # Events | uint32
+        gpu | Metal Device | metal-device-name
+    """),
+    "gpu-performance-state-intervals": _columns("""
+        start | Start | start-time
+        duration | Duration | duration
+        gpu-performance-state | GPU Performance State | gpu-performance-state
+        track-label | Track | string
+        is-induced | Is Induced | boolean
+        narrative | Narrative | narrative
+        event-type | Event Type | gpu-event-name
+    """),
+    "device-thermal-state-intervals": _columns("""
+        start | Start | start-time
+        duration | Duration | duration
+        end | End | start-time
+        thermal-state | Thermal State | thermal-state
+        track-label | Track | string
+        is-induced | Is Induced | boolean
+        narrative | Narrative | narrative
+    """),
+    "potential-hangs": _columns("""
+        start | Start | start-time
+        duration | Duration | duration
+        hang-type | Hang Type | hang-type
+        thread | Thread | thread
+        process | Process | process
+    """),
+    "hang-risks": _columns("""
+        time | Timestamp | event-time
+        process | Process | process
+        message | Message | narrative
+        severity | Severity | short-string
+        event-type | Event Type | event-type
+        backtrace | Backtrace | text-backtrace
+        thread | Thread | thread
+    """),
+    "os-signpost": _columns("""
+        time | Timestamp | event-time
+        thread | Thread | thread
+        process | Process | process
+        event-type | Event Type | event-type
+        scope | Scope | string
+        identifier | Signpost identifier | os-signpost-identifier
+        name | Name | signpost-name
+        format-string | Format String | format-string
+        backtrace | Backtrace | text-backtrace
+        subsystem | Subsystem | subsystem
+        category | Category | category
+        message | Message | os-log-metadata
+    """),
+    "PointsOfInterestEvents": _columns("""
+        time | Time | event-time
+        process | Process | process
+        thread | Thread | thread
+        subsystem | Subsystem | subsystem
+        name | Name | signpost-name
+        message | Message | os-log-metadata
+        emit-location | Emit Location | return-location
+        backtrace | Backtrace | text-backtrace
+    """),
+    "life-cycle-period": _columns("""
+        start | Start | start-time
+        group | Group | string
+        lane | Layout ID | layout-id
+        duration | Duration | duration
+        process | process | process
+        period | Lifecycle Period | app-period
+        narrative | Narrative | narrative
+    """),
+    "process-info": _columns("""
+        time | Timestamp | event-time
+        pid | Process ID | pid
+        unique-id | Unique Process ID | uint64
+        process | Process | process
+        process-name | Process Name | string
+    """),
+    "time-info": _columns("""
+        update-time | Update Time | sample-time
+        mabs-epoch | Run Epoch | mach-absolute-time
+        mct-epoch | Continuous Epoch | mach-continuous-time
+        timebase-info | Timebase | mach-timebase-info
+        trace-start-time | Trace Start Time | time-since-epoch
+    """),
+}
+
+_SIGNPOST_INTERVALS = """
+    start | Start | start-time
+    duration | Duration | duration
+    layout-qualifier | Layout ID | layout-id
+    name | Name | {name}
+    category | Category | category
+    subsystem | Subsystem | subsystem
+    identifier | Identifier | os-signpost-identifier
+    process | Start Process | process
+    end-process | End Process | process
+    start-thread | Start Thread | thread
+    end-thread | End Thread | thread
+    start-message | Start Message | os-log-metadata
+    end-message | End Message | os-log-metadata
+    start-backtrace | Start Backtrace | text-backtrace
+    end-backtrace | End Backtrace | text-backtrace
+    start-emit-location | Start Emit Location | return-location
+    end-emit-location | End Emit Location | return-location
+    signature | Signature | os-log-metadata
+"""
+_COLUMNS["os-signpost-interval"] = _columns(_SIGNPOST_INTERVALS.format(name="string"))
+_COLUMNS["OSSignpostIntervals"] = _columns(_SIGNPOST_INTERVALS.format(name="signpost-name"))
+
+DOCUMENTATION: dict[str, str] = {
+    "coreml-os-signpost": "Denotes CoreML Model Activity Intervals",
+    "ane-hw-intervals": "Denotes an interesting period of activity in the ANE",
+    "metal-gpu-intervals": "Denotes an interesting period of activity in the GPU.",
+    "mps-hw-intervals": "Denotes an interesting period of activity caused by Metal Applications.",
+    "os-signpost": "Holds a signpost event from the OS's Unified Logging and Tracing component.",
+    "life-cycle-period": "Identifies where an application is in its lifecycle.",
+    "process-info": "Associates processes with their process names.",
+    "time-info": "Raw data needed transform a mach-absolute-time to a trace relative timestamp",
+    "kdebug": "Tracing the kernel and some system frameworks.",
+}
+"""Texts of the `documentation` attribute, as Instruments 27.2 writes them."""

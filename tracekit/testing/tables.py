@@ -1,0 +1,290 @@
+"""Turn what a scenario says happened into table rows, apart from any file format."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from tracekit.testing.cells import Cell, Label, Part, TableContent, Thread, text_label
+from tracekit.testing.contents import table_list
+from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.schemas import DOCUMENTATION, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tracekit.testing.contents import Attributes
+    from tracekit.testing.machines import Process
+    from tracekit.testing.rows import CoreMLRow, GpuRow, SignpostRow
+    from tracekit.testing.scenario import Scenario
+
+    Rows = Iterable[tuple[Cell, ...]]
+
+_LEAST_TID = 0x1200
+"""Thread numbers of a scenario start here, so that they differ from process numbers."""
+
+
+_POINTS = ("category", "PointsOfInterest")
+_SHOWN_SIGNPOSTS = {_POINTS, ("subsystem", '"com.apple.coreml"')}
+"""Attributes of the signpost tables that are written; the others are listed only."""
+
+
+class Caused(Protocol):
+    """A row that a prediction may have caused."""
+
+    @property
+    def start_ns(self) -> int:
+        """Start in ns."""
+        ...
+
+    @property
+    def prediction(self) -> int | None:
+        """Index of the prediction in `Scenario.coreml`."""
+        ...
+
+
+def main_thread(process: Process) -> Thread:
+    """The main thread of a process."""
+    return Thread(_LEAST_TID + process.pid * 8, process, "Main Thread")
+
+
+def written_order(rows: Sequence[Caused]) -> list[int]:
+    """Indices of rows in the order in which they stand in their table: by start, then as added."""
+    return sorted(range(len(rows)), key=lambda index: rows[index].start_ns)
+
+
+def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
+    """Tables whose rows a scenario knows, each with its 1-based place in the table of contents."""
+    documented = scenario.xcode.documented
+    return [
+        (
+            position,
+            TableContent(
+                schema=schema,
+                attributes=attributes,
+                columns=columns_of(schema, scenario.xcode.family),
+                rows=tuple(_rows(scenario, schema, attributes)),
+                documentation=DOCUMENTATION.get(schema, "") if documented else "",
+            ),
+        )
+        for position, (schema, attributes) in enumerate(table_list(scenario), start=1)
+        if schema in _ROWS and (schema != "os-signpost" or _SHOWN_SIGNPOSTS & set(attributes))
+    ]
+
+
+def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
+    """Rows of one table in ascending order of their first cell, which is a time."""
+    # Core ML's own signposts are consumed by the instrument and stay empty in every real export.
+    if schema in scenario.emptied or (schema == "os-signpost" and _POINTS not in attributes):
+        return ()
+    rows = list(_ROWS[schema](scenario))
+    return sorted(rows, key=lambda row: row[0] if isinstance(row[0], int) else 0)
+
+
+def _core_ml(scenario: Scenario) -> Rows:
+    lanes_until: list[int] = []
+    for index in written_order(scenario.coreml):
+        row = scenario.coreml[index]
+        yield (
+            row.start_ns,
+            row.duration_ns,
+            _free_lane(lanes_until, row.start_ns, row.end_ns),
+            row.label,
+            row.model.recorded_name,
+            text_label(row.model.base),
+            text_label(_qualified_name(row)),
+            row.model.parent.recorded_name if row.model.parent else None,
+            row.model.level,
+            row.lane if scenario.event_types else None,
+            None,
+            text_label(row.label),
+        )
+
+
+def _qualified_name(row: CoreMLRow) -> str:
+    """Names of the pipeline and of its stage, or of the model alone."""
+    parent = row.model.parent
+    return row.model.base if parent is None else f"{parent.base}/{row.model.base}"
+
+
+def _free_lane(lanes_until: list[int], start_ns: int, end_ns: int) -> int:
+    """First drawing lane that is free at `start_ns`; it is then taken until `end_ns`."""
+    for lane, until in enumerate(lanes_until):
+        if until <= start_ns:
+            lanes_until[lane] = end_ns
+            return lane
+    lanes_until.append(end_ns)
+    return len(lanes_until) - 1
+
+
+def _neural_engine(scenario: Scenario) -> Rows:
+    for row in scenario.neural_engine:
+        yield row.start_ns, row.duration_ns, "Apple Neural Engine", 0, text_label(row.label), "Active", 0
+
+
+def _gpu(scenario: Scenario) -> Rows:
+    for row in scenario.gpu:
+        own = row.process == scenario.target
+        yield (
+            row.start_ns,
+            row.duration_ns,
+            row.channel,
+            row.frame,
+            row.latency_ns,
+            row.depth,
+            _gpu_label(row),
+            "Active",
+            0,
+            0 if own else 1001,
+            row.process,
+            scenario.device.gpu,
+            "",
+            Label(),
+            0,
+            row.command_buffer_id,
+            row.encoder_id,
+            row.submission_id,
+        )
+
+
+def _gpu_label(row: GpuRow) -> Label:
+    """Label with the parts of real rows: names, process, and the submission id in hex."""
+    return Label(
+        (
+            Part("string", row.command_buffer or "GPU Execution"),
+            Part("narrative-text", " "),
+            Part("string", " "),
+            Part("narrative-text", " ("),
+            Part("process", row.process) if row.process else Part("string", "<none>"),
+            Part("narrative-text", ") "),
+            Part("metal-encoder-id", row.submission_id),
+        )
+    )
+
+
+def _mps(scenario: Scenario) -> Rows:
+    for row in scenario.mps:
+        label = Label(
+            (
+                Part("narrative-text", "MPSGraph:0x"),
+                Part("uint64-hex-lowercase", row.graph),
+                Part("narrative-text", " (CommandBuffer: 0x"),
+                Part("uint64-hex-lowercase", row.command_buffer_id),
+                Part("narrative-text", ")"),
+            )
+        )
+        start, duration, gpu = row.start_ns, row.duration_ns, scenario.device.gpu
+        yield start, duration, "MPSGraph", None, 0, 0, label, "Active", 0, 0, None, gpu, ""
+
+
+def _gpu_states(scenario: Scenario) -> Rows:
+    for row in scenario.gpu_states:
+        label = text_label(f"{row.channels} channels active" if row.channels else "Idle")
+        state, color = ("Active", 3) if row.channels else ("Idle", 1000)
+        yield row.start_ns, row.duration_ns, state, label, color, row.channels, scenario.device.gpu
+
+
+def _gpu_performance(scenario: Scenario) -> Rows:
+    for row in scenario.gpu_performance:
+        reason = Part("narrative-text", " GPU Performance State due to active device conditions")
+        narrative = Label((Part("gpu-performance-state", row.state), reason))
+        # Real recordings say "induced" although no state was asked for.
+        yield row.start_ns, row.duration_ns, row.state, "Current", 1, narrative, "GPU Performance State"
+
+
+def _thermal(scenario: Scenario) -> Rows:
+    for row in scenario.thermal:
+        narrative = Label((Part("thermal-state", row.state), Part("narrative-text", " thermal state")))
+        end = row.start_ns + row.duration_ns
+        yield row.start_ns, row.duration_ns, end, row.state, "Current", 0, narrative
+
+
+def _hangs(scenario: Scenario) -> Rows:
+    for row in scenario.hangs:
+        yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target), scenario.target
+
+
+def _signpost_events(scenario: Scenario) -> Rows:
+    target, thread = scenario.target, main_thread(scenario.target)
+    location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
+    for row in scenario.points:
+        message = text_label(row.message) if row.message else None
+        head = (row.time_ns, thread, target, "Event", "Process", 1, row.name, None, None)
+        yield (*head, row.subsystem, "PointsOfInterest", message, *location)
+
+
+def _points(scenario: Scenario) -> Rows:
+    target, thread = scenario.target, main_thread(scenario.target)
+    for row in scenario.points:
+        message = text_label(row.message) if row.message else None
+        yield row.time_ns, target, thread, row.subsystem, row.name, message, None, None
+
+
+def _signpost_intervals(scenario: Scenario) -> Rows:
+    lanes_until: dict[str, list[int]] = {}
+    for number, row in enumerate(sorted(scenario.signposts, key=lambda row: row.start_ns), start=1):
+        lane = _free_lane(lanes_until.setdefault(row.name, []), row.start_ns, row.start_ns + row.duration_ns)
+        yield _signpost_interval(scenario, row, lane, number)
+
+
+def _signpost_interval(scenario: Scenario, row: SignpostRow, lane: int, identifier: int) -> tuple[Cell, ...]:
+    target, thread = scenario.target, main_thread(scenario.target)
+    message = text_label(row.message) if row.message else None
+    signature = Label((Part("string", row.message), Part("narrative-text", " → ")))
+    names = (row.name, row.category, row.subsystem, identifier)
+    ends = (target, target, thread, thread, message, None)
+    return (row.start_ns, row.duration_ns, lane, *names, *ends, None, None, None, None, signature)
+
+
+def _life_cycle(scenario: Scenario) -> Rows:
+    start = 0
+    for period, planned in (*(_LAUNCH if scenario.launched else ()), ("Foreground", scenario.duration_ns)):
+        end = min(planned, scenario.duration_ns)
+        yield start, "Current", 0, end - start, scenario.target, period, text_label(period)
+        start = end
+
+
+def _process_info(scenario: Scenario) -> Rows:
+    for number, process in enumerate([scenario.target, *scenario.processes]):
+        yield 0, process.pid, 0x4C00 + number * 7, process, process.name
+
+
+def _time_info(scenario: Scenario) -> Rows:
+    started = datetime.fromisoformat(scenario.start_date)
+    # In whole ms, without floating point.
+    since_epoch_ms = (started - datetime.fromisoformat("1970-01-01T00:00:00+00:00")) // _MILLISECOND
+    yield 0, 1_034_743_489_489, 1_935_120_774_021, "125/3", since_epoch_ms * 1_000_000
+
+
+def _nothing(scenario: Scenario) -> Rows:  # noqa: ARG001  every maker of rows has this signature
+    return ()
+
+
+_LAUNCH = (
+    ("Initializing - Process Creation", 1_250_000),
+    ("Initializing - System Interface Initialization", 25_250_000),
+)
+"""What a launched process goes through first, with the ends in ns."""
+
+_MILLISECOND = datetime.resolution * 1_000
+
+_ROWS: dict[str, Callable[[Scenario], Rows]] = {
+    CORE_ML: _core_ml,
+    "ane-hw-intervals": _neural_engine,
+    "ane-hw-intervals-internal": _neural_engine,
+    "metal-gpu-intervals": _gpu,
+    "mps-hw-intervals": _mps,
+    "metal-gpu-state-intervals": _gpu_states,
+    "gpu-performance-state-intervals": _gpu_performance,
+    "device-thermal-state-intervals": _thermal,
+    "potential-hangs": _hangs,
+    "hang-risks": _nothing,
+    "os-signpost": _signpost_events,
+    "PointsOfInterestEvents": _points,
+    "os-signpost-interval": _signpost_intervals,
+    "OSSignpostIntervals": _signpost_intervals,
+    "life-cycle-period": _life_cycle,
+    "process-info": _process_info,
+    "time-info": _time_info,
+}
+"""What makes the rows of each schema."""

@@ -1,0 +1,103 @@
+"""Write the table of contents of scenarios, in the layout of `xctrace export --toc`."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from tracekit.testing.contents import table_list
+from tracekit.testing.schemas import DOCUMENTATION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.testing.machines import Machine, Process
+    from tracekit.testing.scenario import Scenario
+
+_INDENT = "    "
+
+
+def toc_document(runs: Sequence[Scenario]) -> str:
+    """Table of contents of a recording with these runs; as in real files, no newline at the end."""
+    lines = [line for number, run in enumerate(runs, start=1) for line in _run(number, run)]
+    body = "\n".join(["<trace-toc>", *(_INDENT + line for line in lines), "</trace-toc>"])
+    return f'<?xml version="1.0"?>\n\n{body}'
+
+
+def _run(number: int, run: Scenario) -> list[str]:
+    """One run."""
+    return _block(
+        f'run number="{number}"',
+        [
+            *_block("info", [*_block("target", _target(run)), *_block("summary", _summary(run))]),
+            *_block("processes", [_process(process) for process in [run.target, *run.processes]]),
+            *_block("data", [_table(run, schema, dict(attributes)) for schema, attributes in table_list(run)]),
+            "<tracks/>",
+        ],
+    )
+
+
+def _target(run: Scenario) -> list[str]:
+    """Device, host and target process."""
+    lines = [_machine("device", run.device)]
+    if run.host is not None:
+        lines.append(_machine("host-device", run.host))
+    process = {"type": "launched" if run.launched else "attached", "name": run.target.name, "pid": str(run.target.pid)}
+    if run.launched:
+        process |= {"return-exit-status": "0", "termination-reason": "exit(0)"}
+    return [*lines, _empty("process", process)]
+
+
+def _summary(run: Scenario) -> list[str]:
+    """When, how long, why it ended, and what recorded it."""
+    start = datetime.fromisoformat(run.start_date)
+    end = start + timedelta(microseconds=run.duration_ns // 1_000)
+    values = {
+        "start-date": start.isoformat(timespec="milliseconds"),
+        "end-date": end.isoformat(timespec="milliseconds"),
+        "duration": f"{run.duration_ns // 1_000_000_000}.{run.duration_ns // 1_000 % 1_000_000:06}",
+        "end-reason": run.end_reason,
+        "instruments-version": run.xcode.instruments_version,
+        "template-name": run.template,
+        "recording-mode": "Deferred",
+        "time-limit": run.time_limit,
+    }
+    return [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
+
+
+def _table(run: Scenario, schema: str, attributes: dict[str, str]) -> str:
+    """One line of the list of tables."""
+    documentation = DOCUMENTATION.get(schema) if run.xcode.documented else None
+    extra = {"documentation": documentation} if documentation else {}
+    return _empty("table", {"schema": schema, **attributes, **extra})
+
+
+def _machine(tag: str, machine: Machine) -> str:
+    """A device."""
+    return _empty(
+        tag,
+        {
+            "platform": machine.platform,
+            "model": machine.model,
+            "name": machine.name,
+            "os-version": machine.os_version,
+            "uuid": machine.uuid,
+        },
+    )
+
+
+def _process(process: Process) -> str:
+    """One line of the list of processes."""
+    return _empty("process", {"name": process.name, "pid": str(process.pid), "path": process.path})
+
+
+def _empty(tag: str, attributes: dict[str, str]) -> str:
+    """An element without content."""
+    pairs = "".join(f' {key}="{escape(value, {chr(34): "&quot;"})}"' for key, value in attributes.items())
+    return f"<{tag}{pairs}/>"
+
+
+def _block(head: str, inner: list[str]) -> list[str]:
+    """Lines of an element with indented content."""
+    return [f"<{head}>", *(_INDENT + line for line in inner), f"</{head.split(' ')[0]}>"]
