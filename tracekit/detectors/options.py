@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,14 +64,6 @@ def configure(detectors: Sequence[Detector[Any]], settings: Mapping[str, str | N
         number = _number(key, value, infos[name])
         configured[detector_id] = replace(configured[detector_id], **{name: number})
     return configured
-
-
-def unknown(what: str, name: str, choices: Sequence[str] | Mapping[str, Any]) -> str:
-    """Words for a name that does not exist: the nearest choice if there is one, and all of them."""
-    names = list(choices)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
-    return f"there is no {what} named '{name}'{hint} (choices: {', '.join(names)})"
 
 
 def _number(key: str, value: str | Number, info: OptionInfo) -> Number:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracekit.detectors.options import configure, unknown
+from tracekit.detectors.options import configure
 from tracekit.detectors.outcomes import DetectorFailed, InsufficientData, NotApplicable, Outcome
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, unknown
 from tracekit.recording.table import TableState
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def choose(
     ids = [detector.id for detector in detectors]
     for name in (*only, *skip):
         if name not in ids:
-            raise UsageError(unknown("detector", name, ids))
+            raise unknown("detector", name, ids)
     chosen = tuple(d for d in detectors if (not only or d.id in only) and d.id not in skip)
     if not chosen:
         raise UsageError("no detector is left to run: everything is skipped")
