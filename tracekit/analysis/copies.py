@@ -29,8 +29,8 @@ class CopySummary:
     share: float
     """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
     by_kind: dict[str, int]
-    """Time covered by the rows of each kind alone, in ns, for every kind of `COPY_KINDS`. Kinds may overlap each other,
-    so the values need not add up to `covered_ns`."""
+    """Time covered by the rows of each kind alone, in ns, for the kinds of `COPY_KINDS` that occur. Kinds may overlap
+    each other, so the values need not add up to `covered_ns`."""
     rows: npt.NDArray[np.int64]
     """Index labels of the copy rows that were counted, in order of start."""
     large_rows: npt.NDArray[np.int64]
@@ -67,7 +67,7 @@ def summarise_copies(
         predicted_ns=predicted,
         covered_ns=total,
         share=total / predicted if predicted else 0.0,
-        by_kind={str(kind): covered(kinds == kind) for kind in COPY_KINDS},
+        by_kind={str(kind): covered(kinds == kind) for kind in COPY_KINDS if (kinds == kind).any()},
         rows=labels,
         large_rows=labels[large],
         large_share=covered(large) / predicted if predicted else 0.0,

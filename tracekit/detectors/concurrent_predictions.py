@@ -66,7 +66,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     slowdown = _slowdown(found, options)
     metrics = _metrics(found, slowdown, options)
     if found.share_above < options.busy_share or found.max_depth <= options.limit:
-        return Passed(view.name, f"At most {found.max_depth} in flight, seldom more than {options.limit}.", metrics)
+        return Passed(view.name, _seldom(found), metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
             return _finding(view, found, metrics, f"{slowdown:.1f} times as long as calls that ran alone")
@@ -83,6 +83,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
         f"Up to {found.max_depth} in flight, but too few calls ran alone to tell whether they slow each other down.",
         "Record a phase in which one prediction runs at a time, for comparison.",
     )
+
+
+def _seldom(found: ConcurrencySummary) -> str:
+    """Words for predictions that hardly ever exceed the limit."""
+    words = f"At most {found.max_depth} in flight at once"
+    if found.max_depth <= found.limit:
+        return f"{words}."
+    return f"{words}, more than {found.limit} during {format_share(found.share_above)} of the busy time only."
 
 
 def _slowdown(found: ConcurrencySummary, options: Options) -> float | None:
@@ -151,7 +159,8 @@ Per model, on the predictions that the app itself called: how many are in flight
 with more than `limit` in flight must reach `busy_share`. Then the median duration of the calls that overlapped a
 depth above the limit for most of their time is set against that of the calls that ran alone: it is a finding from
 `slowdown` on. Where fewer than `min_compared` calls ran alone (or together), it is a finding only if
-`unsupported_depth` or more were in flight for `busy_share` of the busy time.
+`unsupported_depth` or more were in flight for `busy_share` of the busy time. Fewer than `min_predictions` predictions
+are not judged when they exceed the limit.
 
 ## What can look like it and is not
 

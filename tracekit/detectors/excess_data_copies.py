@@ -81,17 +81,22 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("outstanding input copies", summary.large_share, "share", options.large_input_share, Direction.ABOVE),
         Metric("mean prediction", mean_ns, "ns"),
         Metric("copy time per prediction", summary.covered_ns / count, "ns"),
-        *(Metric(f"{kind.replace('_', ' ')} time", ns, "ns") for kind, ns in summary.by_kind.items()),
+        *(Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
     )
     if not any(metric.reached for metric in metrics):
         return Passed(view.name, f"Copies take {format_share(summary.share)} of prediction time.", metrics)
     return _finding(view, summary, metrics)
 
 
+def _words(kind: str) -> str:
+    """A kind as readers know it."""
+    return kind.replace("_", " ").replace("ane ", "Neural Engine ")
+
+
 def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: all time inside predictions that copies cover."""
     count = len(view.predictions)
-    largest = max(summary.by_kind.items(), key=lambda entry: entry[1])[0].replace("_", " ")
+    largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
     text = (
         f"Copies and conversions take {format_duration(summary.covered_ns / count)} of each "
         f"{format_duration(float(view.predictions['duration_ns'].mean()))} prediction "
@@ -141,7 +146,7 @@ finding from `copy_share` on; or from `large_input_share` on for input copies th
 median of the other inputs of the same call and at least `large_input_ms`. Rows carry no input name; the interval does
 show which call it was.
 
-A copy that lies in several overlapping predictions of the model is counted once, though not assigned to one of them.
+At least `min_predictions` predictions are needed. A copy that lies in several overlapping predictions of the model is counted once, though not assigned to one of them.
 
 ## What can look like it and is not
 

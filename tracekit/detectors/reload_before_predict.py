@@ -150,10 +150,11 @@ anew at each use pays for this every time.
 
 ## How it is measured
 
-Per model (all its instances together), from the Activity lane: the number of loads, loads per prediction, and the
-share of loads after which at most one prediction starts before the next load. A load counts as a reload when the
-model was used since its previous load and not longer than `idle_s` before. All four conditions must hold. The cost is
-the time covered by the reloads; the first load is needed.
+Per model (all its instances together), from the Activity lane. It is a finding when there are at least `min_loads`
+loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
+followed by at most one prediction before the next load, and when `min_loads` less one
+of them are reloads: the model had been used since its previous load, not longer than `idle_s` before. The cost is the
+time covered by the reloads; the first load is needed.
 
 ## What can look like it and is not
 

@@ -1,0 +1,110 @@
+"""Predictions in flight, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Scenario
+
+ID = "concurrent-predictions"
+MS = 1_000_000
+CAPTIONS = Model("Captions")
+
+
+def steady(scenario: Scenario, start: int, count: int, duration: int, spacing: int) -> int:
+    """`count` predictions, `spacing` apart; returns the end of the last."""
+    for k in range(count):
+        scenario.predict(CAPTIONS, start + k * spacing, duration)
+    return start + (count - 1) * spacing + duration
+
+
+def test_calls_that_pile_up_and_slow_down_are_found(scenario, judge):
+    end = steady(scenario, 0, 20, 10 * MS, 20 * MS)
+    # Four calls of 40 ms that start together, ten times: 4 x 40 ms in flight during 40 ms.
+    for k in range(10):
+        steady(scenario, end + 100 * MS + k * 50 * MS, 4, 40 * MS, 0)
+    found = judge(scenario, ID)["Captions"]
+    assert isinstance(found, Finding)
+    # Two of each four are beyond the limit of two; all calls together last 20 x 10 + 40 x 40 ms.
+    assert found.cost.ns == 10 * 2 * 40 * MS
+    assert found.cost.share == pytest.approx(800 / 1800)
+    values = {metric.name: metric.value for metric in found.metrics}
+    assert values["most in flight"] == 4
+    assert values["slow-down above the limit"] == pytest.approx(4.0)
+    assert values["busy time above the limit"] == pytest.approx(400 / 600)
+    assert found.evidence_total == 40
+
+
+def test_calls_that_are_no_slower_together_are_no_finding(scenario, judge):
+    end = steady(scenario, 0, 20, 10 * MS, 20 * MS)
+    for k in range(10):
+        steady(scenario, end + 100 * MS + k * 50 * MS, 4, 12 * MS, 0)
+    assert isinstance(judge(scenario, ID)["Captions"], Passed)
+
+
+@pytest.mark.parametrize(("slow", "expected"), [(15, Finding), (14, Passed)])
+def test_the_slow_down_decides(scenario, judge, slow, expected):
+    end = steady(scenario, 0, 20, 10 * MS, 20 * MS)
+    for k in range(10):
+        steady(scenario, end + 100 * MS + k * 50 * MS, 4, slow * MS, 0)
+    assert isinstance(judge(scenario, ID)["Captions"], expected)
+
+
+def test_without_calls_alone_four_in_flight_are_found(scenario, judge):
+    steady(scenario, 0, 40, 40 * MS, 10 * MS)
+    found = judge(scenario, ID)["Captions"]
+    assert isinstance(found, Finding)
+    assert {metric.name: metric.value for metric in found.metrics}["slow-down above the limit"] is None
+
+
+def test_without_calls_alone_three_in_flight_are_not_judged(scenario, judge):
+    steady(scenario, 0, 40, 30 * MS, 10 * MS)
+    outcome = judge(scenario, ID)["Captions"]
+    assert isinstance(outcome, InsufficientData)
+    assert "one prediction runs at a time" in outcome.record
+
+
+@pytest.mark.parametrize(
+    ("duration", "spacing"),
+    [pytest.param(10, 20, id="one by one"), pytest.param(10, 10, id="end to end"), pytest.param(20, 10, id="two")],
+)
+def test_up_to_the_limit_is_no_finding(scenario, judge, duration, spacing):
+    steady(scenario, 0, 40, duration * MS, spacing * MS)
+    assert isinstance(judge(scenario, ID)["Captions"], Passed)
+
+
+@pytest.mark.parametrize(("bursts", "expected"), [(3, Finding), (2, Passed)])
+def test_short_peaks_are_no_finding(scenario, judge, bursts, expected):
+    # 18 calls alone of 50 ms: 900 ms. Bursts of 40 ms: three are 120 of 1020 ms (11.8 %), two 80 of 980 ms (8.2 %).
+    end = steady(scenario, 0, 18, 50 * MS, 60 * MS)
+    for k in range(bursts):
+        steady(scenario, end + 100 * MS + k * 50 * MS, 8, 40 * MS, 0)
+    outcome = judge(scenario, ID, slowdown=0.5)["Captions"]
+    assert isinstance(outcome, expected)
+
+
+def test_two_predictions_cannot_exceed_the_limit(scenario, judge):
+    steady(scenario, 0, 2, 40 * MS, 0)
+    assert isinstance(judge(scenario, ID)["Captions"], NotApplicable)
+
+
+def test_few_predictions_that_pile_up_are_not_judged(scenario, judge):
+    steady(scenario, 0, 5, 40 * MS, MS)
+    assert isinstance(judge(scenario, ID)["Captions"], InsufficientData)
+
+
+def test_stages_of_a_pipeline_are_not_calls_of_the_app(scenario, judge):
+    for k in range(12):
+        prediction = scenario.predict(CAPTIONS, k * 50 * MS, 40 * MS)
+        for _ in range(4):
+            prediction.stage("Captions", 0, 40 * MS)
+    assert isinstance(judge(scenario, ID)["Captions"], Passed)
+
+
+def test_different_models_do_not_add_up(scenario, judge):
+    for k in range(12):
+        for name in ("A", "B", "C", "D"):
+            scenario.predict(Model(name), k * 50 * MS, 40 * MS)
+    assert all(isinstance(outcome, Passed) for outcome in judge(scenario, ID).values())

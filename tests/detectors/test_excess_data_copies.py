@@ -1,0 +1,128 @@
+"""Copies inside predictions, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Prediction, Scenario
+
+ID = "excess-data-copies"
+US = 1_000
+MS = 1_000_000
+SHARPEN = Model("Sharpen")
+
+
+def predictions(scenario: Scenario, count: int, duration: int, spacing: int | None = None) -> list[Prediction]:
+    """Predictions at a steady pace."""
+    step = spacing or duration + MS
+    return [scenario.predict(SHARPEN, 10 * MS + k * step, duration) for k in range(count)]
+
+
+def test_copies_around_the_computation_are_found_with_their_cost(scenario, judge):
+    for prediction in predictions(scenario, 10, 89 * MS):
+        # Magnitudes of the gpt2-large recording in the reference: 3 + 11 ms before, 12 ms after.
+        prediction.event("Input Copy", 0, 3 * MS)
+        prediction.event("Neural Engine - Data Copy", 3 * MS, 11 * MS)
+        prediction.event("Neural Engine Request", 15 * MS, 59 * MS)
+        prediction.event("Neural Engine - Data Copy", 75 * MS, 12 * MS)
+    found = judge(scenario, ID)["Sharpen"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 10 * 26 * MS
+    assert found.cost.share == pytest.approx(26 / 89)
+    assert severity_of(found.cost) is Severity.HIGH
+    values = {metric.name: metric.value for metric in found.metrics}
+    assert values["Neural Engine data copy time"] == 10 * 23 * MS
+    assert values["input copy time"] == 10 * 3 * MS
+    assert "data cast time" not in values
+    assert found.evidence_total == 30
+    assert found.evidence[0].end_ns - found.evidence[0].start_ns == 12 * MS
+
+
+def test_rows_that_overlap_are_counted_once(scenario, judge):
+    for prediction in predictions(scenario, 5, 20 * MS):
+        prediction.event("Input Copy", 0, 4 * MS)
+        prediction.event("Data Cast", 2 * MS, 4 * MS)
+    found = judge(scenario, ID)["Sharpen"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 5 * 6 * MS
+
+
+def test_validation_and_computation_are_no_copies(scenario, judge):
+    for prediction in predictions(scenario, 5, 20 * MS):
+        prediction.event("Input Validation", 0, 10 * MS)
+        prediction.event("CPU", 10 * MS, 10 * MS)
+    assert isinstance(judge(scenario, ID)["Sharpen"], Passed)
+
+
+@pytest.mark.parametrize(("copy", "expected"), [(1_000 * US, Finding), (999 * US, Passed)])
+def test_the_share_decides(scenario, judge, copy, expected):
+    for prediction in predictions(scenario, 10, 10 * MS):
+        prediction.event("Input Copy", 0, copy)
+    assert isinstance(judge(scenario, ID)["Sharpen"], expected)
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"),
+    [
+        pytest.param([600, 5, 6, 4], Finding, id="one input stands out"),
+        pytest.param([600, 70, 80, 75], Passed, id="its siblings are large too"),
+        pytest.param([490, 5, 6, 4], Passed, id="too short to matter by its share"),
+        pytest.param([600], Passed, id="a single input has no siblings"),
+    ],
+)
+def test_one_input_that_stands_out_is_found_earlier(scenario, judge, copies, expected):
+    for prediction in predictions(scenario, 10, 10 * MS):
+        at = 0
+        for microseconds in copies:
+            prediction.event("Input Copy", at, microseconds * US)
+            at += microseconds * US
+    outcome = judge(scenario, ID)["Sharpen"]
+    assert isinstance(outcome, expected)
+    if isinstance(outcome, Finding):
+        assert "10 input copies stand out" in outcome.summary
+
+
+def test_very_short_predictions_are_not_applicable(scenario, judge):
+    for prediction in predictions(scenario, 10, 900 * US):
+        prediction.event("Input Copy", 0, 500 * US)
+    assert isinstance(judge(scenario, ID)["Sharpen"], NotApplicable)
+
+
+def test_two_predictions_are_not_judged(scenario, judge):
+    for prediction in predictions(scenario, 2, 10 * MS):
+        prediction.event("Input Copy", 0, 5 * MS)
+    assert isinstance(judge(scenario, ID)["Sharpen"], InsufficientData)
+
+
+def test_copies_shared_by_overlapping_predictions_still_count(scenario, judge):
+    # Each lasts 30 ms and starts 10 ms after the last: a copy in the middle lies in several.
+    for prediction in predictions(scenario, 10, 30 * MS, spacing=10 * MS):
+        prediction.event("Input Copy", 12 * MS, 6 * MS)
+    found = judge(scenario, ID)["Sharpen"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 10 * 6 * MS
+    assert found.cost.share == pytest.approx(6 / 30)
+
+
+def test_copies_in_the_stages_of_a_pipeline_belong_to_its_prediction(scenario, judge):
+    for prediction in predictions(scenario, 5, 20 * MS):
+        stage = prediction.stage("Encoder", MS, 15 * MS)
+        stage.event("Input Copy", 0, 5 * MS)
+    outcomes = judge(scenario, ID)
+    assert set(outcomes) == {"Sharpen"}
+    found = outcomes["Sharpen"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 5 * 5 * MS
+
+
+def test_rows_of_another_model_are_left_out(scenario, judge):
+    other = Model("Other")
+    for index, prediction in enumerate(predictions(scenario, 5, 20 * MS)):
+        assert prediction.row.model == SHARPEN
+        inner = scenario.predict(other, 10 * MS + index * 21 * MS, 20 * MS)
+        inner.event("Input Copy", MS, 10 * MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["Sharpen"], Passed)
+    assert isinstance(outcomes["Other"], Finding)

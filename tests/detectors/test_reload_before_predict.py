@@ -1,0 +1,135 @@
+"""Loads in between predictions, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Scenario
+
+ID = "reload-before-predict"
+MS = 1_000_000
+STYLE = Model("Watercolor")
+
+
+def play(scenario: Scenario, pattern: str, *, load: int = 20 * MS, predict: int = 5 * MS, pause: int = MS) -> None:
+    """Write a pattern of L (load) and P (prediction), one after the other; a digit waits for so many seconds."""
+    now = 10 * MS
+    for sign in pattern:
+        if sign == "L":
+            now = scenario.load(STYLE, now, load) + pause
+        elif sign == "P":
+            scenario.predict(STYLE, now, predict)
+            now += predict + pause
+        else:
+            now += int(sign) * 1000 * MS
+
+
+def test_a_load_before_each_prediction_is_found_with_its_cost(scenario, judge):
+    play(scenario, "LP" * 10)
+    found = judge(scenario, ID)["Watercolor"]
+    assert isinstance(found, Finding)
+    # Nine of ten loads were not needed: 9 x 20 ms of 10 x (20 + 5) ms.
+    assert found.cost.ns == 180 * MS
+    assert found.cost.share == pytest.approx(180 / 250)
+    assert severity_of(found.cost) is Severity.CRITICAL
+    values = {metric.name: metric.value for metric in found.metrics}
+    assert values["loads"] == 10
+    assert values["loads per prediction"] == 1
+    assert values["mean load"] == 20 * MS
+    assert values["total prediction time"] == 50 * MS
+    assert found.evidence_total == 9
+    assert [entry.label for entry in found.evidence] == ["Load (cached)"] * 9
+    # The first reload starts after 10 ms, a load, a prediction and two pauses.
+    assert found.evidence[0].start_ns == (10 + 20 + 1 + 5 + 1) * MS
+    assert found.evidence[0].end_ns == found.evidence[0].start_ns + 20 * MS
+
+
+def test_a_cheap_reload_ranks_lower_than_a_dear_one(scenario, judge):
+    play(scenario, "LP" * 10, load=MS, predict=19 * MS)
+    found = judge(scenario, ID)["Watercolor"]
+    assert isinstance(found, Finding)
+    assert found.cost.share == pytest.approx(9 / 200)
+    assert severity_of(found.cost) is Severity.LOW
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        pytest.param("L" + "P" * 30, id="one load, many predictions"),
+        pytest.param("LLL" + "P" * 4, id="a pool of instances loaded up front"),
+        pytest.param("LPPP" * 5, id="a load for every third prediction"),
+        pytest.param("LPLP" + "P" * 3, id="two loads are no pattern"),
+        pytest.param("LP9LP9LP9LP9LP", id="used once, released, needed again much later"),
+        pytest.param("P" * 5, id="attached after the load"),
+        pytest.param("LP" * 3 + "LPPPP" * 2 + "P" * 3, id="three fifths of the loads used once"),
+    ],
+)
+def test_other_patterns_are_no_finding(scenario, judge, pattern):
+    play(scenario, pattern)
+    assert isinstance(judge(scenario, ID)["Watercolor"], Passed)
+
+
+@pytest.mark.parametrize("pattern", ["LPLPLP", "LLPLLPLLPLLP", "LP" * 8 + "LPP" * 2, "LP4LP4LP4LP"])
+def test_variations_of_the_pattern_are_found(scenario, judge, pattern):
+    play(scenario, pattern)
+    assert isinstance(judge(scenario, ID)["Watercolor"], Finding)
+
+
+@pytest.mark.parametrize("pattern", ["LP", "LPLP"])
+def test_too_few_calls_are_not_judged(scenario, judge, pattern):
+    play(scenario, pattern)
+    outcome = judge(scenario, ID)["Watercolor"]
+    assert isinstance(outcome, InsufficientData)
+    assert "longer" in outcome.record
+
+
+def test_a_model_without_predictions_is_not_applicable(scenario, judge):
+    play(scenario, "LLLL")
+    assert isinstance(judge(scenario, ID)["Watercolor"], NotApplicable)
+
+
+def test_instances_of_a_model_are_judged_together(scenario, judge):
+    now = 0
+    for number in range(1, 7):
+        instance = Model("Watercolor", number)
+        now = scenario.load(instance, now, 20 * MS)
+        scenario.predict(instance, now, 5 * MS)
+        now += 6 * MS
+    outcomes = judge(scenario, ID)
+    assert set(outcomes) == {"Watercolor"}
+    assert isinstance(outcomes["Watercolor"], Finding)
+
+
+def test_each_model_has_its_own_outcome(scenario, judge):
+    play(scenario, "LP" * 5)
+    other = Model("Segmenter")
+    now = scenario.load(other, 30_000 * MS, 20 * MS)
+    for _ in range(5):
+        scenario.predict(other, now, 5 * MS)
+        now += 6 * MS
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["Watercolor"], Finding)
+    assert isinstance(outcomes["Segmenter"], Passed)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"min_loads": 6}, InsufficientData),
+        ({"loads_per_prediction": 1.0}, Finding),
+        ({"loads_per_prediction": 1.01}, Passed),
+        ({"idle_s": 0.0005}, Passed),
+    ],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    play(scenario, "LP" * 5)
+    assert isinstance(judge(scenario, ID, **settings)["Watercolor"], expected)
+
+
+def test_an_empty_core_ml_table_is_not_judged(scenario, judge):
+    scenario.other_neural_engine(1000, MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes[None], InsufficientData)
+    assert "get-task-allow" in outcomes[None].reason + outcomes[None].record

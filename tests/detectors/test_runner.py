@@ -1,0 +1,88 @@
+"""The runner abstains by itself, survives a failing detector, and refuses names that do not exist."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.detectors import reload_before_predict
+from tracekit.detectors.outcomes import Cost, DetectorFailed, InsufficientData, Passed, Severity, severity_of
+from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.runner import choose, run_detectors
+from tracekit.errors import UsageError
+from tracekit.recording import open_recording
+from tracekit.testing.export_xml import write_export
+from tracekit.testing.rows import Model
+from tracekit.trace.build import build_trace
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def trace(scenario, tmp_path):
+    for name in ("A", "B"):
+        scenario.load(Model(name), 0, MS)
+        for k in range(5):
+            scenario.predict(Model(name), (10 + 10 * k) * MS, 5 * MS)
+    write_export(scenario, tmp_path)
+    return build_trace(open_recording(tmp_path))
+
+
+def test_every_detector_answers_once_for_every_model(trace):
+    pairs = [(detector.id, outcome.model) for detector, outcome in run_detectors(trace)]
+    assert pairs == [(detector.id, name) for detector in DETECTORS for name in ("A", "B")]
+
+
+def test_a_detector_that_fails_leaves_the_others_running(trace):
+    def fails(view, options):
+        raise ZeroDivisionError("no such number")
+
+    broken = replace(reload_before_predict.DETECTOR, id="broken", detect=fails)
+    outcomes = run_detectors(trace, detectors=(broken, reload_before_predict.DETECTOR))
+    assert [type(outcome) for _, outcome in outcomes] == [DetectorFailed, DetectorFailed, Passed, Passed]
+    assert outcomes[0][1].error == "ZeroDivisionError: no such number"
+
+
+def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_path):
+    for k in range(5):
+        scenario.predict(Model("", None), 10 * k * MS, 5 * MS)
+    write_export(scenario, tmp_path)
+    outcomes = run_detectors(build_trace(open_recording(tmp_path)), only=["reload-before-predict"])
+    assert [type(outcome) for _, outcome in outcomes] == [InsufficientData]
+    assert "5 predictions carry no model name" in outcomes[0][1].reason
+
+
+def test_only_and_skip_choose_detectors():
+    ids = [detector.id for detector in DETECTORS]
+    assert [detector.id for detector in choose(DETECTORS, [ids[1]], [])] == [ids[1]]
+    assert [detector.id for detector in choose(DETECTORS, [], [ids[0]])] == ids[1:]
+
+
+@pytest.mark.parametrize(
+    ("only", "skip", "words"),
+    [
+        (["reload-before-predic"], [], "did you mean 'reload-before-predict'?"),
+        ([], ["nothing"], "choices: reload-before-predict"),
+        (["reload-before-predict"], ["reload-before-predict"], "no detector is left"),
+    ],
+)
+def test_names_that_do_not_exist_are_refused(only, skip, words):
+    with pytest.raises(UsageError, match=words.replace("?", r"\?")):
+        choose(DETECTORS, only, skip)
+
+
+@pytest.mark.parametrize(
+    ("share", "severity"),
+    [
+        (0.5, Severity.CRITICAL),
+        (0.499, Severity.HIGH),
+        (0.25, Severity.HIGH),
+        (0.249, Severity.MEDIUM),
+        (0.1, Severity.MEDIUM),
+        (0.099, Severity.LOW),
+        (0.0, Severity.LOW),
+    ],
+)
+def test_severity_follows_the_share_that_could_be_won(share, severity):
+    assert severity_of(Cost(1, share, "")) is severity
