@@ -146,7 +146,8 @@ finding from `copy_share` on; or from `large_input_share` on for input copies th
 median of the other inputs of the same call and at least `large_input_ms`. Rows carry no input name; the interval does
 show which call it was.
 
-At least `min_predictions` predictions are needed. A copy that lies in several overlapping predictions of the model is counted once, though not assigned to one of them.
+At least `min_predictions` predictions are needed. A copy that lies in several overlapping predictions of the model is
+counted once, though not assigned to one of them.
 
 ## What can look like it and is not
 
