@@ -77,6 +77,8 @@ _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _INT64_MAX = 2**63 - 1
 _UINT64_MAX = 2**64 - 1
 _NO_TAG = 0
+_SHORT = 16
+"""Digits below which a number needs no check of its range."""
 _MAX_GAP = 65_536
 """How far an id may run ahead of the ids seen and still be kept in the arrays."""
 
@@ -138,6 +140,8 @@ class Values:
         self.tags: list[str] = [""]
         """Tag of each code; code 0 stands for none."""
         self.kinds: list[Kind] = [Kind.TEXT]
+        self.is_number: list[bool] = [False]
+        """Whether the payload of each code is the number itself."""
         self.id_codes = array("H", [_NO_TAG])
         """Code of the tag that defined each id; 0 where it is not defined."""
         self.id_payloads = array("q", [0])
@@ -159,6 +163,7 @@ class Values:
             code = self._codes[tag] = len(self.tags)
             self.tags.append(tag)
             self.kinds.append(kind_of(tag))
+            self.is_number.append(kind_of(tag) in NUMERIC)
         return code
 
     def begin_row(self) -> None:
@@ -172,8 +177,12 @@ class Values:
         """
         identity = element.get("id")
         kind = self.kinds[code]
-        if kind is Kind.TIME or kind is Kind.INTEGER:
-            payload = self._number(element.text, kind, code)
+        if self.is_number[code]:
+            text = element.text
+            if text is not None and len(text) < _SHORT and text.isascii() and text.isdecimal():
+                payload = int(text)
+            else:
+                payload = (time_ns if kind is Kind.TIME else whole_number)(text, self.tags[code])
         elif kind is Kind.TEXT and len(element) == 0:
             text = element.text
             payload = self._intern_text(text if text is not None else element.get("fmt") or "")
@@ -224,22 +233,17 @@ class Values:
             raise CellError(f"text of {len(text):,} characters; {limits.MAX_TEXT_CHARS:,} are allowed")
         return self.intern(text)
 
-    def _number(self, text: str | None, kind: Kind, code: int) -> int:
-        if text is not None and len(text) < 16 and text.isascii() and text.isdecimal():
-            return int(text)
-        tag = self.tags[code]
-        return time_ns(text, tag) if kind is Kind.TIME else whole_number(text, tag)
-
     def _register(self, identity: str, code: int, payload: int) -> None:
-        number = _id_number(identity)
         known = len(self.id_codes)
-        if number == known:
+        if identity == str(known):
             self.id_codes.append(code)
             self.id_payloads.append(payload)
-        elif 0 < number < known:
+            return
+        number = _id_number(identity)
+        if 0 < number < known:
             self.id_codes[number] = code
             self.id_payloads[number] = payload
-        elif known < number < known + _MAX_GAP:
+        elif known <= number < known + _MAX_GAP:
             self.id_codes.extend([_NO_TAG] * (number - known))
             self.id_payloads.extend([0] * (number - known))
             self.id_codes.append(code)
@@ -307,7 +311,7 @@ class Values:
 
 def _id_number(identity: str) -> int:
     """The id as a number; -1 where it is none."""
-    return int(identity) if len(identity) < 16 and identity.isascii() and identity.isdecimal() else -1
+    return int(identity) if len(identity) < _SHORT and identity.isascii() and identity.isdecimal() else -1
 
 
 def _addresses(text: str | None) -> str:

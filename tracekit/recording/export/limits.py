@@ -28,6 +28,9 @@ MAX_DEPTH = 24
 MAX_COLUMNS = 512
 """Columns of one schema. 22 were seen."""
 
+MAX_COLUMN_PARTS = 16
+"""Different elements that describe columns in one file. Three were seen."""
+
 MAX_ROWS = 200_000_000
 """Rows of one table. The largest table known has 3 million."""
 
@@ -36,6 +39,9 @@ MAX_NODES = 20_000
 
 MAX_TAGS = 4_096
 """Different element names among the cells of one file. Instruments has about 280 engineering types."""
+
+MAX_NAMES = 65_536
+"""Different names of elements and attributes in one file, including words of texts that look like attributes."""
 
 MAX_SIGNATURES = 60_000
 """Different patterns of missing cells in one table; each is kept once."""

@@ -18,6 +18,7 @@ from lxml import etree
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import Values, shortened
+from tracekit.recording.export.names import Names
 from tracekit.recording.export.rows import RowReader
 from tracekit.recording.export.waiting import WaitingCells
 from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, events, malformed, pull_parser
@@ -87,6 +88,8 @@ class _NodeReader:
         self._result = FileNodes()
         self._values = Values()
         self._waiting = WaitingCells(self._values)
+        self._names = Names()
+        self._column_parts: set[str] = set()
         self._rows: list[tuple[Node, RowReader]] = []
         self._node: etree._Element | None = None
         self._root: etree._Element | None = None
@@ -104,6 +107,8 @@ class _NodeReader:
         try:
             with self._source.open() as stream:
                 for chunk in chunks(stream):
+                    if not self._names.look(chunk, elements=not self._decoding or self._current is None):
+                        raise self._error(f"more than {limits.MAX_NAMES:,} different names of elements and attributes")
                     parser.feed(chunk)
                     progressed = self._take(parser)
                     silent_bytes = 0 if progressed else silent_bytes + len(chunk)
@@ -163,6 +168,9 @@ class _NodeReader:
         self._begin_table()
 
     def _column(self, schema: str, element: etree._Element) -> Column:
+        self._column_parts.update(str(child.tag) for child in element)
+        if len(self._column_parts) > limits.MAX_COLUMN_PARTS:
+            raise self._error(f"the columns have more than {limits.MAX_COLUMN_PARTS} kinds of parts")
         texts = {child.tag: (child.text or "").strip() for child in element}
         mnemonic, engineering_type = texts.get("mnemonic"), texts.get("engineering-type")
         if element.tag != "col" or not mnemonic or not engineering_type:

@@ -66,7 +66,7 @@ class RowReader:
         builder = self._builder
         if len(row) > len(builder.columns):
             raise CellError(f"it has {len(row):,} cells, and the schema has {len(builder.columns)} columns")
-        id_codes, id_payloads = self._values.id_codes, self._values.id_payloads
+        define, id_codes, id_payloads = self._values.define, self._values.id_codes, self._values.id_payloads
         cells = list(row)
         signature = builder.signature(tuple([cell.tag for cell in cells]))
         payloads: list[int] = []
@@ -76,15 +76,17 @@ class RowReader:
                 continue
             reference = cell.get("ref")
             try:
-                if reference is not None and reference.isdecimal() and id_codes[number := int(reference)] == code:
-                    payloads.append(id_payloads[number])
-                    continue
-            except (IndexError, ValueError):
-                # No such place in the arrays: the id may be an unusual one.
-                pass
-            index = len(payloads)
-            name = builder.columns[index].mnemonic
-            payloads.append(self._value(cell, code, name, partial(builder.patch, builder.rows, index)))
+                if reference is None:
+                    payload = define(cell, code)
+                elif reference.isdecimal() and id_codes[number := int(reference)] == code:
+                    payload = id_payloads[number]
+                else:
+                    payload = self._values.refer(reference, code)
+            except (CellError, Undefined, IndexError, ValueError):
+                index = len(payloads)
+                settle = partial(builder.patch, builder.rows, index)
+                payload = self._value(cell, code, builder.columns[index].mnemonic, settle)
+            payloads.append(payload)
         builder.add(signature, payloads)
 
     def _read_handmade(self, row: _Element) -> None:

@@ -56,8 +56,7 @@ def pull_parser(wanted: Sequence[Literal["start", "end"]], tags: Sequence[str] |
 
 def events(parser: etree.XMLPullParser) -> Iterator[tuple[str, _Element]]:
     """What the parser found since the last call: `start` or `end`, and the element."""
-    for event, element in parser.read_events():
-        yield event, cast("_Element", element)
+    return cast("Iterator[tuple[str, _Element]]", parser.read_events())
 
 
 def chunks(stream: BinaryIO, size: int = limits.CHUNK_BYTES) -> Iterator[bytes]:
