@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
     from tracekit.recording.contents import Contents
 
-HEADINGS = ("run", "table", "schema", "state", "rows", "columns", "attributes", "source", "reason")
-"""Columns of the list; also the keys of its JSON, where `table` is the position in the run."""
+HEADINGS = ("run", "position", "state", "rows", "columns", "schema", "source", "attributes", "reason")
+"""Columns of the list, and keys of its JSON. `position` is the N of `table[N]` in the run."""
+NUMBERS = frozenset({"run", "position", "rows", "columns"})
+"""Columns that are aligned on the right."""
+ATTRIBUTES_WIDTH = 40
+"""Some tables have attributes of several hundred characters; JSON has them in full."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -43,35 +47,47 @@ def run(arguments: Namespace) -> ExitStatus:
 
 def _rows(contents: Contents) -> Iterator[tuple[object, ...]]:
     """One row per table, in the order of `HEADINGS`."""
+    from tracekit.report.redact import public_attributes
+
     for run_ in contents.runs:
         for entry in run_.tables:
             yield (
                 run_.number,
                 entry.position,
-                entry.schema,
                 str(entry.state),
                 entry.rows,
                 entry.columns,
-                dict(entry.attributes),
+                entry.schema,
                 entry.source,
+                public_attributes(entry.attributes),
                 entry.reason,
             )
 
 
 def _text(value: object) -> str:
     """A cell as text. What is not known is a dash, never a zero."""
+    from tracekit.report.formatting import shorten, visible
+
     if value is None:
         return "-"
     if isinstance(value, dict):
-        return " ".join(f"{key}={value[key]}" for key in sorted(value))
-    return str(value)
+        pairs = " ".join(f"{key}={value[key]}" for key in sorted(value))
+        return shorten(visible(pairs), ATTRIBUTES_WIDTH)
+    # What to do about a reason follows its first semicolon; it is long, and the same for most tables.
+    return visible(str(value).partition("; ")[0])
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Left-aligned columns, two spaces apart; the last column is as long as it needs to be."""
+    """Columns two spaces apart; the last one is as long as it needs to be."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    return "\n".join(lines) + "\n"
+    return "".join(
+        "  ".join(
+            cell.rjust(width) if heading in NUMBERS else cell.ljust(width)
+            for heading, cell, width in zip(HEADINGS, row, widths, strict=True)
+        ).rstrip()
+        + "\n"
+        for row in rows
+    )
 
 
 COMMAND = Command(

@@ -212,12 +212,12 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
             text = PurePosixPath(text.replace("\\", "/")).name or text
         return (paths_and_ids if field in FIXED_FIELDS else everything)(text)
 
-    tables = tuple(replace(table, attributes=_public(table.attributes)) for table in report.tables)
+    tables = tuple(replace(table, attributes=public_attributes(table.attributes)) for table in report.tables)
     recording = replace(report.recording, device_name=None, arguments=None, redacted=True)
     return map_strings(replace(report, recording=recording, tables=tables), change)
 
 
-def _public(attributes: Mapping[str, str]) -> dict[str, str]:
+def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Attributes of a table with private values replaced."""
     return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else value for key, value in attributes.items()}
 
