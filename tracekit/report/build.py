@@ -51,6 +51,11 @@ def build_report(trace: Trace, checks: Sequence[Check], *, sort: str = "total", 
     return redact_report(report, private_facts(trace)) if redact else report
 
 
+def check_sort(column: str) -> None:
+    """Raise `UsageError` unless the aggregation can be sorted by that column."""
+    sort_rows((), column)
+
+
 def _recording(trace: Trace) -> RecordingInfo:
     contents, run = trace.contents, trace.run
     process = run.target.process

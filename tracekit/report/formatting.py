@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ABSENT = "–"
 """Stands for None."""
 
-ABSENT_NOTE = f"{ABSENT} not enough values, or not recorded"
+ABSENT_NOTE = f"{ABSENT}: not enough values, or not recorded"
 """Explains `ABSENT` wherever it is shown."""
 
 REPLACEMENT = "\ufffd"
@@ -100,8 +100,8 @@ def _shown(character: str) -> str:
     return REPLACEMENT if unicodedata.category(character) in _UNSAFE else character
 
 
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode categories of controls, invisible formatting, surrogates, line and paragraph separators."""
+_UNSAFE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+"""Unicode categories of controls, invisible formatting, private use, surrogates, line and paragraph separators."""
 
 
 def shorten(text: str, cells: int) -> str:

@@ -61,9 +61,9 @@ def _limits(outcomes: Counter[str]) -> str:
     """What the reader must know before trusting the verdict."""
     limits = []
     if outcomes["insufficient_data"]:
-        limits.append(f"{outcomes['insufficient_data']} could not look")
+        limits.append(f"{format_count(outcomes['insufficient_data'], 'check')} could not look")
     if outcomes["error"]:
-        limits.append(f"{outcomes['error']} failed")
+        limits.append(f"{format_count(outcomes['error'], 'check')} failed")
     return f"; {listed(limits)}" if limits else ""
 
 
@@ -72,10 +72,10 @@ def _obstacle(checks: Sequence[Check]) -> str:
     if not checks:
         return "no check was run."
     reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)
-    reason, times = reasons.most_common(1)[0]
+    reason = reasons.most_common(1)[0][0]
     text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
     if checks[0].outcome == "error":
-        return f"{format_count(len(checks), 'check')} failed, the first with: {text}" if times else text
+        return f"{format_count(reasons.total(), 'check')} failed with {text}"
     return text[0].lower() + text[1:] if text.split(" ")[0] in _PLAIN_OPENERS else text
 
 

@@ -1,0 +1,192 @@
+"""Columns of the two tables of a report, for all readable formats: title, value, and what goes first when narrow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tracekit.report import formatting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tracekit.analysis.aggregation import AggregationRow
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.statistics import Statistics
+
+Row = TypeVar("Row")
+
+OVERLAP_NOTE = (
+    "sum: durations added up, as Instruments shows them; elapsed: time covered by at least one row, "
+    "given where rows overlap"
+)
+"""Explains the two columns wherever both are shown."""
+
+WARM = ", warm"
+"""Ends the name of a warm line."""
+
+WARM_NOTE = "warm: without the first prediction after each load"
+"""Explains the warm rows wherever they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """A column of numbers."""
+
+    title: str
+    """One or two words; a line break splits them in a narrow heading."""
+    rank: int
+    """0 always stays; otherwise the highest rank goes first when there is no room."""
+    cell: Callable[[Row], str]
+    left: bool = False
+    """Whether it holds words, which start at the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """A line of the aggregation: a row, or the warm part of one."""
+
+    event: str
+    lane: str
+    statistics: Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Loads or predictions of several models together. Quantiles of a mixture are not given: they mislead."""
+
+    count: int
+    total_ns: int
+
+    @property
+    def mean_ns(self) -> float | None:
+        """Mean of all of them; None where there is none."""
+        return self.total_ns / self.count if self.count else None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A line of the models table: one model, or all of them together."""
+
+    name: str
+    cold_loads: int | None
+    loads: Totals
+    predictions: Totals
+    prediction: Statistics | None
+    """None in the line of all models, and where there is no prediction."""
+
+
+def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
+    """Columns of the aggregation. `elapsed` only where it tells something that `sum` does not."""
+    overlapping = any(row.statistics.union_ns != row.statistics.total_ns for row in rows)
+    duration = formatting.duration
+    columns: tuple[Column[EventRow], ...] = (
+        Column("lane", 5, lambda row: row.lane, left=True),
+        Column("count", 0, lambda row: formatting.count(row.statistics.count)),
+        Column("sum", 2, lambda row: duration(row.statistics.total_ns)),
+        Column("elapsed", 6, _elapsed),
+        Column("mean", 1, lambda row: duration(row.statistics.mean_ns)),
+        Column("min", 9, lambda row: duration(row.statistics.min_ns)),
+        Column("p50", 7, lambda row: duration(row.statistics.p50_ns)),
+        Column("p90", 10, lambda row: duration(row.statistics.p90_ns)),
+        Column("p95", 3, lambda row: duration(row.statistics.p95_ns)),
+        Column("p99", 8, lambda row: duration(row.statistics.p99_ns)),
+        Column("max", 4, lambda row: duration(row.statistics.max_ns)),
+        Column("stdev", 11, lambda row: duration(row.statistics.stdev_ns)),
+    )
+    return tuple(column for column in columns if overlapping or column.title != "elapsed")
+
+
+def _elapsed(row: EventRow) -> str:
+    """Empty where it is the sum."""
+    numbers = row.statistics
+    return "" if numbers.union_ns == numbers.total_ns else formatting.duration(numbers.union_ns)
+
+
+def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
+    """The line of a row and, where some of its predictions were warm and some not, the line of the warm ones."""
+    first = EventRow(row.label, row.lane, row.statistics)
+    if row.warm is None or row.warm.count == row.statistics.count:
+        return (first,)
+    return (first, EventRow(f"{row.label}{WARM}", row.lane, row.warm))
+
+
+def by_model(rows: Iterable[AggregationRow]) -> dict[str | None, tuple[AggregationRow, ...]]:
+    """Rows per model in the order in which the sorted rows first name it; None holds rows without a model."""
+    groups: dict[str | None, list[AggregationRow]] = {}
+    for row in rows:
+        groups.setdefault(row.model, []).append(row)
+    return {model: tuple(group) for model, group in groups.items()}
+
+
+def model_columns(rows: Iterable[ModelRow]) -> tuple[Column[ModelRow], ...]:
+    """Columns of the models table. `cold` only where the recording tells cold loads from cached ones."""
+    cold = any(row.cold_loads is not None for row in rows)
+    duration = formatting.duration
+    columns: tuple[Column[ModelRow], ...] = (
+        Column("load\ncount", 2, lambda row: formatting.count(row.loads.count)),
+        Column("cold\nloads", 6, lambda row: formatting.count(row.cold_loads)),
+        Column("load\nsum", 5, lambda row: duration(row.loads.total_ns if row.loads.count else None)),
+        Column("load\nmean", 3, lambda row: duration(row.loads.mean_ns)),
+        Column("pred.\ncount", 0, lambda row: formatting.count(row.predictions.count)),
+        Column("pred.\nsum", 4, lambda row: duration(row.predictions.total_ns if row.predictions.count else None)),
+        Column("pred.\nmean", 1, lambda row: duration(row.predictions.mean_ns)),
+        Column("pred.\np50", 9, lambda row: duration(row.prediction.p50_ns if row.prediction else None)),
+        Column("pred.\np95", 7, lambda row: duration(row.prediction.p95_ns if row.prediction else None)),
+        Column("pred.\nmax", 8, lambda row: duration(row.prediction.max_ns if row.prediction else None)),
+    )
+    return tuple(column for column in columns if cold or column.title != "cold\nloads")
+
+
+def model_rows(models: Sequence[ModelSummary]) -> tuple[ModelRow, ...]:
+    """One line per model and, where the app called several, a last line for those it called together."""
+    rows = [_model_row(model) for model in models]
+    called = [row for model, row in zip(models, rows, strict=True) if model.level == "top"]
+    if len(called) > 1:
+        rows.append(
+            ModelRow(
+                name="all models" if len(called) == len(rows) else "all models, without stages",
+                cold_loads=_added(row.cold_loads for row in called),
+                loads=_together(row.loads for row in called),
+                predictions=_together(row.predictions for row in called),
+                prediction=None,
+            )
+        )
+    return tuple(rows)
+
+
+def _model_row(model: ModelSummary) -> ModelRow:
+    stage = f" (stage of {formatting.listed(model.parents)})" if model.parents else ""
+    return ModelRow(
+        name=f"{model.name}{stage}",
+        cold_loads=model.cold_loads,
+        loads=Totals(model.loads, model.load.total_ns if model.load else 0),
+        predictions=Totals(model.predictions, model.prediction.total_ns if model.prediction else 0),
+        prediction=model.prediction,
+    )
+
+
+def _together(parts: Iterable[Totals]) -> Totals:
+    listed = tuple(parts)
+    return Totals(sum(part.count for part in listed), sum(part.total_ns for part in listed))
+
+
+def _added(values: Iterable[int | None]) -> int | None:
+    """The sum; None where any part is not known."""
+    total = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def fitting(columns: Sequence[Column[Row]], widths: Sequence[int], room: int, gap: int = 2) -> tuple[Column[Row], ...]:
+    """The columns that fit into `room` cells when each takes its width and a gap before it."""
+    kept = list(zip(columns, widths, strict=True))
+    while sum(width + gap for _, width in kept) > room:
+        least = max(kept, key=lambda entry: entry[0].rank)
+        if least[0].rank == 0:
+            break
+        kept.remove(least)
+    return tuple(column for column, _ in kept)

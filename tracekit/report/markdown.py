@@ -1,0 +1,257 @@
+"""The report as GitHub flavoured Markdown, for issues and pull requests."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tracekit.report import formatting
+from tracekit.report.columns import (
+    OVERLAP_NOTE,
+    WARM,
+    WARM_NOTE,
+    by_model,
+    event_columns,
+    event_rows,
+    model_columns,
+    model_rows,
+)
+from tracekit.report.groups import findings, names, obstacles, with_outcome
+from tracekit.report.strings import map_strings
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.report.groups import Group
+    from tracekit.report.model import Check, RecordingInfo, Report
+
+EVIDENCE_SHOWN = 5
+"""Intervals listed per model: enough to find the place in Instruments."""
+
+MODELS_SHOWN = 25
+EVENTS_SHOWN = 150
+"""Most lines of a table: GitHub takes no more than 65,536 characters in a comment. The JSON report holds all."""
+
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|~$&])")
+"""Characters that Markdown, HTML or a formula would act on."""
+
+_LINKING = re.compile(r"(?<=\w)(?=://)|(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+"""Places where GitHub would make a link, a mention or a reference of plain text."""
+
+
+def render_markdown(report: Report) -> str:
+    """The report as Markdown, with a line break at the end. Names from the recording stay text whatever they hold."""
+    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
+    parts = [
+        f"## {escape(safe.summary.verdict)}",
+        _recording(safe.recording),
+        *(_finding(group) for group in findings(safe.checks)),
+        _not_judged(safe),
+        _passed(safe),
+        _models(safe),
+        _aggregation(safe),
+        _coverage(safe),
+        f"<sub>{safe.tool.name} {safe.tool.version}, report version {safe.schema_version}</sub>",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def escape(text: str) -> str:
+    """Text inside a line that Markdown shows as it is: no emphasis, code, HTML, link or mention."""
+    return _LINKING.sub("<!-- -->", _ACTIVE.sub(r"\\\1", text))
+
+
+def code(text: str) -> str:
+    """A name as code, as long as its own backticks allow. A `|` becomes `¦`: no escape is right in and out of tables."""
+    inner = text.replace("|", "¦").strip() or " "
+    longest = max((len(run) for run in re.findall("`+", inner)), default=0)
+    fence = "`" * (longest + 1)
+    edge = " " if inner.startswith("`") or inner.endswith("`") else ""
+    return f"{fence}{edge}{inner}{edge}{fence}"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """A table whose first `words` columns are words and the rest numbers."""
+    rule = [":--" if index < words else "--:" for index in range(len(header))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))
+
+
+def _details(summary: str, body: str) -> str:
+    """A part that is closed at first."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _recording(recording: RecordingInfo) -> str:
+    runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
+    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    facts = {
+        "Recording": code(recording.source),
+        "Run": runs,
+        "Target": f"{code(recording.target)}{pid}" if recording.target else "",
+        "Started as": escape(recording.target_kind or ""),
+        "Arguments": code(recording.arguments) if recording.arguments else "",
+        "Device": ", ".join(
+            escape(fact)
+            for fact in (recording.device_name, recording.device_model, recording.platform, recording.os_version)
+            if fact
+        ),
+        "Template": escape(recording.template or ""),
+        "Instruments": escape(recording.instruments_version or ""),
+        "Started": escape(recording.start_date or ""),
+        "Duration": format_duration(recording.duration_ns) if recording.duration_ns is not None else "",
+        "Ended": escape(recording.end_reason or ""),
+    }
+    lines = [f"- {name}: {value}" for name, value in facts.items() if value]
+    lines += [f"- Note: {escape(note)}" for note in recording.notes]
+    if recording.redacted:
+        lines.append("- Names of devices, users and other processes are left out.")
+    return "\n".join(lines)
+
+
+def _finding(group: Group) -> str:
+    first, shown = group.first, group.checks[:MODELS_SHOWN]
+    parts = [
+        f"### {(first.severity or '').capitalize()}: {escape(first.title)}",
+        f"{code(first.id)}. {escape(first.why)}",
+        _costs(group),
+        "**Fix**",
+        first.fix.strip(),
+        _details(
+            "Where (times since the start of the run, rows from 0)",
+            "\n\n".join(_evidence(check) for check in shown if check.evidence),
+        ),
+        _details("Measured", "\n\n".join(_measured(check) for check in shown)),
+        "\n".join(f"- [{escape(entry.title)}]({entry.url})" for entry in first.references),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _costs(group: Group) -> str:
+    """What was seen and what the fix could win back, per model and together."""
+    shown = group.checks[:MODELS_SHOWN]
+    rows = [
+        [
+            code(check.model) if check.model else "recording",
+            check.severity or "",
+            escape(check.summary),
+            f"up to {format_duration(check.cost.ns)}" if check.cost else formatting.ABSENT,
+            format_share(check.cost.share) if check.cost else formatting.ABSENT,
+        ]
+        for check in shown
+    ]
+    if len(group.checks) > 1:
+        total = f"**up to {format_duration(group.cost_ns)}**"
+        rows.append([f"**sum of {len(group.checks)}**", "", _left_out(len(group.checks) - len(shown)), total, ""])
+    return _table(["Model", "Severity", "What was seen", "Could be won back", "Of its time"], rows, words=3)
+
+
+def _left_out(number: int) -> str:
+    """Says that a table does not show everything; empty where it does."""
+    return f"{number:,} more in the JSON report" if number > 0 else ""
+
+
+def _evidence(check: Check) -> str:
+    """The intervals that weigh most, as a list."""
+    shown = check.evidence[:EVIDENCE_SHOWN]
+    lines = [
+        f"- {formatting.moment(entry.start_ns)} – {formatting.moment(entry.end_ns)} "
+        f"({format_duration(entry.end_ns - entry.start_ns)}): {code(entry.label)}, {code(entry.table)} row {entry.row}"
+        for entry in shown
+    ]
+    rest = check.evidence_total - len(shown)
+    if rest > 0:
+        lines.append(f"- and {rest:,} more")
+    about = f"{code(check.model)}:\n\n" if check.model else ""
+    return about + "\n".join(lines)
+
+
+def _measured(check: Check) -> str:
+    """The numbers that decided, and how the cost was worked out."""
+    rows = [
+        [escape(metric.name), formatting.quantity(metric.value, metric.unit), formatting.condition(metric)]
+        for metric in check.metrics
+    ]
+    about = f"{code(check.model)}:\n\n" if check.model else ""
+    cost = f"Cost: {escape(check.cost.basis)}" if check.cost else ""
+    numbers = _table(["Metric", "Value", "A problem at"], rows) if rows else ""
+    return about + "\n\n".join(part for part in (numbers, cost) if part)
+
+
+def _not_judged(report: Report) -> str:
+    lines = [
+        f"- {_ids(obstacle.checks)}: {escape(obstacle.reason)} {escape(obstacle.record)}".rstrip()
+        for obstacle in obstacles(report.checks)
+    ]
+    lines += [
+        f"- {code(check.id)} failed{f' on {code(check.model)}' if check.model else ''}: {escape(check.summary)}"
+        for check in with_outcome(report.checks, "error")
+    ]
+    return "### Not judged\n\n" + "\n".join(lines) if lines else ""
+
+
+def _ids(checks: Sequence[Check]) -> str:
+    return ", ".join(code(name) for name in names(checks))
+
+
+def _passed(report: Report) -> str:
+    lines = [
+        f"{title}: {_ids(checks)}."
+        for outcome, title in (("passed", "Passed"), ("not_applicable", "Not applicable"))
+        if (checks := with_outcome(report.checks, outcome))
+    ]
+    return "\n\n".join(lines)
+
+
+def _models(report: Report) -> str:
+    rows = model_rows(report.models)
+    if not rows:
+        return ""
+    columns = model_columns(rows)
+    header = ["Model", *(column.title.replace("\n", " ") for column in columns)]
+    shown = rows if len(rows) <= MODELS_SHOWN else (*rows[: MODELS_SHOWN - 1], rows[-1])
+    lines = [[code(row.name), *(column.cell(row) for column in columns)] for row in shown]
+    return "\n\n".join(
+        part for part in ("### Models", _table(header, lines), _left_out(len(rows) - len(shown))) if part
+    )
+
+
+def _aggregation(report: Report) -> str:
+    lines = [
+        (model, entry)
+        for model, group in by_model(report.aggregation).items()
+        for row in group
+        for entry in event_rows(row)
+    ]
+    if not lines:
+        return ""
+    columns = event_columns([entry for _, entry in lines])
+    header = ["Model", "Event", *(column.title for column in columns)]
+    rows = [
+        [code(model) if model else "", code(entry.event), *(column.cell(entry) for column in columns)]
+        for model, entry in lines[:EVENTS_SHOWN]
+    ]
+    notes = [OVERLAP_NOTE] if any(column.title == "elapsed" for column in columns) else []
+    notes += [WARM_NOTE] if any(entry.event.endswith(WARM) for _, entry in lines) else []
+    notes.append(formatting.ABSENT_NOTE)
+    if len(lines) > EVENTS_SHOWN:
+        notes.append(_left_out(len(lines) - EVENTS_SHOWN))
+    body = f"{_table(header, rows, words=3)}\n\n" + "\n".join(f"- {note}" for note in notes)
+    return _details(f"Events by model ({format_count(len(lines), 'line')})", body)
+
+
+def _coverage(report: Report) -> str:
+    if not report.coverage:
+        return ""
+    rows = [
+        [
+            escape(entry.instrument),
+            entry.state,
+            escape(entry.conclusion),
+            escape(entry.advice),
+            formatting.count(entry.rows),
+        ]
+        for entry in report.coverage
+    ]
+    body = _table(["Instrument", "State", "What follows", "To see more", "Rows"], rows, words=4)
+    return _details("Coverage", body)
