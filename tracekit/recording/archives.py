@@ -31,7 +31,8 @@ _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
 _MAX_COMMENT = 65_535
-_ARCHIVE_SUFFIXES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+ARCHIVE_SUFFIXES: Final = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+"""Names of archives inside an archive, which are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _opener(
                 yield stream  # type: ignore[misc]  # ZipExtFile has all that is read from a BinaryIO
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
             raise UnreadableRecording(
-                f"'{base_name(info.filename)}' in {label} is damaged ({_sentence(error)}); {PACK_AGAIN}"
+                f"{base_name(info.filename)[:80]!r} in {label} is damaged ({_sentence(error)}); {PACK_AGAIN}"
             ) from error
 
     return opened
@@ -107,8 +108,6 @@ def _check_member(info: zipfile.ZipInfo, label: str) -> None:
         raise UnreadableRecording(f"{label} is encrypted; unpack it and pass the folder")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise UnreadableRecording(f"{label} packs {shown} with a method other than deflate; {PACK_AGAIN}")
-    if name.lower().endswith(_ARCHIVE_SUFFIXES) and not _is_clutter(name):
-        raise UnreadableRecording(f"{label} holds another archive, {shown}; {PACK_AGAIN}")
     allowed = limits.MAX_COMPRESSION_RATIO * max(info.compress_size, 1)
     if info.file_size > limits.RATIO_FREE_BYTES and info.file_size > allowed:
         raise UnreadableRecording(

@@ -66,6 +66,8 @@ class Inputs:
     notes: list[str] = field(default_factory=list)
     bundles: list[str] = field(default_factory=list)
     """Names of trace bundles that were met and not read."""
+    met: int = 0
+    """How many entries of folders were looked at."""
     archives: ExitStack = field(default_factory=ExitStack)
     """Keeps archives open, since their members are opened later; goes with the inputs."""
 
@@ -82,15 +84,20 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
         try:
             resolved = path.resolve()
             if resolved in seen:
-                inputs.notes.append(f"'{path.name}' was given twice and read once")
+                inputs.notes.append(f"{quoted(path.name)} was given twice and read once")
                 continue
             seen.add(resolved)
             _add_path(inputs, path)
         except OSError as error:
-            raise os_error(f"'{path.name or given}'", error) from error
+            raise os_error(quoted(path.name or str(given)), error) from error
         except (ValueError, RuntimeError) as error:
             raise UnreadableRecording(f"{str(given)[:80]!r} is no usable path ({error})") from error
     return inputs
+
+
+def quoted(name: str) -> str:
+    """A name as it may stand in a message: file names may hold control characters."""
+    return "'" + "".join(char if char.isprintable() else "?" for char in name[:200]) + "'"
 
 
 def os_error(label: str, error: OSError) -> UnreadableRecording:
@@ -104,8 +111,8 @@ def os_error(label: str, error: OSError) -> UnreadableRecording:
 def bundle_refused(name: str) -> UnreadableRecording:
     """The error for a trace bundle."""
     return UnreadableRecording(
-        f"'{name}' is an Instruments trace bundle, which tracekit does not read natively; {HOW_TO_EXPORT}, then pass "
-        "the folder of these files"
+        f"{quoted(name)} is an Instruments trace bundle, which tracekit does not read natively; {HOW_TO_EXPORT}, "
+        "then pass the folder of these files"
     )
 
 
@@ -125,7 +132,9 @@ def _add_path(inputs: Inputs, path: Path) -> None:
     elif stat.S_ISREG(mode):
         _add_file(inputs, _file_source(path, explicit=True))
     else:
-        raise UnreadableRecording(f"'{path.name}' is no regular file; pass - to read an export from standard input")
+        raise UnreadableRecording(
+            f"{quoted(path.name)} is no regular file; pass - to read an export from standard input"
+        )
 
 
 def _is_bundle(path: Path) -> bool:
@@ -134,27 +143,30 @@ def _is_bundle(path: Path) -> bool:
 
 def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int) -> None:
     for path in sorted(folder.iterdir()):
-        if len(inputs.sources) > limits.MAX_FILES:
+        inputs.met += 1
+        if inputs.met > limits.MAX_FILES:
             raise UnreadableRecording(
-                f"'{top.name}' holds more than {limits.MAX_FILES:,} files; pass the exports alone"
+                f"{quoted(top.name)} holds more than {limits.MAX_FILES:,} files; pass the exports alone"
             )
         if path.name.startswith("."):
             continue
         if path.is_symlink() and (not path.exists() or path.is_dir() or not path.resolve().is_relative_to(top)):
-            inputs.notes.append(f"'{path.name}' is a link out of the folder and was left out")
+            inputs.notes.append(
+                f"{quoted(path.name)} is a link out of the folder or to another folder and was left out"
+            )
         elif path.is_dir():
             if _is_bundle(path):
                 inputs.bundles.append(path.name)
             elif depth < limits.MAX_FOLDER_DEPTH:
                 _add_folder(inputs, path, top, depth + 1)
             else:
-                inputs.notes.append(f"folder '{path.name}' lies too deep and was left out")
+                inputs.notes.append(f"folder {quoted(path.name)} lies too deep and was left out")
         elif path.is_file():
             _add_file(inputs, _file_source(path, explicit=False))
 
 
 def _file_source(path: Path, *, explicit: bool) -> Source:
-    label = f"'{path.name}'"
+    label = quoted(path.name)
 
     @contextmanager
     def opened() -> Iterator[BinaryIO]:
@@ -232,5 +244,7 @@ def _add_archive(inputs: Inputs, source: Source) -> None:
                 inputs.bundles.append(name)
             continue
         name = archives.base_name(member.path)
-        label = f"'{name}' in {source.label}"
+        if name.lower().endswith(archives.ARCHIVE_SUFFIXES):
+            raise UnreadableRecording(f"{source.label} holds another archive, {quoted(name)}; {archives.PACK_AGAIN}")
+        label = f"{quoted(name)} in {source.label}"
         _add_file(inputs, Source(name, label, member.size, member.open, explicit=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ import numpy as np
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Run, TableEntry
+from tracekit.recording.export.cells import shortened
 from tracekit.recording.export.toc import failed_recording
+from tracekit.recording.export.xml import EXPORT_AGAIN
 from tracekit.recording.table import NO_ATTRIBUTES, IntegerCells, Table, TableState
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from tracekit.recording.export.toc import TocRun
     from tracekit.recording.table import Cells
 
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
 ONE_RECORDING = "give the files of one recording at a time"
 """What helps when files contradict each other."""
 
@@ -42,10 +46,18 @@ class PlacedTable:
         return None if self.file is None else self.file.nodes[self.index]
 
     @property
+    def label(self) -> str:
+        """How messages call its file."""
+        return "" if self.file is None else self.file.source.label
+
+    @property
     def reason(self) -> str:
         """Why the table cannot be read; empty where it can."""
         if self.file is not None:
             return ""
+        if not _PLAIN_NAME.fullmatch(self.schema):
+            # Not quoted into a command that somebody may paste into a shell.
+            return "listed in the table of contents but not exported"
         return (
             "listed in the table of contents but not exported; export it with `xcrun xctrace export --input run.trace "
             f'--xpath \'/trace-toc/run[@number="{self.run}"]/data/table[@schema="{self.schema}"]\'`'
@@ -146,8 +158,8 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
         return node.run or 1
     if node.run is None and len(toc) > 1:
         raise UnreadableRecording(
-            f"{file.source.label}: table '{node.schema}' does not say which of the {len(toc)} runs it belongs to; "
-            "export it again with `xcrun xctrace export`"
+            f"{file.source.label}: table {shortened(node.schema)} does not say which of the {len(toc)} runs it "
+            f"belongs to; {EXPORT_AGAIN}"
         )
     place = node.run or 1
     if place > len(toc):
@@ -163,23 +175,19 @@ def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[Pla
     kept: list[PlacedTable] = []
     places: dict[tuple[int, int | str], list[PlacedTable]] = {}
     for table in tables:
-        assert table.file is not None  # noqa: S101 - nodes only
         same = places.setdefault((table.run, table.position or table.schema), [])
         twin = next((other for other in same if _equal(other, table)), None)
         if twin is None and same and table.position is not None:
-            assert same[0].file is not None  # noqa: S101 - nodes only
             raise UnreadableRecording(
-                f"{same[0].file.source.label} and {table.file.source.label} both hold table {table.position} of run "
+                f"{same[0].label} and {table.label} both hold table {table.position} of run "
                 f"{table.run}, with different content: they are not from the same recording; {ONE_RECORDING}"
             )
         if twin is None:
             same.append(table)
             kept.append(table)
         else:
-            assert twin.file is not None  # noqa: S101 - nodes only
             notes.append(
-                f"table '{table.schema}' in {table.file.source.label} is the same as in {twin.file.source.label} and "
-                "was left out"
+                f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was left out"
             )
     return kept
 
@@ -221,7 +229,7 @@ def _joined(toc: TocRun, nodes: Sequence[PlacedTable], label: str, notes: list[s
             raise _contradiction(table, label)
         if table.position is None and len(free) != 1:
             extra.append(table)
-            notes.append(f"which of several tables '{table.schema}' one of the nodes holds is unknown")
+            notes.append(f"which of several tables {shortened(table.schema)} one of the nodes holds is unknown")
             continue
         free[0].file, free[0].index = table.file, table.index
     return listed + extra
@@ -229,8 +237,7 @@ def _joined(toc: TocRun, nodes: Sequence[PlacedTable], label: str, notes: list[s
 
 def _contradiction(table: PlacedTable, label: str) -> UnreadableRecording:
     place = "" if table.position is None else f" at position {table.position}"
-    source = "" if table.file is None else table.file.source.label
     return UnreadableRecording(
-        f"{source} holds table '{table.schema}'{place}, which {label} does not list there: they are not from the same "
-        f"recording; {ONE_RECORDING}"
+        f"{table.label} holds table {shortened(table.schema)}{place}, which {label} does not list there: they are not "
+        f"from the same recording; {ONE_RECORDING}"
     )

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
+from tracekit.recording.export.cells import shortened
 from tracekit.recording.export.nodes import ROOT as NODES_ROOT
 from tracekit.recording.export.nodes import read_nodes
 from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.export.xml import doctype_refused, read_head
 from tracekit.recording.progress import Meter
-from tracekit.recording.sources import HOW_TO_EXPORT, bundle_refused
+from tracekit.recording.sources import HOW_TO_EXPORT, bundle_refused, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -72,7 +73,7 @@ def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progr
         if found.nodes or not found.track_details:
             loaded.files.append(ExportedFile(source, found.nodes))
     _judge_details(loaded, details)
-    loaded.notes.extend(f"the trace bundle '{name}' beside the exports was not read" for name in inputs.bundles)
+    loaded.notes.extend(f"the trace bundle {quoted(name)} beside the exports was not read" for name in inputs.bundles)
     return loaded
 
 
@@ -93,17 +94,20 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             found.append((source, head.root))
         elif source.explicit:
             raise UnreadableRecording(
-                f"{source.label} begins with <{head.root[:60]}>, where an export begins with <{NODES_ROOT}> or "
-                f"<{TOC_ROOT}>; pass XML that `xcrun xctrace export` wrote"
+                f"{source.label} begins with the element {shortened(head.root)}, where an export begins with "
+                f"<{NODES_ROOT}> or <{TOC_ROOT}>; pass XML that `xcrun xctrace export` wrote"
             )
         elif claims_xml:
-            inputs.notes.append(f"{source.label} begins with <{head.root[:60]}>, is no export, and was left out")
+            inputs.notes.append(
+                f"{source.label} begins with the element {shortened(head.root)}, is no export, and was left out"
+            )
     if not found:
         if inputs.bundles:
             raise bundle_refused(inputs.bundles[0])
         seen = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(
-            f"'{inputs.name}' holds no XML that `xctrace export` wrote{seen}; if you have a trace, {HOW_TO_EXPORT}"
+            f"{quoted(inputs.name)} holds no XML that `xctrace export` wrote{seen}; if you have a trace, "
+            f"{HOW_TO_EXPORT}"
         )
     return found
 

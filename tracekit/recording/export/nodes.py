@@ -253,6 +253,6 @@ class _NodeReader:
         return ": it holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; leave it out"
 
     def _error(self, reason: str) -> UnreadableRecording:
-        schema = f", table '{self._current[0].schema}'" if self._current else ""
+        schema = f", table {shortened(self._current[0].schema)}" if self._current else ""
         place = f", node {self._nodes}" if self._nodes else ""
         return UnreadableRecording(f"{self._source.label}{place}{schema}: {reason}; {EXPORT_AGAIN}")

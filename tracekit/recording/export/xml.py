@@ -111,6 +111,7 @@ def malformed(label: str, error: etree.XMLSyntaxError, hint: str = "") -> Unread
     message = " ".join((error.msg or "unknown error").split())
     line, column = error.position
     message = re.sub(r",? line \d+, column \d+.*$", "", message)[:160]
+    message = "".join(char if char.isprintable() else "?" for char in message)
     place = f" at line {line}, column {column}" if line else ""
     return UnreadableRecording(
         f"{label} is not well-formed XML{place} ({message}){hint or ': it may be cut off or edited'}; {EXPORT_AGAIN}"
