@@ -45,7 +45,8 @@ def _laid_out(page: str) -> str:
 
     console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST))
     with console.capture() as capture:
-        console.print(Markdown(page))
+        # Not every terminal can follow a link that it does not show.
+        console.print(Markdown(page, hyperlinks=False))
     return capture.get()
 
 

@@ -21,13 +21,13 @@ def run() -> None:
     sys.exit(main(sys.argv[1:]))
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> ExitStatus:
     """Run one command line and return its exit status. Never raises, except `SystemExit` for `--help` and such."""
     debug = "--debug" in arguments
     try:
         _check_command(arguments)
         options = build_parser().parse_args(arguments)
-        return int(options.run(options))
+        return ExitStatus(options.run(options))
     except KeyboardInterrupt:
         narrate("tracekit: stopped before it was done.")
         return ExitStatus.INTERRUPTED

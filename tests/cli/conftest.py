@@ -1,0 +1,74 @@
+"""How the command line is run in tests: in this process, or in one of its own where streams matter."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tracekit.cli.main import main
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command line did."""
+
+    status: int
+    out: str
+    err: str
+
+
+Tracekit = Callable[..., Outcome]
+
+
+@pytest.fixture
+def tracekit(capsys: pytest.CaptureFixture[str]) -> Tracekit:
+    """Run a command line in this process."""
+
+    def call(*arguments: str | Path) -> Outcome:
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as left:
+            status = int(left.code or 0)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def spawn() -> Tracekit:
+    """Run a command line in a process of its own."""
+
+    def call(*arguments: str | Path, stdin: bytes = b"", **environment: str) -> Outcome:
+        command: Sequence[str] = [sys.executable, "-m", "tracekit", *map(str, arguments)]
+        kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
+        result = subprocess.run(command, input=stdin, capture_output=True, env=kept | environment, check=False)
+        return Outcome(
+            result.returncode, result.stdout.decode("utf-8", "replace"), result.stderr.decode("utf-8", "replace")
+        )
+
+    return call
+
+
+@pytest.fixture
+def reload(samples: Path) -> Path:
+    """The sample whose models are loaded before every prediction."""
+    return samples / "style_transfer_reload"
+
+
+@pytest.fixture
+def clean(samples: Path) -> Path:
+    """The sample without a finding."""
+    return samples / "style_transfer_fixed"
+
+
+@pytest.fixture
+def blind(samples: Path) -> Path:
+    """The sample in which nothing can be judged."""
+    return samples / "not_instrumented"

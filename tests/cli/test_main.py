@@ -1,0 +1,140 @@
+"""Every way of leaving has its exit status and its sentence."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tracekit as package
+from tracekit.cli import parser as parser_module
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.parser import COMMANDS, build_parser
+from tracekit.errors import UsageError
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
+    """Put a command named `tables` in the list that raises the given exception."""
+
+    def install(error: BaseException) -> None:
+        def run(arguments: argparse.Namespace) -> ExitStatus:
+            raise error
+
+        command = Command("tables", "fails", "fails", lambda _: None, run)
+        commands = tuple(command if entry.name == "tables" else entry for entry in COMMANDS)
+        monkeypatch.setattr(parser_module, "COMMANDS", commands)
+
+    return install
+
+
+def test_version_is_printed(tracekit) -> None:
+    result = tracekit("--version")
+    assert (result.status, result.out) == (0, f"tracekit {package.__version__}\n")
+
+
+def test_help_names_every_command_and_every_exit_status(tracekit) -> None:
+    result = tracekit("--help")
+    assert result.status == 0
+    for command in COMMANDS:
+        assert f"    {command.name} " in result.out
+    assert [line.split()[0] for line in result.out.split("exit status:\n")[1].splitlines()] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS])
+def test_every_command_has_help(tracekit, name: str) -> None:
+    result = tracekit(name, "--help")
+    assert result.status == 0
+    assert result.out.startswith(f"usage: tracekit {name}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "name a command: analyze, tables, detectors, explain (see 'tracekit --help')"),
+        (["analyse"], "there is no command named 'analyse'; did you mean 'analyze'?"),
+        (["-"], "name a command before the path: 'tracekit analyze -'"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["analyze"], "the following arguments are required: PATH (see 'tracekit analyze --help')"),
+        (["analyze", "x", "--fail-on", "worst"], "argument --fail-on: invalid choice: 'worst'"),
+        (["analyze", "x", "--format", "html"], "argument --format: invalid choice: 'html'"),
+        (["analyze", "x", "--run", "two"], "argument --run: invalid run number value: 'two'"),
+        (["analyze", "x", "--run", "0"], "argument --run: invalid run number value: '0'"),
+        (["analyze", "x", "-q", "-v"], "argument -v/--verbose: not allowed with argument -q/--quiet"),
+        (["analyze", "x", "--sor", "mean"], "unrecognized arguments: --sor mean"),
+        (["explain"], "the following arguments are required: ID"),
+        (["--print-completion", "fish"], "argument --print-completion: invalid choice: 'fish'"),
+    ],
+)
+def test_bad_usage_is_one_sentence_and_status_2(tracekit, arguments: list[str], sentence: str) -> None:
+    result = tracekit(*arguments)
+    assert result.status == 2
+    assert result.out == ""
+    if arguments != ["--nonsense"]:
+        assert result.err.startswith(f"tracekit: {sentence}")
+    assert result.err.count("\n") == 1
+
+
+def test_a_path_without_a_command_gets_the_command_that_was_meant(tracekit, tmp_path: Path) -> None:
+    result = tracekit(tmp_path)
+    assert result.status == 2
+    assert result.err == f"tracekit: name a command before the path: 'tracekit analyze {tmp_path}'\n"
+
+
+def test_an_expected_failure_is_its_own_sentence(tracekit, failing) -> None:
+    failing(UsageError("that does not exist; try this."))
+    result = tracekit("tables")
+    assert (result.status, result.out, result.err) == (2, "", "tracekit: that does not exist; try this.\n")
+
+
+def test_an_unexpected_failure_asks_to_be_reported_and_shows_no_traceback(tracekit, failing) -> None:
+    failing(KeyError("some\ncolumn"))
+    result = tracekit("tables")
+    assert result.status == 2
+    assert (
+        result.err == r"tracekit: internal error (KeyError: 'some\ncolumn'); run again with --debug and report it." "\n"
+    )
+
+
+@pytest.mark.parametrize("error", [UsageError("wrong"), ZeroDivisionError()])
+def test_debug_adds_the_traceback(tracekit, failing, error: Exception) -> None:
+    failing(error)
+    result = tracekit("tables", "--debug")
+    assert result.status == 2
+    assert result.err.startswith("Traceback (most recent call last):")
+    assert type(error).__name__ in result.err
+    assert result.err.splitlines()[-1].startswith("tracekit: ")
+
+
+def test_ctrl_c_is_one_sentence_and_status_130(tracekit, failing) -> None:
+    failing(KeyboardInterrupt())
+    result = tracekit("tables")
+    assert (result.status, result.out) == (130, "")
+    assert result.err == "tracekit: stopped before it was done.\n"
+
+
+def test_running_out_of_memory_is_a_sentence_too(tracekit, failing) -> None:
+    failing(MemoryError())
+    result = tracekit("tables")
+    assert result.status == 2
+    assert "Traceback" not in result.err
+
+
+def test_every_flag_of_every_command_says_what_it_does() -> None:
+    (commands,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    assert set(commands.choices) == {command.name for command in COMMANDS}
+    for command in commands.choices.values():
+        for action in command._actions:
+            assert action.help, f"{command.prog} {action.option_strings or action.dest} has no help"
+
+
+def test_the_statuses_are_the_published_ones() -> None:
+    assert {status.name: int(status) for status in ExitStatus} == {
+        "DONE": 0,
+        "GATE_FAILED": 1,
+        "UNUSABLE": 2,
+        "INTERRUPTED": 130,
+    }
