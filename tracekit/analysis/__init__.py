@@ -1,1 +1,1 @@
-"""."""
+"""Numbers from a trace: statistics, aggregation, concurrency, copies. Pure functions without wording or thresholds."""

@@ -5,8 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.errors import unknown
+from tracekit.trace.events import Kind, Level
+
 if TYPE_CHECKING:
-    from tracekit.analysis.statistics import Statistics
+    from collections.abc import Iterable, Iterator
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.trace.model import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +27,7 @@ class AggregationRow:
 
     lane: str
     label: str
-    """Event as recorded."""
+    """Event as recorded. For the hardware lanes the kind, since their labels name single pieces of work."""
     kind: str
     guessed: bool
     model: str | None
@@ -25,3 +37,72 @@ class AggregationRow:
     statistics: Statistics
     warm: Statistics | None
     """Predictions only: without the first one after each load. None for other kinds, and where none is left."""
+
+
+SORT_COLUMNS: dict[str, str] = {
+    "total": "total_ns",
+    "count": "count",
+    "elapsed": "union_ns",
+    "mean": "mean_ns",
+    "min": "min_ns",
+    "median": "p50_ns",
+    "p90": "p90_ns",
+    "p95": "p95_ns",
+    "p99": "p99_ns",
+    "max": "max_ns",
+    "stdev": "stdev_ns",
+}
+"""Names for `--sort`, with the field of `Statistics` that each sorts by, descending."""
+
+
+def aggregate(trace: Trace) -> tuple[AggregationRow, ...]:
+    """The Core ML lanes by lane, event, model and level, largest total first. O(n log n)."""
+    rows = [*_rows(trace.activity, "label", first_after_load(trace.activity))]
+    for frame in (trace.data, trace.compute, trace.other):
+        rows.extend(_rows(frame, "label", np.zeros(len(frame), dtype=bool)))
+    return sort_rows(rows, "total")
+
+
+def aggregate_hardware(trace: Trace) -> tuple[AggregationRow, ...]:
+    """The Neural Engine, GPU and MPS lanes by lane, kind and model, largest total first. O(n log n)."""
+    return sort_rows(_rows(trace.hardware, "kind", np.zeros(len(trace.hardware), dtype=bool)), "total")
+
+
+def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationRow, ...]:
+    """Rows by a column of `SORT_COLUMNS`, descending, rows without a value last; ties by lane, label, model, level.
+
+    Raises `UsageError` for an unknown column.
+    """
+    if column not in SORT_COLUMNS:
+        raise unknown("column", column, SORT_COLUMNS)
+    field = SORT_COLUMNS[column]
+
+    def key(row: AggregationRow) -> tuple[bool, float, str, str, str, str]:
+        value = getattr(row.statistics, field)
+        return (value is None, -(value or 0), row.lane, row.label, row.model or "", row.level)
+
+    return tuple(sorted(rows, key=key))
+
+
+def _rows(frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_]) -> Iterator[AggregationRow]:
+    """One row for each lane, `name`, kind, model and level of an event frame. `cold`: rows that warm leaves out."""
+    keys = list(dict.fromkeys(["lane", name, "kind", "guessed", "model", "level"]))
+    group = frame.groupby(keys, observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    order = np.argsort(group, kind="stable")
+    starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
+    for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        statistics = duration_statistics(starts[members], durations[members])
+        if statistics is None:
+            continue
+        key = frame.iloc[members[0]]
+        warm = members[~cold[members]]
+        yield AggregationRow(
+            lane=str(key["lane"]),
+            label=str(key[name]),
+            kind=str(key["kind"]),
+            guessed=bool(key["guessed"]),
+            model=key["model"] if isinstance(key["model"], str) else None,
+            level=key["level"] if isinstance(key["level"], str) else Level.TOP.value,
+            statistics=statistics,
+            warm=duration_statistics(starts[warm], durations[warm]) if key["kind"] == Kind.PREDICTION else None,
+        )

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.intervals import union_length
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+
+QUANTILE_MINIMUM: tuple[tuple[float, int], ...] = ((0.90, 10), (0.95, 20), (0.99, 100))
+"""Smallest count for each quantile: 1 / (1 - q). Below it the quantile is just the largest value, or lies between the
+largest two, and says nothing that the maximum does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Durations in ns. A quantile is None where there are too few values for it."""
+    """Durations in ns. A quantile is None where there are too few values for it (`QUANTILE_MINIMUM`)."""
 
     count: int
     total_ns: int
@@ -17,8 +31,39 @@ class Statistics:
     mean_ns: float
     min_ns: int
     p50_ns: float
+    """Median; between the middle two for an even count."""
     p90_ns: float | None
     p95_ns: float | None
     p99_ns: float | None
     max_ns: int
     stdev_ns: float | None
+    """Sample standard deviation (n - 1); None below two values. Which one Instruments shows is not documented."""
+
+
+def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statistics | None:
+    """Statistics of rows with these starts and durations, shape (n,) each; None where n is 0.
+
+    Quantiles interpolate linearly between the neighbouring values. O(n log n).
+    """
+    count = len(durations_ns)
+    if count == 0:
+        return None
+    values = np.quantile(durations_ns, [0.5, *(level for level, _ in QUANTILE_MINIMUM)])
+    p90, p95, p99 = (
+        float(value) if count >= minimum else None
+        for value, (_, minimum) in zip(values[1:], QUANTILE_MINIMUM, strict=True)
+    )
+    total = int(durations_ns.sum())
+    return Statistics(
+        count=count,
+        total_ns=total,
+        union_ns=union_length(starts_ns, starts_ns + durations_ns),
+        mean_ns=total / count,
+        min_ns=int(durations_ns.min()),
+        p50_ns=float(values[0]),
+        p90_ns=p90,
+        p95_ns=p95,
+        p99_ns=p99,
+        max_ns=int(durations_ns.max()),
+        stdev_ns=float(durations_ns.std(ddof=1)) if count >= 2 else None,
+    )
