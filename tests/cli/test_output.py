@@ -1,0 +1,99 @@
+"""Streams: narrow encodings, readers that leave, full disks, no stream at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tracekit.cli import output
+from tracekit.errors import TracekitError
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("17.17 µs × 3", "17.17 us x 3"), ("≥ 10 %…", ">= 10 %..."), ("模型", "??"), ("\ud800", "?")],
+)
+def test_what_cannot_be_encoded_becomes_the_nearest_ascii(
+    monkeypatch: pytest.MonkeyPatch, text: str, shown: str
+) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    output.prepare()
+    output.emit(text)
+    assert raw.getvalue() == shown.encode()
+
+
+def test_utf8_formats_are_utf8_whatever_the_stream_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    output.prepare()
+    output.emit('{"name": "µ 模型"}', utf8=True)
+    assert raw.getvalue().decode("utf-8") == '{"name": "µ 模型"}'
+
+
+def test_a_missing_stream_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    output.prepare()
+    output.emit("data")
+    output.narrate("narration")
+    assert not output.has_color()
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def write(self, _: str) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(TracekitError, match="cannot write to standard output: No space left on device"):
+        output.emit("data")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_gives_status_2_and_no_traceback() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "tracekit", "detectors"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 2
+    assert result.stderr == "tracekit: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("arguments", [["detectors"], ["detectors", "--format", "json"]])
+def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [sys.executable, "-m", "tracekit", *arguments], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "expected"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+        (False, {}, False),
+    ],
+)
+def test_colour_needs_a_terminal_that_wants_it(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, environment: dict[str, str], expected: bool
+) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: terminal)
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert output.has_color() is expected

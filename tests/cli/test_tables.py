@@ -1,0 +1,95 @@
+"""`tracekit tables`: what a recording holds, with nothing turned into zero."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+TWO_TABLES = """<?xml version="1.0"?>
+<trace-query-result>
+<node xpath='//trace-toc[1]/run[1]/data[1]/table[3]'><schema name="first"><col><mnemonic>time</mnemonic><name>T</name>
+<engineering-type>event-time</engineering-type></col></schema>
+<row><event-time id="1" fmt="0">0</event-time></row><row><event-time ref="1"/></row></node>
+<node xpath='//trace-toc[1]/run[1]/data[1]/table[7]'><schema name="second"><col><mnemonic>time</mnemonic><name>T</name>
+<engineering-type>event-time</engineering-type></col><col><mnemonic>what</mnemonic><name>W</name>
+<engineering-type>string</engineering-type></col></schema></node>
+</trace-query-result>
+"""
+
+TOC = """<?xml version="1.0"?>
+<trace-toc><run number="1"><info/><data>
+<table schema="tick"/><table schema="never-exported" target-pid="SINGLE" device-uuid="SECRET"/><table schema="first"/>
+<table schema="tick"/><table schema="tick"/><table schema="tick"/><table schema="second"/>
+</data></run></trace-toc>
+"""
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    """A file with a table of two rows and an empty one."""
+    path = tmp_path / "export.xml"
+    path.write_text(TWO_TABLES, encoding="utf-8")
+    return path
+
+
+def test_each_table_has_its_place_state_and_counts(tracekit, export: Path) -> None:
+    result = tracekit("tables", export)
+    assert (result.status, result.err) == (0, "")
+    heading, *lines = [line.split() for line in result.out.splitlines()]
+    assert heading == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes", "reason"]
+    assert lines == [
+        ["1", "3", "rows", "2", "1", "first", "export.xml"],
+        ["1", "7", "empty", "0", "2", "second", "export.xml"],
+    ]
+
+
+def test_json_says_null_for_what_is_not_known(tracekit, export: Path, tmp_path: Path) -> None:
+    (tmp_path / "toc.xml").write_text(TOC, encoding="utf-8")
+    listed = {entry["schema"]: entry for entry in json.loads(tracekit("tables", tmp_path, "--format", "json").out)}
+    absent = listed["never-exported"]
+    assert absent["state"] == "unreadable"
+    assert (absent["rows"], absent["columns"]) == (None, None)
+    assert absent["attributes"] == {"target-pid": "SINGLE", "device-uuid": "<private>"}
+    assert "not exported" in absent["reason"]
+
+
+def test_text_shows_a_dash_for_what_is_not_known(tracekit, export: Path, tmp_path: Path) -> None:
+    (tmp_path / "toc.xml").write_text(TOC, encoding="utf-8")
+    result = tracekit("tables", tmp_path)
+    (line,) = (line for line in result.out.splitlines() if "never-exported" in line)
+    assert line.split()[2:5] == ["unreadable", "-", "-"]
+    assert "SECRET" not in result.out
+
+
+def test_several_paths_are_one_recording(tracekit, export: Path, tmp_path: Path) -> None:
+    toc = tmp_path / "elsewhere" / "list.xml"
+    toc.parent.mkdir()
+    toc.write_text(TOC, encoding="utf-8")
+    listed = json.loads(tracekit("tables", export, toc, "--format", "json").out)
+    assert {entry["schema"] for entry in listed} >= {"first", "second", "never-exported"}
+
+
+def test_standard_input_is_a_path(spawn) -> None:
+    result = spawn("tables", "-", stdin=TWO_TABLES.encode())
+    assert result.status == 0
+    assert "standard input" in result.out
+
+
+def test_a_broken_file_is_one_sentence_and_status_2(tracekit, tmp_path: Path) -> None:
+    path = tmp_path / "broken.xml"
+    path.write_text(TWO_TABLES[:300], encoding="utf-8")
+    result = tracekit("tables", path)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("tracekit: ")
+    assert "broken.xml" in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_names_in_a_recording_cannot_steer_the_terminal(tracekit, tmp_path: Path) -> None:
+    path = tmp_path / "export.xml"
+    path.write_text(TWO_TABLES.replace('"first"', '"first&#x202e;&#x85;"'), encoding="utf-8")
+    out = tracekit("tables", path).out
+    assert "first" in out
+    assert not set(out) & {"\u202e", "\x85"}
