@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lxml import etree
+
+from tracekit.testing.contents import table_list
+from tracekit.testing.export_xml import write_export, write_single_export
+from tracekit.testing.machines import WINDOW_SERVER, Process
+from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
+from tracekit.testing.scenario import CORE_ML, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+MS = 1_000_000
+MODEL = Model("Segmenter")
+
+
+def everything(**changes: object) -> Scenario:
+    """A scenario with rows in every table."""
+    scenario = Scenario(Process('Came<ra> & "Co"', 412), duration_ns=2_000 * MS, **changes)
+    scenario.load(MODEL, 100 * MS, 25 * MS)
+    prediction = scenario.predict(MODEL, 200 * MS, 8 * MS)
+    prediction.event("Input Copy", 10_000, 300_000)
+    prediction.neural_engine(900_000, 3_500_000)
+    prediction.gpu(4_500_000, 3_000_000, buffers=2)
+    whole = scenario.predict(Model("Pipeline", 2), 300 * MS, 20 * MS)
+    whole.stage("Decoder", 1 * MS, 6 * MS).event("CPU", 0, 6 * MS)
+    scenario.gpu_work(5 * MS, 600_000, WINDOW_SERVER, frame=7)
+    scenario.gpu_work(6 * MS, 600_000, None, channel="Compute", label="")
+    scenario.derive_gpu_states()
+    scenario.thermal.append(StateRow(0, 2_000 * MS, "Fair"))
+    scenario.gpu_performance.append(StateRow(50 * MS, 70 * MS, "Maximum"))
+    scenario.hang(400 * MS, 120 * MS)
+    scenario.points.append(PointRow(7 * MS, "Shutter", "com.example.camera", "photo 1"))
+    scenario.signposts.append(SignpostRow(5 * MS, 60 * MS, "Frame", "com.example.camera", "render", "n=1"))
+    scenario.signposts.append(SignpostRow(6 * MS, 6 * MS, "Frame", "com.example.camera", "render"))
+    return scenario
+
+
+def tables(folder: Path, scenario: Scenario, read_export: Callable[..., list]) -> dict[str, object]:
+    """Nodes by file name without ending."""
+    paths = write_export(scenario, folder)
+    return {path.stem: read_export(path)[0] for path in paths if path.name != "toc.xml"}
+
+
+@pytest.mark.parametrize("version", ["16.4", "26.3", "27.2"])
+def test_ids_rise_from_one_and_references_point_backwards_to_the_same_tag(tmp_path: Path, version: str) -> None:
+    references = 0
+    for path in write_export(everything(xcode_version=version), tmp_path):
+        if path.name == "toc.xml":
+            continue
+        tags: dict[int, str] = {}
+        for element in etree.parse(path).getroot().iter():
+            if "ref" in element.attrib:
+                references += 1
+                assert set(element.attrib) == {"ref"}
+                assert not len(element)
+                assert not element.text
+                assert tags[int(element.get("ref"))] == element.tag
+            elif "id" in element.attrib:
+                assert int(element.get("id")) == len(tags) + 1
+                assert "fmt" in element.attrib
+                tags[len(tags) + 1] = element.tag
+            elif element.tag == "sentinel":
+                assert not element.attrib
+                assert not element.text
+    assert references > 50
+
+
+@pytest.mark.parametrize("version", ["16.4", "26.3", "27.2"])
+def test_every_row_has_a_cell_of_its_type_for_each_column(
+    tmp_path: Path, read_export: Callable[..., list], version: str
+) -> None:
+    rows = 0
+    for node in tables(tmp_path, everything(xcode_version=version), read_export).values():
+        for row in node.rows:
+            rows += 1
+            assert len(row) == len(node.columns)
+            for cell, (_, _, kind) in zip(row, node.columns, strict=True):
+                assert cell is None or cell.tag == kind
+    assert rows > 25
+
+
+def test_equal_values_are_written_once(tmp_path: Path) -> None:
+    write_export(everything(), tmp_path)
+    for path in tmp_path.glob("*intervals*.xml"):
+        written = [
+            (element.tag, element.text)
+            for element in etree.parse(path).getroot().iter()
+            if "id" in element.attrib and not len(element) and element.text
+        ]
+        assert len(written) == len(set(written))
+
+
+def test_rows_hold_what_the_scenario_says(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    core_ml = tables(tmp_path, everything(), read_export)[CORE_ML]
+    assert core_ml.integers("start") == [100 * MS, 200 * MS, 200_010_000, 300 * MS, 301 * MS, 301 * MS]
+    assert core_ml.integers("duration") == [25 * MS, 8 * MS, 300_000, 20 * MS, 6 * MS, 6 * MS]
+    assert core_ml.texts("event-label")[:3] == ["Load (cached)", "Prediction", "Input Copy"]
+    assert core_ml.texts("model-name") == ["Segmenter-1"] * 3 + ["Pipeline-2", "Decoder-1", "Decoder-1"]
+    assert core_ml.texts("parent-model-name") == [None] * 4 + ["Pipeline-2"] * 2
+    assert core_ml.texts("model-level") == ["top"] * 4 + ["sub"] * 2
+    assert core_ml.texts("event-type") == [
+        "model-direct-event",
+        "model-direct-event",
+        "model-data-event",
+        "model-direct-event",
+        "model-direct-event",
+        "model-dispatch-event",
+    ]
+
+
+def test_overlapping_rows_stand_in_drawing_lanes_of_their_own(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    core_ml = tables(tmp_path, everything(), read_export)[CORE_ML]
+    assert core_ml.integers("full-layout-id") == [0, 0, 1, 0, 1, 2]
+
+
+def test_the_lane_column_can_be_empty(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    core_ml = tables(tmp_path, everything(event_types=False), read_export)[CORE_ML]
+    assert core_ml.texts("event-type") == [None] * 6
+
+
+def test_gpu_rows_name_process_and_submission_as_real_labels_do(
+    tmp_path: Path, read_export: Callable[..., list]
+) -> None:
+    gpu = tables(tmp_path, everything(), read_export)["metal-gpu-intervals"]
+    assert gpu.texts("process")[:2] == ["WindowServer (502)", None]
+    submissions = gpu.integers("gpu-submission-id")
+    assert gpu.texts("event-label") == [
+        f"Command Buffer 0:Render Command 0   (WindowServer (502)) {submissions[0]:#x}",
+        f"GPU Execution   (<none>) {submissions[1]:#x}",
+        f'Segmenter_main__Op0_MpsGraphInference:Compute Command 0   (Came<ra> & "Co" (412)) {submissions[2]:#x}',
+        f'Segmenter_main__Op0_MpsGraphInference+:Compute Command 0   (Came<ra> & "Co" (412)) {submissions[3]:#x}',
+    ]
+    assert gpu.texts("frame-number") == ["7", None, None, None]
+
+
+def test_a_dispatch_names_its_command_buffer(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    nodes = tables(tmp_path, everything(), read_export)
+    buffer = nodes["metal-gpu-intervals"].integers("cmdbuffer-id")[2]
+    assert nodes["mps-hw-intervals"].texts("event-label") == [f"MPSGraph:0x10f504470 (CommandBuffer: {buffer:#x})"]
+    assert nodes["mps-hw-intervals"].texts("process") == [None]
+
+
+def test_a_duration_of_zero_is_written_as_no_value(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    nodes = tables(tmp_path, everything(), read_export)
+    assert nodes["mps-hw-intervals"].texts("start-latency") == [None]
+    assert nodes["metal-gpu-intervals"].texts("start-latency")[1] is None
+
+
+def test_context_tables_hold_what_happened(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    nodes = tables(tmp_path, everything(), read_export)
+    thermal = nodes["device-thermal-state-intervals"]
+    assert (thermal.texts("thermal-state"), thermal.integers("end")) == (["Fair"], [2_000 * MS])
+    assert thermal.texts("narrative") == ["Fair thermal state"]
+    assert nodes["potential-hangs"].texts("hang-type") == ["Brief Unresponsiveness"]
+    assert nodes["potential-hangs"].texts("thread")[0].startswith("Main Thread")
+    assert nodes["gpu-performance-state-intervals"].texts("gpu-performance-state") == ["Maximum"]
+    signposts = nodes["os-signpost-interval"]
+    assert signposts.texts("name") == ["Frame", "Frame"]
+    assert signposts.integers("layout-qualifier") == [0, 1]
+    assert signposts.texts("start-message") == ["n=1", None]
+    assert nodes["os-signpost.PointsOfInterest"].texts("name") == ["Shutter"]
+    assert nodes["os-signpost.DynamicTracing"].rows == []
+    states = nodes["metal-gpu-state-intervals"]
+    assert sum(states.integers("duration")) == 2_000 * MS
+    periods = nodes["life-cycle-period"]
+    assert periods.texts("period")[-1] == "Foreground"
+    assert sum(periods.integers("duration")) == 2_000 * MS
+    assert nodes["process-info"].texts("process-name") == ['Came<ra> & "Co"']
+    # 2025-06-03T08:15:00Z in ns since 1970.
+    assert nodes["time-info"].texts("trace-start-time") == ["1748938500000000000"]
+
+
+def test_threads_are_shown_in_the_style_of_their_version(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    shown = {
+        version: tables(tmp_path / version, everything(xcode_version=version), read_export)["potential-hangs"]
+        for version in ("16.4", "26.3")
+    }
+    assert shown["16.4"].texts("thread") == ['Main Thread  0x1ee0 (Came<ra> & "Co", pid: 412)']
+    assert shown["26.3"].texts("thread") == ['Main Thread (0x1ee0) (Came<ra> & "Co", pid: 412)']
+
+
+def test_tables_can_be_missing_or_empty_whatever_happened(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    scenario = everything()
+    scenario.missing.add("metal-gpu-intervals")
+    scenario.emptied.add(CORE_ML)
+    scenario.recorded.add("hang-risks")
+    nodes = tables(tmp_path, scenario, read_export)
+    assert "metal-gpu-intervals" not in nodes
+    assert nodes[CORE_ML].rows == []
+    assert len(nodes[CORE_ML].columns) == 12
+    assert nodes["hang-risks"].rows == []
+    assert 'schema="metal-gpu-intervals"' not in (tmp_path / "toc.xml").read_text()
+
+
+def test_layout_is_that_of_the_exporter(tmp_path: Path) -> None:
+    scenario = everything()
+    scenario.emptied.add("mps-hw-intervals")
+    write_export(scenario, tmp_path)
+    full = (tmp_path / f"{CORE_ML}.xml").read_text()
+    assert full.startswith('<?xml version="1.0"?>\n<trace-query-result>\n<node xpath=\'//trace-toc[1]/run[1]/data[1]/')
+    assert "</schema><row><start-time" in full
+    assert full.count("\n<row>") == 5
+    assert full.endswith("</row>\n</node></trace-query-result>\n")
+    empty = (tmp_path / "mps-hw-intervals.xml").read_text()
+    assert empty.endswith("</col></schema></node></trace-query-result>\n")
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["coreml-os-signpost", "ane-hw-intervals-internal"])
+def test_an_empty_export_equals_a_real_one_byte_for_byte_but_for_its_place(
+    tmp_path: Path, corpus: Path, name: str
+) -> None:
+    write_export(Scenario(Process("App", 1), duration_ns=1), tmp_path)
+    real = (corpus / "xml" / f"xcode16.4-{name}-0rows.xml").read_text()
+    ours = (tmp_path / f"{name}.xml").read_text()
+    place = slice(ours.index("/table["), ours.index("]'>"))
+    assert ours.replace(ours[place], real[real.index("/table[") : real.index("]'>")]) == real
+
+
+def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(
+    tmp_path: Path, read_export: Callable[..., list]
+) -> None:
+    second = everything()
+    second.emptied.add(CORE_ML)
+    write_export([everything(), second], tmp_path)
+    first_node, second_node = read_export(tmp_path / f"{CORE_ML}.xml")
+    assert first_node.schema == CORE_ML
+    assert second_node.schema is None
+    assert "/run[2]/" in second_node.xpath
+    toc = etree.parse(tmp_path / "toc.xml")
+    assert [run.get("number") for run in toc.findall("run")] == ["1", "2"]
+
+
+def test_one_file_can_hold_all_tables_with_ids_that_go_on_or_restart(
+    tmp_path: Path, read_export: Callable[..., list]
+) -> None:
+    write_single_export(everything(), tmp_path / "on.xml")
+    write_single_export(everything(), tmp_path / "again.xml", restart_ids=True)
+    on, again = (etree.parse(tmp_path / name) for name in ("on.xml", "again.xml"))
+    assert len(on.xpath("//*[@id='1']")) == 1
+    nodes_with_rows = len(again.xpath("//node[row]"))
+    assert len(again.xpath("//*[@id='1']")) == nodes_with_rows > 10
+    schemas = [node.schema for node in read_export(tmp_path / "on.xml")]
+    assert schemas.count("os-signpost") == 3
+    assert CORE_ML in schemas
+
+
+def test_only_the_chosen_tables_are_exported_but_all_are_listed(tmp_path: Path) -> None:
+    paths = write_export(everything(), tmp_path, only=[CORE_ML])
+    assert sorted(path.name for path in paths) == [f"{CORE_ML}.xml", "toc.xml"]
+    assert 'schema="metal-gpu-intervals"' in (tmp_path / "toc.xml").read_text()
+
+
+def test_the_table_of_contents_can_be_left_out(tmp_path: Path) -> None:
+    write_export(everything(), tmp_path, with_toc=False)
+    assert not (tmp_path / "toc.xml").exists()
+
+
+def test_an_export_without_any_table_is_the_answer_to_a_query_without_a_match(tmp_path: Path) -> None:
+    scenario = everything()
+    scenario.missing = {schema for schema, _ in table_list(scenario)}
+    write_single_export(scenario, tmp_path / "nothing.xml")
+    # The 65 bytes that xctrace writes.
+    assert (tmp_path / "nothing.xml").read_bytes() == (
+        b'<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
+    )
+
+
+def test_the_same_description_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_export(everything(), tmp_path / name)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()

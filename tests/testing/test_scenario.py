@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+
+from tracekit.testing.machines import WINDOW_SERVER, Process
+from tracekit.testing.rows import COMPUTE, DATA, GpuStateRow, Model
+from tracekit.testing.scenario import Scenario
+
+APP = Process("Camera", 412)
+MODEL = Model("Segmenter")
+
+
+def test_a_load_returns_its_end_so_that_the_next_row_can_follow() -> None:
+    scenario = Scenario(APP, duration_ns=1_000)
+    assert scenario.load(MODEL, 100, 50) == 150
+
+
+def test_events_count_from_the_start_of_their_prediction() -> None:
+    scenario = Scenario(APP, duration_ns=1_000)
+    prediction = scenario.predict(MODEL, 300, 200)
+    prediction.event("Input Copy", 10, 20)
+    prediction.event("CPU", 40, 160)
+    prediction.event("New Step", 0, 5, lane=DATA)
+    copy, compute, new = scenario.coreml[1:]
+    assert (copy.start_ns, copy.end_ns, copy.lane, copy.prediction) == (310, 330, DATA, prediction.index)
+    assert (compute.end_ns, compute.lane) == (500, COMPUTE)
+    assert new.label == "New Step"
+
+
+@pytest.mark.parametrize(("at_ns", "duration_ns"), [(-1, 5), (0, 201), (150, 51), (10, -1)])
+def test_an_event_outside_its_prediction_is_refused(at_ns: int, duration_ns: int) -> None:
+    prediction = Scenario(APP, duration_ns=1_000).predict(MODEL, 300, 200)
+    with pytest.raises(ValueError, match="does not lie in a prediction of 200 ns"):
+        prediction.event("Input Copy", at_ns, duration_ns)
+    with pytest.raises(ValueError, match="does not lie in a prediction of 200 ns"):
+        prediction.stage("Decoder", at_ns, duration_ns)
+
+
+@pytest.mark.parametrize(("start_ns", "duration_ns"), [(-1, 5), (990, 11), (5, -1)])
+def test_a_row_outside_the_run_is_refused(start_ns: int, duration_ns: int) -> None:
+    scenario = Scenario(APP, duration_ns=1_000)
+    with pytest.raises(ValueError, match="does not fit a run of 1000 ns"):
+        scenario.predict(MODEL, start_ns, duration_ns)
+    with pytest.raises(ValueError, match="does not fit a run of 1000 ns"):
+        scenario.gpu_work(start_ns, duration_ns, APP)
+
+
+def test_an_unknown_event_needs_a_lane() -> None:
+    prediction = Scenario(APP, duration_ns=1_000).predict(MODEL, 300, 200)
+    with pytest.raises(KeyError, match="New Step"):
+        prediction.event("New Step", 0, 5)
+
+
+def test_a_stage_names_its_pipeline_and_lies_in_its_prediction() -> None:
+    scenario = Scenario(APP, duration_ns=1_000)
+    whole = scenario.predict(Model("Pipeline"), 100, 500)
+    stage = whole.stage("Decoder", 50, 100)
+    assert stage.row.start_ns == 150
+    assert stage.row.model.level == "sub"
+    assert stage.row.model.parent == Model("Pipeline")
+    assert stage.row.prediction == whole.index
+
+
+def test_hardware_labels_name_the_program_with_underscores() -> None:
+    scenario = Scenario(APP, duration_ns=1_000)
+    prediction = scenario.predict(Model("style-net"), 100, 500)
+    prediction.neural_engine(10, 100)
+    prediction.gpu(200, 90, operation=2, buffers=3)
+    assert scenario.neural_engine[0].label == "style_net_main__Op0_AneInference Prediction"
+    assert [row.command_buffer for row in scenario.gpu] == [
+        "style_net_main__Op2_MpsGraphInference:Compute Command 0",
+        "style_net_main__Op2_MpsGraphInference+:Compute Command 0",
+        "style_net_main__Op2_MpsGraphInference++:Compute Command 0",
+    ]
+    assert [(row.start_ns, row.duration_ns) for row in scenario.gpu] == [(300, 30), (330, 30), (360, 30)]
+
+
+def test_one_dispatch_stands_for_the_first_command_buffer_only() -> None:
+    scenario = Scenario(APP, duration_ns=1_000)
+    scenario.predict(MODEL, 100, 500).gpu(200, 90, buffers=3)
+    (dispatch,) = scenario.mps
+    first = scenario.gpu[0]
+    assert (dispatch.start_ns, dispatch.duration_ns) == (first.start_ns, first.duration_ns)
+    assert dispatch.command_buffer_id == first.command_buffer_id
+
+
+def test_gpu_states_tile_the_run_and_count_channels() -> None:
+    scenario = Scenario(APP, duration_ns=100)
+    scenario.gpu_work(10, 20, APP, channel="Compute")
+    scenario.gpu_work(15, 5, APP, channel="Compute")
+    scenario.gpu_work(20, 20, WINDOW_SERVER, channel="Fragment")
+    scenario.derive_gpu_states()
+    assert scenario.gpu_states == [
+        GpuStateRow(0, 10, 0),
+        GpuStateRow(10, 10, 1),
+        GpuStateRow(20, 10, 2),
+        GpuStateRow(30, 10, 1),
+        GpuStateRow(40, 60, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("duration_ns", "kind"),
+    [
+        (73_690_000, "Potential Interaction Delay"),
+        (234_840_000, "Brief Unresponsiveness"),
+        (900_000_000, "Hang"),
+    ],
+)
+def test_hangs_are_named_by_their_length(duration_ns: int, kind: str) -> None:
+    scenario = Scenario(APP, duration_ns=2_000_000_000)
+    scenario.hang(0, duration_ns)
+    assert scenario.hangs[0].kind == kind
