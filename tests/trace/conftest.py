@@ -79,7 +79,7 @@ class HandMade:
         ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make():
     """Builders of tables and recordings."""
     return Make

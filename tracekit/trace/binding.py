@@ -74,7 +74,10 @@ def nullable(cells: IntegerCells) -> pd.arrays.IntegerArray:
 
 def text(cells: CodedCells) -> pd.Categorical:
     """The texts as a categorical. Empty text stays text; only cells without a value are null."""
-    return recode(cells.codes, [str(value) for value in cells.values])
+    if not cells.values or not isinstance(cells.values[0], str):
+        return recode(cells.codes, [str(value) for value in cells.values])
+    # Distinct by contract, so the mapping of `recode` would only cost time; labels may be a million.
+    return pd.Categorical.from_codes(cells.codes, categories=pd.Index(list(cells.values), dtype=object))
 
 
 def recode(codes: npt.NDArray[np.integer], texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:

@@ -1,0 +1,108 @@
+import pytest
+
+from tracekit.errors import MissingColumn
+from tracekit.trace.build import build_trace
+from tracekit.trace.gather import gather
+from tracekit.trace.instruments.coreml import SCHEMAS, bind
+
+FULL = (
+    "start duration full-layout-id event-label model-name model-specific-track-model-name fully-qualified-model "
+    "parent-model-name model-level event-type color graph-event-label"
+)
+"""The twelve columns of Xcode 16.4."""
+
+
+def events(make, table):
+    return bind(gather(make.recording(table), SCHEMAS)).events
+
+
+def test_the_columns_of_xcode_16_bind_by_name(make):
+    row = (
+        7,
+        3,
+        1,
+        "GPU Request",
+        "stage-2",
+        "stage",
+        "pipe/stage",
+        "pipe-1",
+        "sub",
+        "model-dispatch-event",
+        "Blue",
+        "GPU",
+    )
+    found = events(make, make.table("coreml-os-signpost", FULL, row)).iloc[0]
+    assert (found["start_ns"], found["duration_ns"], found["label"], found["kind"]) == (
+        7,
+        3,
+        "GPU Request",
+        "gpu_request",
+    )
+    assert (found["model"], found["instance"], found["parent_model"], found["level"]) == ("stage", 2, "pipe", "sub")
+    assert (found["lane"], found["device"], found["table"], found["row"]) == ("compute", "gpu", "coreml-os-signpost", 0)
+
+
+def test_columns_may_stand_in_another_order_and_new_ones_beside_them(make):
+    names = "model-name new-in-28 event-label duration start"
+    found = events(make, make.table("coreml-os-signpost", names, ("net-1", 1, "Load", 5, 2))).iloc[0]
+    assert (found["start_ns"], found["duration_ns"], found["model"], found["kind"]) == (2, 5, "net", "load")
+
+
+@pytest.mark.parametrize("missing", ["start", "event-label"])
+def test_a_table_without_time_or_event_is_refused_by_name(make, missing):
+    names = [name for name in ("start", "duration", "event-label") if name != missing]
+    row = {"start": 0, "duration": 1, "event-label": "Load"}
+    recording = make.recording(make.table("coreml-os-signpost", names, tuple(row[name] for name in names)))
+    with pytest.raises(MissingColumn, match=f"'coreml-os-signpost' has no column '{missing}'"):
+        build_trace(recording)
+
+
+def test_what_a_table_does_not_have_is_null(make):
+    found = events(make, make.table("coreml-os-signpost", "start event-label", (0, "Prediction"))).iloc[0]
+    assert found[["model", "instance", "parent_model", "device", "process", "pid", "depth"]].isna().all()
+    assert (found["duration_ns"], found["level"]) == (0, "top")
+
+
+def test_the_event_type_decides_the_lane_and_the_string_the_kind(make):
+    rows = [
+        (0, 1, "Neural Engine - Data Copy", "n", None, "top", "model-dispatch-event"),
+        (1, 1, "Flush", "n", None, "top", "model-data-event"),
+        (2, 1, "Flush", "n", None, "top", "model-new-event"),
+        (3, 1, "CPU", "n", None, "top", ""),
+    ]
+    found = events(make, make.coreml(*rows))
+    assert list(found["lane"]) == ["compute", "data", "unknown", "compute"]
+    assert list(found["kind"]) == ["ane_data_copy", "other", "other", "cpu_compute"]
+
+
+def test_rows_of_unknown_lane_stay_visible_with_their_raw_text(make):
+    trace = build_trace(make.recording(make.coreml((0, 1, "  Quux", "n"), (1, 1, None, "n"))))
+    assert list(trace.other["kind"]) == ["other", "other"]
+    assert trace.other.loc[0, "label"] == "  Quux"
+    assert trace.other["label"].isna().tolist() == [False, True]
+
+
+def test_an_empty_level_counts_as_top(make):
+    found = events(make, make.coreml((0, 1, "CPU", "s", "p", None), (1, 1, "CPU", "s", "p", " Sub ")))
+    assert list(found["level"]) == ["top", "sub"]
+
+
+def test_without_a_level_column_a_parent_makes_a_stage(make):
+    names = "start event-label model-name parent-model-name"
+    found = events(make, make.table("coreml-os-signpost", names, (0, "CPU", "s", "p"), (1, "CPU", "p", None)))
+    assert list(found["level"]) == ["sub", "top"]
+
+
+def test_an_empty_model_name_is_no_name(make):
+    found = events(make, make.coreml((0, 1, "CPU", "")))
+    assert found["model"].isna().all()
+
+
+def test_rows_are_sorted_by_start_then_longest_first_then_row(make):
+    rows = [(5, 1, "CPU", "n"), (0, 1, "CPU", "n"), (0, 9, "CPU", "n"), (0, 1, "CPU", "n")]
+    assert list(events(make, make.coreml(*rows))["row"]) == [2, 1, 3, 0]
+
+
+def test_a_duration_that_none_can_be_is_read_as_none(make):
+    found = events(make, make.coreml((0, -5, "CPU", "n"), (1, 2**62, "CPU", "n"), (2, None, "CPU", "n")))
+    assert list(found["duration_ns"]) == [0, 0, 0]

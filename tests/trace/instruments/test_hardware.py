@@ -1,0 +1,115 @@
+import pytest
+
+from tracekit.trace.build import build_trace
+
+GPU = "start duration channel-name frame-number event-depth event-label state process"
+LABEL = "net_main__Op0_MpsGraphInference:Compute Command 0   (app (42)) 0x1"
+
+
+def gpu(make, *rows):
+    """GPU rows (start, label, state, process)."""
+    full = [(start, 5, "Compute", None, 0, label, state, process) for start, label, state, process in rows]
+    return make.table("metal-gpu-intervals", GPU, *full)
+
+
+def hardware(make, *tables, target=None):
+    return build_trace(make.recording(*tables, target=target)).hardware
+
+
+def test_neural_engine_rows_have_kind_model_and_no_process(make):
+    found = hardware(
+        make,
+        make.engine(
+            (0, 5, "Neural Engine Prediction"),
+            (10, 5, "net_main__Op0_AneInference Prediction"),
+            (20, 5, "Neural Engine Load: prepare and cache"),
+            (30, 5, "net_main__Op0_AneInference Compile"),
+            (40, 5, None),
+        ),
+    )
+    assert list(found["kind"]) == ["ane_exec", "ane_exec", "ane_load", "ane_compile", "other"]
+    assert found["model"].astype(object).where(found["model"].notna(), None).tolist() == [
+        None,
+        "net",
+        None,
+        "net",
+        None,
+    ]
+    assert set(found["lane"]) == {"neural engine"}
+    assert set(found["device"]) == {"ane"}
+    assert found[["process", "pid", "prediction"]].isna().all().all()
+    assert list(found["attribution"]) == ["unattributed", "label", "unattributed", "label", "unattributed"]
+
+
+def test_identical_neural_engine_rows_are_one_and_overlapping_ones_are_not(make):
+    table = make.engine((0, 5, "Neural Engine Load"), (0, 5, "Neural Engine Load"), (3, 5, "Neural Engine Load"))
+    trace = build_trace(make.recording(table))
+    assert list(trace.hardware["start_ns"]) == [0, 3]
+    assert trace.notes == ("1 of 3 rows of ane-hw-intervals left out: identical to another row.",)
+
+
+@pytest.mark.parametrize("schema", ["ane-hw-intervals", "ane-hw-intervals-internal"])
+def test_both_names_of_the_neural_engine_table_are_read(make, schema):
+    found = hardware(make, make.engine((0, 5, "Neural Engine Prediction"), schema=schema))
+    assert list(found["table"]) == [schema]
+
+
+def test_labels_are_matched_with_the_names_of_the_core_ml_table(make):
+    coreml = make.coreml((0, 100, "Prediction", "my-net-1"), (0, 100, "Prediction", "other-1"))
+    found = hardware(make, coreml, make.engine((0, 5, "my_net_main__Op0_AneInference Prediction")))
+    assert list(found["model"]) == ["my-net"]
+
+
+def test_gpu_rows_keep_their_process_and_only_active_ones_count(make):
+    app = make.process("app", 42)
+    found = hardware(make, gpu(make, (0, LABEL, "Active", app), (10, LABEL, "Idle", app), (20, LABEL, None, app)))
+    assert list(found["start_ns"]) == [0, 20]
+    assert (found.loc[0, "process"], found.loc[0, "pid"], found.loc[0, "model"]) == ("app", 42, "net")
+    assert (found.loc[0, "kind"], found.loc[0, "lane"], found.loc[0, "depth"]) == ("gpu_exec", "gpu", 0)
+
+
+@pytest.mark.parametrize(
+    ("label", "process", "target", "expected"),
+    [
+        (LABEL, ("app", 42), ("app", 42), "label"),
+        ("Render", ("app", 42), ("app", 42), "unattributed"),
+        ("Render", ("WindowServer", 1), ("app", 42), "foreign"),
+        # Whose process it is counts before what its label says.
+        (LABEL, ("another", 7), ("app", 42), "foreign"),
+        (LABEL, ("app", 43), ("app", 42), "foreign"),
+        (LABEL, ("renamed", 42), ("app", 42), "label"),
+        ("Render", ("app", None), ("app", 42), "unattributed"),
+        ("Render", ("WindowServer", None), ("app", 42), "foreign"),
+        ("Render", None, ("app", 42), "unattributed"),
+        (LABEL, None, None, "label"),
+        # Without a single target no process is foreign.
+        ("Render", ("WindowServer", 1), None, "unattributed"),
+    ],
+)
+def test_whose_a_row_is_follows_from_its_process_then_its_label(make, label, process, target, expected):
+    table = gpu(make, (0, label, "Active", process and make.process(*process)))
+    found = hardware(make, table, target=target and make.process(*target))
+    assert list(found["attribution"]) == [expected]
+
+
+def test_mps_rows_count_graphs_and_name_no_model(make):
+    row = (4397573333, 259167, "MPSGraph", 0, "MPSGraph:0x10f504470 (CommandBuffer: 0xaa130cc9)", "Active", None)
+    table = make.table("mps-hw-intervals", "start duration channel-name event-depth event-label state process", row)
+    found = hardware(make, table).iloc[0]
+    assert (found["lane"], found["kind"], found["device"], found["depth"]) == ("mps", "mps_dispatch", "gpu", 0)
+    assert (found["start_ns"], found["duration_ns"]) == (4397573333, 259167)
+    assert found[["model", "process", "pid"]].isna().all()
+
+
+def test_tables_cut_down_to_times_still_bind(make):
+    found = hardware(make, make.table("metal-gpu-intervals", "start duration", (0, 1)))
+    assert list(found["kind"]) == ["gpu_exec"]
+
+
+def test_rows_of_all_instruments_are_one_sorted_frame(make):
+    mps = make.table("mps-hw-intervals", "start duration event-label", (5, 1, "MPSGraph:0x1 (CommandBuffer: 0x2)"))
+    found = hardware(
+        make, make.engine((9, 1, "Neural Engine Load"), (1, 1, "x")), gpu(make, (3, "y", "Active", None)), mps
+    )
+    assert list(found["lane"]) == ["neural engine", "gpu", "mps", "neural engine"]
+    assert list(found.index) == [0, 1, 2, 3]

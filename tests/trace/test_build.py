@@ -1,0 +1,93 @@
+import numpy as np
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.recording.table import CodedCells, Column, IntegerCells, Table, TableState
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.events import EVENT_DTYPES
+
+FRAMES = ("activity", "data", "compute", "other", "hardware")
+
+
+def assert_sound(trace):
+    """What holds for the event frames of every trace."""
+    for name in FRAMES:
+        frame = getattr(trace, name)
+        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES
+        assert frame.index.equals(pd.RangeIndex(len(frame)))
+        assert frame["start_ns"].is_monotonic_increasing
+        assert (frame["duration_ns"] >= 0).all()
+        assert frame[["lane", "kind", "attribution", "table"]].notna().all().all()
+        linked = frame["prediction"].dropna().astype(int)
+        assert trace.activity.loc[linked, "kind"].eq("prediction").all()
+        assert (frame["prediction"].notna() == (frame["attribution"] == "contained")).all()
+
+
+def test_a_recording_without_tables_gives_empty_frames_of_the_right_shape(make):
+    for recording in (make.recording(), make.recording(toc=False), make.recording(make.coreml(), make.engine())):
+        trace = build_trace(recording)
+        assert_sound(trace)
+        assert all(getattr(trace, name).empty for name in FRAMES)
+        assert trace.models.empty
+        assert (trace.contents, trace.run) == (recording.contents, recording.run)
+
+
+def test_the_schemas_of_all_binders_are_needed():
+    # Section 3 of the issue lists them.
+    listed = """coreml-os-signpost ane-hw-intervals ane-hw-intervals-internal metal-gpu-intervals mps-hw-intervals
+        metal-gpu-state-intervals os-signpost os-signpost-interval OSSignpostIntervals PointsOfInterestEvents
+        device-thermal-state-intervals gpu-performance-state-intervals potential-hangs hang-risks time-info
+        process-info life-cycle-period"""
+    assert frozenset(listed.split()) == NEEDED_SCHEMAS
+
+
+def test_each_core_ml_row_is_in_exactly_one_frame(make):
+    labels = ["Prediction", "Load", "Input Copy", "CPU", "Quux", None]
+    trace = build_trace(make.recording(make.coreml(*((place, 1, label, "n") for place, label in enumerate(labels)))))
+    assert_sound(trace)
+    lanes = {name: list(getattr(trace, name)["row"]) for name in FRAMES[:4]}
+    assert lanes == {"activity": [0, 1], "data": [2], "compute": [3], "other": [4, 5]}
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(-5, 40),
+        st.one_of(st.none(), st.integers(-3, 30)),
+        st.sampled_from(["Prediction", "CPU", "Input Copy", "Load", "Batch Prediction", "Odd", "", None]),
+        st.sampled_from(["a-1", "a-2", "b", "", None]),
+        st.sampled_from(["a-1", "b", None]),
+        st.sampled_from(["top", "sub", "", None]),
+        st.sampled_from(["model-direct-event", "model-data-event", "model-dispatch-event", "odd", "", None]),
+    ),
+    max_size=12,
+)
+
+
+@given(ROWS, ROWS)
+@settings(deadline=None)
+def test_any_rows_give_a_sound_trace(make, first, second):
+    trace = build_trace(
+        make.recording(make.coreml(*first), make.coreml(*second), make.engine(*(row[:3] for row in first)))
+    )
+    assert_sound(trace)
+
+
+def test_a_large_table_binds_and_links(make):
+    # 20 models in turn, each prediction with one row before its end: every row has exactly one prediction.
+    count = 50_000
+    place = np.arange(count)
+    every = np.ones(count * 2, bool)
+    start = np.concatenate((place * 1000, place * 1000 + 100))
+    length = np.concatenate((np.full(count, 900), np.full(count, 50)))
+    cells = {
+        "start": IntegerCells(start, every),
+        "duration": IntegerCells(length, every),
+        "event-label": CodedCells(np.repeat(np.array([0, 1], np.int32), count), ("Prediction", "CPU")),
+        "model-name": CodedCells(np.tile(place % 20, 2).astype(np.int32), tuple(f"m{n}-1" for n in range(20))),
+    }
+    columns = tuple(Column(name, name) for name in cells)
+    table = Table("coreml-os-signpost", 1, TableState.ROWS, columns, tuple(cells.values()), count * 2)
+    trace = build_trace(make.recording(table))
+    assert trace.compute["prediction"].tolist() == list(range(count))
+    assert len(trace.models) == 20

@@ -1,0 +1,145 @@
+import pytest
+
+from tracekit.recording.table import TableState
+from tracekit.trace.build import build_trace
+from tracekit.trace.instruments.catalogue import INSTRUMENTS
+
+GPU_LABEL = "net_main__Op0_MpsGraphInference:Compute Command 0   (app (42)) 0x1"
+
+
+def covered(make, *tables, name="Core ML", **about):
+    return build_trace(make.recording(*tables, **about)).cover(name)
+
+
+def gpu(make, label):
+    return make.table("metal-gpu-intervals", "start duration event-label", (0, 1, label))
+
+
+def mps(make):
+    return make.table("mps-hw-intervals", "start duration event-label", (0, 1, "MPSGraph:0x1 (CommandBuffer: 0x2)"))
+
+
+def test_every_instrument_is_covered_by_every_recording(make):
+    trace = build_trace(make.recording())
+    assert [entry.instrument for entry in trace.coverage] == [entry.name for entry in INSTRUMENTS]
+    assert {entry.state for entry in trace.coverage} == {TableState.MISSING}
+    assert {entry.rows for entry in trace.coverage} == {None}
+    with pytest.raises(KeyError):
+        trace.cover("Allocations")
+
+
+def test_conclusions_and_advice_are_sentences(make):
+    recordings = [
+        make.recording(),
+        make.recording(toc=False),
+        make.recording(*(make.table(schema, "start") for entry in INSTRUMENTS for schema in entry.schemas)),
+        make.recording(*(make.unreadable(schema, "gone") for entry in INSTRUMENTS for schema in entry.schemas)),
+        make.recording(make.coreml(), make.engine((0, 1, "Neural Engine Load")), gpu(make, GPU_LABEL), mps(make)),
+    ]
+    for entry in (entry for recording in recordings for entry in build_trace(recording).coverage):
+        assert entry.conclusion
+        for sentence in filter(None, (entry.conclusion, entry.advice)):
+            assert sentence[0].isupper() or sentence.startswith("`"), sentence
+            assert sentence.endswith("."), sentence
+            assert sentence.count(". ") == 0, sentence
+            assert not sentence.endswith(".."), sentence
+        assert "{" not in entry.conclusion + entry.advice
+
+
+def test_a_table_missing_from_the_table_of_contents_was_not_recorded(make):
+    entry = covered(make)
+    assert entry.conclusion == "Nothing of Core ML was recorded: the run's table of contents lists no table of it."
+    assert entry.advice == "Record with the Core ML template."
+
+
+def test_without_a_table_of_contents_a_missing_table_may_have_been_recorded(make):
+    entry = covered(make, toc=False)
+    assert entry.state is TableState.MISSING
+    assert "unknown" in entry.conclusion
+    assert "not recorded" not in entry.conclusion
+    assert '/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]' in entry.advice
+    assert "--toc" in entry.advice
+
+
+def test_a_listed_table_that_was_not_exported_is_unreadable_and_has_a_command(make):
+    table = make.unreadable("ane-hw-intervals", "its rows were not exported")
+    entry = covered(make, table, name="Neural Engine")
+    assert (entry.state, entry.rows, entry.tables) == (TableState.UNREADABLE, None, ("ane-hw-intervals",))
+    assert "its rows were not exported" in entry.conclusion
+    assert 'table[@schema="ane-hw-intervals"]' in entry.advice
+
+
+def test_the_best_state_of_several_tables_counts(make):
+    gone = make.unreadable("ane-hw-intervals", "gone")
+    assert covered(make, gone, make.engine(schema="ane-hw-intervals-internal"), name="Neural Engine").state == "empty"
+    entry = covered(
+        make, gone, make.engine((0, 1, "x"), schema="ane-hw-intervals-internal"), make.engine(), name="Neural Engine"
+    )
+    assert (entry.state, entry.rows) == (TableState.ROWS, 1)
+
+
+def test_an_empty_core_ml_table_is_not_no_use(make):
+    entry = covered(make, make.coreml())
+    assert (entry.state, entry.rows) == (TableState.EMPTY, 0)
+    assert "does not show that Core ML was not used" in entry.conclusion
+    assert "get-task-allow" in entry.conclusion
+    assert "inferred" in entry.conclusion
+    for cause in ("began after the work", "another target process", "damaged log archive"):
+        assert cause in entry.conclusion
+    assert "com.apple.security.get-task-allow" in entry.advice
+    assert "codesign" in entry.advice
+
+
+@pytest.mark.parametrize(
+    ("sign", "words"),
+    [
+        (lambda make: make.engine((0, 1, "Neural Engine Prediction")), "the Neural Engine was active (1 row)"),
+        (lambda make: gpu(make, GPU_LABEL), "the GPU ran work that names a model (1 row)"),
+        (mps, "MPS graphs were sent to the GPU (1 row)"),
+    ],
+)
+def test_an_empty_core_ml_table_beside_model_work_is_explained(make, sign, words):
+    entry = covered(make, make.coreml(), sign(make))
+    assert words in entry.conclusion
+    assert "get-task-allow" in entry.conclusion
+    assert "com.apple.security.get-task-allow" in entry.advice
+
+
+def test_drawing_on_the_gpu_is_no_sign_of_a_model(make):
+    entry = covered(make, make.coreml(), gpu(make, "Render Command 0   (WindowServer (502)) 0x1"))
+    assert "although" not in entry.conclusion
+
+
+def test_a_core_ml_table_with_rows_is_not_explained_away(make):
+    entry = covered(make, make.coreml((0, 1, "Load", "n")), make.engine((0, 1, "Neural Engine Load")))
+    assert (entry.state, entry.rows, entry.advice) == (TableState.ROWS, 1, "")
+    assert "get-task-allow" not in entry.conclusion
+
+
+def test_neural_engine_rows_without_core_ml_rows_cannot_be_judged(make):
+    rows = make.engine((0, 1, "Neural Engine Load"))
+    assert "cannot be judged" in covered(make, make.coreml(), rows, name="Neural Engine").conclusion
+    assert "cannot be judged" in covered(make, rows, name="Neural Engine").conclusion
+    with_rows = covered(make, make.coreml((0, 1, "Load", "n")), rows, name="Neural Engine")
+    assert "cannot be judged" not in with_rows.conclusion
+
+
+def test_an_empty_neural_engine_table_says_no_activity_was_captured(make):
+    entry = covered(make, make.engine(), name="Neural Engine")
+    assert entry.conclusion == "The Neural Engine instrument was recorded, and no Neural Engine activity was captured."
+
+
+def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):
+    app, other = make.process("app", 42), make.process("WindowServer", 1)
+    table = make.table(
+        "metal-gpu-intervals",
+        "start duration event-label process",
+        (0, 1, GPU_LABEL, app),
+        (1, 1, "Render", other),
+        (2, 1, "Render", other),
+        (3, 1, "Render", None),
+    )
+    trace = build_trace(make.recording(table, make.engine((0, 1, "Neural Engine Load")), target=app))
+    assert trace.cover("GPU").shares == (("label", 0.25), ("foreign", 0.5), ("unattributed", 0.25))
+    assert trace.cover("Neural Engine").shares == (("unattributed", 1.0),)
+    assert trace.cover("MPS").shares == ()

@@ -1,0 +1,249 @@
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.trace.build import build_trace
+from tracekit.trace.names import split_names
+
+
+def coreml_rows(trace):
+    """Every Core ML row by its row in the table, with the table's row of the prediction that it is linked to."""
+    activity = trace.activity
+    frames = pd.concat([activity, trace.data, trace.compute, trace.other])
+    frames = frames.assign(inside=[None if pd.isna(p) else int(activity.loc[p, "row"]) for p in frames["prediction"]])
+    return frames.set_index("row").sort_index()
+
+
+def links(trace):
+    """(row of the prediction, attribution) of each row of the table."""
+    rows = coreml_rows(trace)
+    inside = [None if pd.isna(place) else int(place) for place in rows["inside"]]
+    return list(zip(inside, rows["attribution"], strict=True))
+
+
+def test_data_and_compute_rows_are_linked_to_the_prediction_that_contains_them(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 90, "Load", "net-1"),
+                (100, 50, "Prediction", "net-1"),
+                (100, 5, "Input Copy", "net-1"),  # bounds count
+                (145, 5, "Output Transformation", "net-1"),
+                (120, 10, "GPU Request", "net-1"),
+                (200, 50, "Prediction", "net-1"),
+                (240, 11, "CPU", "net-1"),  # 1 ns beyond the end: not contained
+            )
+        )
+    )
+    assert links(trace) == [
+        (None, "exact"),
+        (None, "exact"),
+        (1, "contained"),
+        (1, "contained"),
+        (1, "contained"),
+        (None, "exact"),
+        (None, "unattributed"),
+    ]
+
+
+def test_overlapping_predictions_of_one_model_leave_rows_in_both_ambiguous(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 100, "Prediction", "net-1"),
+                (50, 100, "Prediction", "net-1"),
+                (10, 20, "CPU", "net-1"),
+                (60, 20, "CPU", "net-1"),
+                (110, 20, "CPU", "net-1"),
+            )
+        )
+    )
+    assert links(trace)[2:] == [(0, "contained"), (None, "ambiguous"), (1, "contained")]
+
+
+def test_overlapping_predictions_of_different_models_and_instances_are_told_apart(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 100, "Prediction", "net-1"),
+                (0, 100, "Prediction", "net-2"),
+                (0, 100, "Prediction", "other-1"),
+                (10, 20, "CPU", "net-2"),
+                (10, 20, "CPU", "other-1"),
+                (10, 20, "CPU", "other-7"),
+            )
+        )
+    )
+    assert links(trace)[3:] == [(1, "contained"), (2, "contained"), (None, "unattributed")]
+
+
+def test_a_row_without_instance_number_belongs_to_any_instance_of_its_base(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 100, "Prediction", "net-1"),
+                (200, 100, "Prediction", "net-2"),
+                (250, 100, "Prediction", "net-1"),
+                (10, 20, "CPU", "net"),
+                (260, 20, "CPU", "net"),
+            )
+        )
+    )
+    assert links(trace)[3:] == [(0, "contained"), (None, "ambiguous")]
+
+
+def test_rows_that_name_no_model_are_linked_among_themselves_only(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 100, "Prediction", None),
+                (10, 20, "CPU", None),
+                (0, 100, "Prediction", "net"),
+                (10, 20, "CPU", "net"),
+                (200, 20, "CPU", None),
+            )
+        )
+    )
+    assert links(trace) == [
+        (None, "unattributed"),
+        (0, "contained"),
+        (None, "exact"),
+        (2, "contained"),
+        (None, "unattributed"),
+    ]
+
+
+def test_stages_of_a_pipeline_are_linked_upwards_step_by_step(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 1000, "Prediction", "pipe-1"),
+                (100, 300, "Prediction", "first-1", "pipe-1", "sub"),
+                (150, 10, "CPU", "first-1", "pipe-1", "sub"),
+                (500, 300, "Prediction", "second-1", "pipe-1", "sub"),
+                (550, 10, "CPU", "second-1", "pipe-1", "sub"),
+                (850, 10, "CPU", "second-1", "pipe-1", "sub"),  # after its stage, still inside the pipeline
+                (900, 10, "Output Transformation", "pipe-1"),
+                (2000, 10, "Load", "first-1", "pipe-1", "sub"),
+                (3000, 10, "Prediction", "first-1", "pipe-1", "sub"),
+            )
+        )
+    )
+    assert links(trace) == [
+        (None, "exact"),
+        (0, "contained"),
+        (1, "contained"),
+        (0, "contained"),
+        (3, "contained"),
+        (0, "contained"),
+        (0, "contained"),
+        (None, "exact"),
+        (None, "unattributed"),
+    ]
+
+
+def test_a_stage_shared_by_two_pipelines_is_linked_by_its_parent(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 1000, "Prediction", "a"),
+                (0, 1000, "Prediction", "b"),
+                (100, 300, "Prediction", "stage", "a", "sub"),
+                (100, 300, "Prediction", "stage", "b", "sub"),
+                (150, 10, "CPU", "stage", "b", "sub"),
+                (150, 10, "CPU", "stage", None, "sub"),
+            )
+        )
+    )
+    assert links(trace)[2:] == [(0, "contained"), (1, "contained"), (3, "contained"), (None, "unattributed")]
+
+
+def test_a_model_that_names_itself_as_parent_is_not_linked_to_itself(make):
+    trace = build_trace(make.recording(make.coreml((0, 100, "Prediction", "net-1", "net-1", "sub"))))
+    assert links(trace) == [(None, "unattributed")]
+
+
+def test_a_prediction_outside_the_activity_lane_contains_nothing(make):
+    trace = build_trace(
+        make.recording(
+            make.coreml(
+                (0, 100, "Prediction", "net", None, "top", "model-dispatch-event"),
+                (10, 20, "CPU", "net", None, "top", None),
+            )
+        )
+    )
+    assert links(trace) == [(None, "unattributed"), (None, "unattributed")]
+
+
+@pytest.mark.corpus
+def test_real_neural_engine_rows_lie_in_real_predictions(make, corpus):
+    pairs = json.loads((corpus / "derived" / "cosyvoice-ane-label-and-containment-sample.json").read_text())["rows"]
+    name = pairs[0]["label"].split("_main__")[0] + "-1"
+    # The hardware rows stand in for compute rows here, which iOS 27.2 does not write: same clock, same containment.
+    rows = [(p["prediction"][0], p["prediction"][1] - p["prediction"][0], "Prediction", name) for p in pairs]
+    rows += [(p["ane"][0], p["ane"][1] - p["ane"][0], "Neural Engine Request", name) for p in pairs]
+    trace = build_trace(make.recording(make.coreml(*rows)))
+    assert links(trace)[4:] == [(place, "contained") for place in range(4)]
+
+
+@st.composite
+def tables(draw):
+    names = draw(st.sampled_from([["a-1", "a-2", "b-1"], ["a", "b", "p"], ["a-1", "a-2", "a"]]))
+    parents = [*names, None]
+    row = st.tuples(
+        st.integers(0, 20),
+        st.integers(0, 12),
+        st.sampled_from(["Prediction", "Prediction", "CPU", "Input Copy", "Load", "Strange"]),
+        st.sampled_from([*names, *names, None]),
+        st.sampled_from(parents),
+        st.sampled_from(["top", "top", "sub", None]),
+    )
+    return [(*each, None) for each in draw(st.lists(row, min_size=1, max_size=14))]
+
+
+def expected_links(rows):
+    """The table of `tracekit.trace.linking`, row against row."""
+    split = split_names(name for row in rows for name in (row[3], row[4]) if name)
+
+    def same(sought, offered):
+        if sought is None or offered is None:
+            return sought is offered
+        want, have = split[sought], split[offered]
+        return want.base == have.base if want.instance is None else want == have
+
+    answer = []
+    for start, length, event, model, parent, level, _ in rows:
+        sub, is_prediction = level == "sub", event == "Prediction"
+
+        def inside(candidates, start=start, length=length):
+            return [
+                place
+                for place, row in enumerate(rows)
+                if row[2] == "Prediction" and candidates(row) and row[0] <= start and row[0] + row[1] >= start + length
+            ]
+
+        found = []
+        if not is_prediction and not sub:
+            found = inside(lambda row, model=model: row[5] != "sub" and same(model, row[3]))
+        elif sub:
+            if not is_prediction:
+                found = inside(
+                    lambda row, model=model, parent=parent: row[5] == "sub" and row[4] == parent and same(model, row[3])
+                )
+            own = model is not None and parent is not None and split[model].base == split[parent].base
+            if not found and parent is not None and not own:
+                found = inside(lambda row, parent=parent: same(parent, row[3]))
+        needs_none = model is not None and (event == "Load" or (is_prediction and not sub))
+        word = {0: "exact" if needs_none else "unattributed", 1: "contained"}.get(len(found), "ambiguous")
+        answer.append((found[0] if len(found) == 1 else None, word))
+    return answer
+
+
+@given(tables())
+@settings(deadline=None, max_examples=150)
+def test_links_equal_those_found_row_against_row(make, rows):
+    trace = build_trace(make.recording(make.coreml(*rows)))
+    assert links(trace) == expected_links(rows)

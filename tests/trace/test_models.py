@@ -1,0 +1,55 @@
+import pandas as pd
+
+from tracekit.trace.build import build_trace
+from tracekit.trace.models import MODEL_DTYPES
+
+
+def models_of(make, *rows):
+    return build_trace(make.recording(make.coreml(*rows))).models
+
+
+def test_each_base_name_is_one_row_with_counts_by_kind(make):
+    models = models_of(
+        make,
+        (500, 10, "Prediction", "late-1"),
+        (0, 90, "Load (cached)", "net-1"),
+        (100, 50, "Prediction", "net-1"),
+        (110, 5, "Input Copy", "net-1"),
+        (115, 5, "Input Copy", "net-1"),
+        (300, 70, "Prediction", "net-4"),
+        (320, 5, "Never Seen", "net-4"),
+    )
+    assert list(models["name"]) == ["net", "late"]
+    net = models.iloc[0]
+    assert (net["level"], net["parents"], net["instances"], net["first_ns"], net["last_ns"]) == ("top", (), 2, 0, 370)
+    counted = {name: net[name] for name in list(MODEL_DTYPES)[6:] if net[name]}
+    assert counted == {"rows": 6, "load_cached": 1, "prediction": 2, "input_copy": 2, "other": 1}
+
+
+def test_stages_know_their_pipelines(make):
+    models = models_of(
+        make,
+        (0, 100, "Prediction", "pipe"),
+        (10, 10, "Prediction", "stage", "pipe", "sub"),
+        (200, 100, "Prediction", "another"),
+        (210, 10, "Prediction", "stage", "another", "sub"),
+    ).set_index("name")
+    assert models.loc["stage", "level"] == "sub"
+    assert models.loc["stage", "parents"] == ("another", "pipe")
+    assert models.loc["pipe", "level"] == "top"
+
+
+def test_instances_are_unknown_where_names_carry_no_number(make):
+    assert models_of(make, (0, 1, "Prediction", "net"), (0, 1, "Load", "resnet-50"))["instances"].isna().all()
+
+
+def test_rows_that_name_no_model_make_no_model(make):
+    models = models_of(make, (0, 1, "Prediction", None))
+    assert models.empty
+    assert dict(models.dtypes.astype(str)) == MODEL_DTYPES
+
+
+def test_columns_have_the_documented_types(make):
+    models = models_of(make, (0, 1, "Prediction", "net"))
+    assert dict(models.dtypes.astype(str)) == MODEL_DTYPES
+    assert models.index.equals(pd.RangeIndex(1))
