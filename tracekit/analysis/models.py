@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.trace.events import LOAD_KINDS, Kind
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.trace.model import Trace
 
 
@@ -43,7 +43,13 @@ def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
     """
     activity = trace.activity
     summaries = [
-        _summary(str(name), str(level), parents, instances, activity[(activity["model"] == name).to_numpy(dtype=bool)])
+        _summary(
+            str(name),
+            str(level),
+            parents,
+            None if pd.isna(instances) else int(instances),
+            activity[(activity["model"] == name).to_numpy(dtype=bool)],
+        )
         for name, level, parents, instances in zip(
             trace.models["name"],
             trace.models["level"],
@@ -55,7 +61,9 @@ def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
     return tuple(sorted(summaries, key=lambda summary: (-_total_ns(summary), summary.name)))
 
 
-def _summary(name: str, level: str, parents: tuple[str, ...], instances: object, rows: pd.DataFrame) -> ModelSummary:
+def _summary(
+    name: str, level: str, parents: tuple[str, ...], instances: int | None, rows: pd.DataFrame
+) -> ModelSummary:
     """Summary of one model; `rows` are its rows of the Activity lane."""
     own = rows[(rows["level"] == level).to_numpy(dtype=bool)]
     loads = own[own["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
@@ -64,7 +72,7 @@ def _summary(name: str, level: str, parents: tuple[str, ...], instances: object,
         name=name,
         level=level,
         parents=parents,
-        instances=instances if isinstance(instances, int) else None,
+        instances=instances,
         loads=len(loads),
         cold_loads=_cold_loads(loads),
         predictions=len(predictions),

@@ -1,0 +1,68 @@
+"""Event frames made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import pytest
+
+from tracekit.recording.contents import Contents, Run
+from tracekit.trace.events import EVENT_DTYPES
+from tracekit.trace.model import Trace
+from tracekit.trace.models import model_frame
+
+DEFAULTS = {
+    "lane": "activity",
+    "kind": "prediction",
+    "guessed": False,
+    "label": "Prediction",
+    "model": "Model",
+    "level": "top",
+    "attribution": "exact",
+    "table": "coreml-os-signpost",
+}
+Frame = Callable[..., pd.DataFrame]
+
+
+def event_frame(*rows: Sequence[int], index: Sequence[int] | None = None, **columns: object) -> pd.DataFrame:
+    """A frame of rows given as (start, end) in ns; `columns` sets a column for all rows, or per row as a list."""
+    frame = pd.DataFrame(index=range(len(rows)) if index is None else list(index))
+    for name, dtype in EVENT_DTYPES.items():
+        value = columns.get(name, DEFAULTS.get(name))
+        frame[name] = pd.Series(value if isinstance(value, list) else [value] * len(rows), index=frame.index).astype(
+            dtype if dtype not in ("int64",) else object
+        )
+    frame["start_ns"] = pd.Series([row[0] for row in rows], index=frame.index, dtype="int64")
+    frame["duration_ns"] = pd.Series([row[1] - row[0] for row in rows], index=frame.index, dtype="int64")
+    frame["row"] = pd.Series(range(len(rows)), index=frame.index, dtype="int64")
+    return frame
+
+
+@pytest.fixture(scope="session")
+def frame() -> Frame:
+    """`frame((start, end), ..., kind=..., model=[...])`."""
+    return event_frame
+
+
+@pytest.fixture(scope="session")
+def trace_of() -> Callable[..., Trace]:
+    """`trace_of(activity, data=..., compute=..., hardware=...)`."""
+
+    def build(activity: pd.DataFrame, **frames: pd.DataFrame) -> Trace:
+        empty = event_frame()
+        core_ml = [activity, *(frames[name] for name in ("data", "compute") if name in frames)]
+        return Trace(
+            contents=Contents("x", "xctrace export XML", False, (Run(1),)),
+            run=Run(1),
+            activity=activity,
+            data=frames.get("data", empty),
+            compute=frames.get("compute", empty),
+            other=empty,
+            hardware=frames.get("hardware", empty),
+            models=model_frame(pd.concat(core_ml, ignore_index=True)),
+            context={},
+            coverage=(),
+        )
+
+    return build

@@ -1,0 +1,85 @@
+"""Aggregation rows, their order, and the sort columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.analysis.aggregation import SORT_COLUMNS, aggregate, aggregate_hardware, sort_rows
+from tracekit.errors import UsageError
+
+
+@pytest.fixture
+def trace(frame, trace_of):
+    activity = frame(
+        (0, 10),
+        (10, 16),
+        (20, 24),
+        (30, 34),
+        kind=["load_cached", *["prediction"] * 3],
+        label=["Load (cached)", *["Prediction"] * 3],
+    )
+    data = frame((10, 11), (10, 12), (20, 21), lane="data", kind="input_copy", label="Input Copy")
+    hardware = frame(
+        (11, 15), (13, 16), lane="neural engine", kind="ane_exec", label=["a", "b"], level=None, model=None
+    )
+    return trace_of(activity, data=data, hardware=hardware)
+
+
+def test_rows_are_grouped_by_lane_event_and_model(trace):
+    rows = {(row.lane, row.label, row.model): row.statistics for row in aggregate(trace)}
+    assert set(rows) == {
+        ("activity", "Load (cached)", "Model"),
+        ("activity", "Prediction", "Model"),
+        ("data", "Input Copy", "Model"),
+    }
+    prediction = rows["activity", "Prediction", "Model"]
+    assert (prediction.count, prediction.total_ns, prediction.max_ns) == (3, 14, 6)
+    copies = rows["data", "Input Copy", "Model"]
+    assert (copies.total_ns, copies.union_ns) == (4, 3)
+
+
+def test_warm_leaves_out_the_first_prediction_after_a_load(trace):
+    rows = {row.label: row for row in aggregate(trace)}
+    assert rows["Prediction"].warm.count == 2
+    assert rows["Prediction"].warm.total_ns == 8
+    assert rows["Load (cached)"].warm is None
+    assert rows["Input Copy"].warm is None
+
+
+def test_no_prediction_left_means_no_warm_statistics(frame, trace_of):
+    activity = frame((0, 1), (2, 3), kind=["load", "prediction"])
+    assert next(row for row in aggregate(trace_of(activity)) if row.kind == "prediction").warm is None
+
+
+def test_hardware_is_grouped_by_kind(trace):
+    (row,) = aggregate_hardware(trace)
+    assert (row.lane, row.label, row.model) == ("neural engine", "ane_exec", None)
+    assert (row.statistics.count, row.statistics.total_ns, row.statistics.union_ns) == (2, 7, 5)
+
+
+def test_pipelines_and_their_stages_are_apart(frame, trace_of):
+    activity = frame((0, 10), (1, 5), level=["top", "sub"])
+    assert [(row.level, row.statistics.total_ns) for row in aggregate(trace_of(activity))] == [("top", 10), ("sub", 4)]
+
+
+def test_the_largest_total_comes_first_and_ties_go_by_name(frame, trace_of):
+    activity = frame((0, 5), (0, 5), (0, 9), model=["B", "A", "C"])
+    assert [row.model for row in aggregate(trace_of(activity))] == ["C", "A", "B"]
+
+
+@pytest.mark.parametrize(("column", "field"), SORT_COLUMNS.items())
+def test_every_column_sorts_descending_with_missing_values_last(trace, column, field):
+    values = [getattr(row.statistics, field) for row in sort_rows(aggregate(trace), column)]
+    known = [value for value in values if value is not None]
+    assert known == sorted(known, reverse=True)
+    assert values == known + [None] * (len(values) - len(known))
+
+
+def test_an_unknown_column_is_refused_with_the_choices(trace):
+    with pytest.raises(UsageError, match="did you mean 'total'"):
+        sort_rows(aggregate(trace), "totl")
+
+
+def test_nothing_recorded_gives_no_rows(frame, trace_of):
+    trace = trace_of(frame())
+    assert aggregate(trace) == aggregate_hardware(trace) == ()

@@ -1,0 +1,35 @@
+"""Predictions in flight over time, against counting nanosecond by nanosecond."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.concurrency import summarise_concurrency
+
+INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size=12)
+
+
+@settings(deadline=None, max_examples=200)
+@given(INTERVALS, st.integers(1, 3))
+def test_counting_every_nanosecond_gives_the_same(frame, intervals, limit):
+    rows = sorted((start, start + length) for start, length in intervals)
+    found = summarise_concurrency(frame(*rows), limit)
+    depth = [sum(start <= time < end for start, end in rows) for time in range(50)]
+    busy = sum(d >= 1 for d in depth)
+    assert found.max_depth == max(depth)
+    assert found.busy_ns == busy
+    assert found.share_above == pytest.approx(sum(d > limit for d in depth) / busy if busy else 0)
+    assert found.excess_ns == sum(max(d - limit, 0) for d in depth)
+    assert found.in_flight_ns == sum(end - start for start, end in rows)
+    above = [2 * sum(d > limit for d in depth[start:end]) > end - start for start, end in rows]
+    assert found.is_above.tolist() == above
+    alone = [end - start for start, end in rows if end > start and all(d == 1 for d in depth[start:end])]
+    assert found.alone_count == len(alone)
+    assert found.alone_median_ns == (statistics.median(alone) if alone else None)
+    slow = [end - start for (start, end), chosen in zip(rows, above, strict=True) if chosen]
+    assert found.above_count == len(slow)
+    assert found.above_median_ns == (statistics.median(slow) if slow else None)

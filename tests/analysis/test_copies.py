@@ -1,0 +1,83 @@
+"""Copies inside predictions, against counting nanosecond by nanosecond."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.copies import summarise_copies
+
+KINDS = ("input_copy", "data_cast", "input_validation")
+COPIES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19), st.integers(0, 12), st.sampled_from(KINDS)))
+
+
+def summarise(predictions, data, ratio=10.0, least=1):
+    return summarise_copies(predictions, data, large_ratio=ratio, large_ns=least)
+
+
+@settings(deadline=None, max_examples=200)
+@given(COPIES)
+def test_counting_every_nanosecond_gives_the_same(frame, drawn):
+    # Four predictions of 20 ns, one every 30 ns; copies may run past the end of theirs.
+    predictions = frame(*[(30 * k, 30 * k + 20) for k in range(4)], index=[3, 5, 7, 11])
+    rows = [(30 * owner + at, 30 * owner + at + length) for owner, at, length, _ in drawn]
+    data = frame(
+        *rows,
+        lane="data",
+        kind=[kind for *_, kind in drawn],
+        prediction=[(3, 5, 7, 11)[owner] for owner, *_ in drawn],
+        attribution="contained",
+    )
+    found = summarise(predictions, data)
+    inside = [
+        {(owner, time) for time in range(start, min(end, 30 * owner + 20))}
+        for (start, end), (owner, *_) in zip(rows, drawn, strict=True)
+    ]
+    covered = set().union(*(times for times, (*_, kind) in zip(inside, drawn, strict=True) if kind in KINDS[:2]))
+    assert found.predicted_ns == 80
+    assert found.covered_ns == len(covered)
+    assert found.share == pytest.approx(len(covered) / 80)
+    for kind in KINDS[:2]:
+        chosen = [times for times, row in zip(inside, drawn, strict=True) if row[3] == kind]
+        assert found.by_kind.get(kind) == (len(set().union(*chosen)) if chosen else None)
+    assert found.rows.tolist() == [k for k, row in enumerate(drawn) if row[3] in KINDS[:2]]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 60)), max_size=15), st.sampled_from([1.5, 2.0, 10.0]))
+def test_outstanding_inputs_are_compared_with_the_others_of_their_call(frame, drawn, ratio):
+    predictions = frame(*[(100 * k, 100 * k + 100) for k in range(3)])
+    data = frame(
+        *[(100 * owner, 100 * owner + length) for owner, length in drawn],
+        lane="data",
+        kind="input_copy",
+        prediction=[owner for owner, _ in drawn],
+    )
+    expected = []
+    for place, (owner, length) in enumerate(drawn):
+        others = [size for k, (call, size) in enumerate(drawn) if call == owner and k != place]
+        if others and length >= 5 and length >= ratio * statistics.median(others):
+            expected.append(place)
+    assert sorted(summarise(predictions, data, ratio, least=5).large_rows.tolist()) == expected
+
+
+def test_rows_of_no_single_prediction_count_once(frame):
+    predictions = frame((0, 30), (10, 40))
+    data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
+    found = summarise(predictions, data)
+    assert found.covered_ns == 6
+    assert found.rows.tolist() == [0]
+
+
+def test_rows_outside_every_prediction_do_not_count(frame):
+    data = frame((50, 60), lane="data", kind="input_copy", prediction=None, attribution="exact")
+    found = summarise(frame((0, 30)), data)
+    assert (found.covered_ns, found.share, found.by_kind, found.rows.tolist()) == (0, 0.0, {}, [])
+
+
+def test_nothing_recorded_gives_zero_of_zero(frame):
+    found = summarise(frame(), frame())
+    assert (found.predicted_ns, found.covered_ns, found.share) == (0, 0, 0.0)

@@ -1,0 +1,60 @@
+"""Durations in numbers, checked by hand and against the standard library."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.statistics import duration_statistics
+
+
+def of(durations, starts=None):
+    values = np.array(durations, np.int64)
+    begin = np.zeros(len(values), np.int64) if starts is None else np.array(starts, np.int64)
+    return duration_statistics(begin, values)
+
+
+def test_no_row_has_no_statistics():
+    assert of([]) is None
+
+
+def test_a_worked_example():
+    found = of([4, 1, 3, 2], starts=[0, 10, 10, 11])
+    assert (found.count, found.total_ns, found.min_ns, found.max_ns) == (4, 10, 1, 4)
+    assert found.mean_ns == 2.5
+    assert found.p50_ns == 2.5
+    # [0,4) and [10,13): rows at 10 and 11 overlap.
+    assert found.union_ns == 7
+    assert found.stdev_ns == pytest.approx((5 / 3) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("count", "present"),
+    [(9, ()), (10, ("p90",)), (19, ("p90",)), (20, ("p90", "p95")), (99, ("p90", "p95")), (100, ("p90", "p95", "p99"))],
+)
+def test_a_quantile_needs_enough_values(count, present):
+    found = of(range(count))
+    assert tuple(name for name in ("p90", "p95", "p99") if getattr(found, f"{name}_ns") is not None) == present
+
+
+def test_quantiles_interpolate_between_neighbours():
+    # Ranks run from 0 to 100, so the quantile q of 0, 10, ..., 1000 is 1000 q.
+    found = of([10 * k for k in range(101)])
+    assert (found.p50_ns, found.p90_ns, found.p95_ns, found.p99_ns) == (500, 900, 950, 990)
+
+
+def test_one_row_has_no_deviation():
+    assert of([5]).stdev_ns is None
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.integers(0, 10**12), min_size=2, max_size=40))
+def test_mean_median_and_deviation_equal_the_standard_library(values):
+    found = of(values)
+    assert found.mean_ns == pytest.approx(statistics.fmean(values))
+    assert found.p50_ns == pytest.approx(statistics.median(values))
+    assert found.stdev_ns == pytest.approx(statistics.stdev(values), abs=1e-3)
