@@ -9,6 +9,7 @@ from __future__ import annotations
 from tracekit.testing.draws import Draws, on_clock
 from tracekit.testing.machines import BACKBOARD, NEW_IPHONE, NEW_MAC, Process
 from tracekit.testing.rows import Model
+from tracekit.testing.samples.common import draw_phone_screen
 from tracekit.testing.scenario import Scenario
 
 _APP = Process("Captions", 5566, "/private/var/containers/Bundle/Application/Captions.app/Captions")
@@ -50,6 +51,7 @@ def captions_concurrent() -> Scenario:
             queue.predict(now)
             now += draws.around(8_200_000, 120)
         now = queue.free_at + draws.around(95_000_000, 100)
+    draw_phone_screen(draws, scenario, every_ns=120_000_000, length_ns=450_000)
     return scenario
 
 

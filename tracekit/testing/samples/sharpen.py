@@ -7,9 +7,10 @@ follow a public measurement of a larger model: 26 of 89 ms in copies, 62 ms with
 
 from __future__ import annotations
 
-from tracekit.testing.draws import Draws, on_clock
+from tracekit.testing.draws import Draws
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rows import Model
+from tracekit.testing.samples.common import draw_phone_screen, share
 from tracekit.testing.scenario import Prediction, Scenario
 
 _APP = Process("Sharpen", 3391, "/private/var/containers/Bundle/Application/Sharpen.app/Sharpen")
@@ -52,11 +53,7 @@ def _photos(draws: Draws) -> tuple[Scenario, list[int]]:
     for _ in range(_PHOTOS):
         now += draws.around(31_000_000, 60)
         starts.append(now)
-    frame, drawn = 1, 61_000_000
-    while drawn < scenario.duration_ns - 20_000_000:
-        scenario.gpu_work(on_clock(drawn), draws.around(480_000, 150), BACKBOARD, frame=frame)
-        drawn += draws.around(66_000_000, 150)
-        frame += 1
+    draw_phone_screen(draws, scenario, every_ns=66_000_000, length_ns=480_000)
     return scenario, starts
 
 
@@ -64,16 +61,16 @@ def _converting(draws: Draws, prediction: Prediction) -> None:
     """Steps of the 8-bit version: the image is copied and cast, and the host fills the Neural Engine's buffers."""
     length = prediction.row.duration_ns
     prediction.event("Input Validation", 3_000, draws.around(8_000, 150))
-    prediction.event("Input Copy", 14_000, _share(draws, length, 34))
-    prediction.event("Data Cast", _at(length, 45), _share(draws, length, 20))
-    begin, end = _at(length, 75), _at(length, 950)
+    prediction.event("Input Copy", 14_000, _about(draws, length, 34))
+    prediction.event("Data Cast", share(length, 45), _about(draws, length, 20))
+    begin, end = share(length, 75), share(length, 950)
     prediction.event("Neural Engine Request", begin, end - begin)
-    prediction.event("Neural Engine - Data Copy", begin + 12_500, _share(draws, length, 108))
-    prediction.event("Neural Engine - Data Copy", _at(length, 828), _share(draws, length, 107))
-    prediction.event("Output Transformation", _at(length, 960), _share(draws, length, 22))
-    start = _at(length, 205)
+    prediction.event("Neural Engine - Data Copy", begin + 12_500, _about(draws, length, 108))
+    prediction.event("Neural Engine - Data Copy", share(length, 828), _about(draws, length, 107))
+    prediction.event("Output Transformation", share(length, 960), _about(draws, length, 22))
+    start = share(length, 205)
     label = "SharpenFilter_main__Op1_AneInference Prediction"
-    prediction.neural_engine(start, _at(length, 820) - start - draws.around(60_000, 150), label)
+    prediction.neural_engine(start, share(length, 820) - start - draws.around(60_000, 150), label)
 
 
 def _plain(draws: Draws, prediction: Prediction) -> None:
@@ -82,17 +79,12 @@ def _plain(draws: Draws, prediction: Prediction) -> None:
     prediction.event("Input Validation", 3_000, draws.around(7_500, 150))
     prediction.event("Input Copy", 13_000, draws.around(1_750, 200))
     prediction.event("Output Transformation", length - 9_000, draws.around(2_500, 150))
-    begin, end = 24_000, _at(length, 990)
+    begin, end = 24_000, share(length, 990)
     prediction.event("Neural Engine Request", begin, end - begin)
     lead = draws.around(320_000, 80)
     prediction.neural_engine(begin + lead, end - begin - lead - draws.around(140_000, 120))
 
 
-def _share(draws: Draws, length_ns: int, permille: int) -> int:
+def _about(draws: Draws, length_ns: int, permille: int) -> int:
     """About that share of a prediction."""
     return draws.around(length_ns * permille // 1_000, 25)
-
-
-def _at(length_ns: int, permille: int) -> int:
-    """A share of a prediction, on the clock."""
-    return on_clock(length_ns * permille // 1_000)

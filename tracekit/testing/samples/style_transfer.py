@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tracekit.testing.draws import Draws, on_clock
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rows import Model
+from tracekit.testing.samples.common import draw_phone_screen, share
 from tracekit.testing.scenario import Prediction, Scenario
 
 
@@ -80,7 +81,7 @@ def _style_transfer(reload: bool) -> Scenario:
             now += _FRAME_NS
             number += 1
         now += _SWITCH_NS
-    _screen(draws, scenario)
+    draw_phone_screen(draws, scenario, every_ns=420_000_000, length_ns=610_000)
     return scenario
 
 
@@ -99,7 +100,7 @@ def _one_frame(draws: Draws, prediction: Prediction) -> None:
     length = prediction.row.duration_ns
     copy = draws.around(48_000, 120)
     prediction.event("Input Copy", 21_000, copy)
-    start, end = _at(length, 60), _at(length, 985)
+    start, end = share(length, 60), share(length, 985)
     prediction.event("Neural Engine Request", start, end - start)
     lead = draws.around(190_000, 90)
     prediction.neural_engine(start + lead, end - start - lead - draws.around(110_000, 120))
@@ -110,24 +111,10 @@ def _neural_engine_then_gpu(draws: Draws, prediction: Prediction) -> None:
     length = prediction.row.duration_ns
     prediction.event("Input Validation", 4_000, draws.around(9_500, 150))
     prediction.event("Input Copy", 21_000, draws.around(48_000, 120))
-    prediction.event("Neural Engine Request", _at(length, 56), _at(length, 486))
-    prediction.event("Prepare GPU Request", _at(length, 544), _at(length, 53))
-    prediction.event("GPU Request", _at(length, 584), _at(length, 374))
-    prediction.event("Output Transformation", _at(length, 972), draws.around(46_000, 120))
-    begin = _at(length, 83) + draws.integer(0, 400) * 125
-    prediction.neural_engine(begin, _at(length, 514) - begin)
-    prediction.gpu(_at(length, 625), _at(length, 319), operation=2, buffers=2)
-
-
-def _screen(draws: Draws, scenario: Scenario) -> None:
-    """The system draws the screen now and then, beside the work of the model."""
-    now, frame = 90_000_000, 1
-    while now < scenario.duration_ns - 50_000_000:
-        scenario.gpu_work(on_clock(now), draws.around(610_000, 140), BACKBOARD, frame=frame)
-        now += draws.around(420_000_000, 220)
-        frame += 1
-
-
-def _at(length_ns: int, permille: int) -> int:
-    """A share of a prediction, on the clock."""
-    return on_clock(length_ns * permille // 1_000)
+    prediction.event("Neural Engine Request", share(length, 56), share(length, 486))
+    prediction.event("Prepare GPU Request", share(length, 544), share(length, 53))
+    prediction.event("GPU Request", share(length, 584), share(length, 374))
+    prediction.event("Output Transformation", share(length, 972), draws.around(46_000, 120))
+    begin = share(length, 83) + draws.integer(0, 400) * 125
+    prediction.neural_engine(begin, share(length, 514) - begin)
+    prediction.gpu(share(length, 625), share(length, 319), operation=2, buffers=2)
