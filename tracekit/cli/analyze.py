@@ -137,10 +137,13 @@ def status_of(report: Report, fail_on: str | None) -> ExitStatus:
     from tracekit.cli.output import narrate
 
     if report.summary.errors:
-        narrate(f"tracekit: {report.summary.errors} checks failed, so the verdict is incomplete; see the report")
+        narrate(
+            "tracekit: the verdict is incomplete, because a detector failed "
+            f"({report.summary.errors} of {len(report.checks)} checks); the report says how"
+        )
         return ExitStatus.UNUSABLE
     if not report.summary.judged:
-        narrate(f"tracekit: {report.summary.verdict}")
+        narrate("tracekit: nothing in this recording could be judged; the report says why and what to record")
         return ExitStatus.UNUSABLE
     if fail_on is not None:
         levels = LEVELS[: LEVELS.index(fail_on) + 1]

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> ExitStatus:
     try:
         _check_command(arguments)
         options = build_parser().parse_args(arguments)
-        return ExitStatus(options.run(options))
+        return ExitStatus(options.execute(options))
     except KeyboardInterrupt:
         narrate("tracekit: stopped before it was done.")
         return ExitStatus.INTERRUPTED

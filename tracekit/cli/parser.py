@@ -61,5 +61,5 @@ def build_parser() -> Parser:
         )
         added.add_argument("--debug", action="store_true", help="show the traceback of an error")
         command.add_arguments(added)
-        added.set_defaults(run=command.run)
+        added.set_defaults(execute=command.run)
     return parser
