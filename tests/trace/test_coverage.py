@@ -62,10 +62,10 @@ def test_without_a_table_of_contents_a_missing_table_may_have_been_recorded(make
 
 
 def test_a_listed_table_that_was_not_exported_is_unreadable_and_has_a_command(make):
-    table = make.unreadable("ane-hw-intervals", "its rows were not exported")
+    table = make.unreadable("ane-hw-intervals", "its rows were not exported; export it")
     entry = covered(make, table, name="Neural Engine")
     assert (entry.state, entry.rows, entry.tables) == (TableState.UNREADABLE, None, ("ane-hw-intervals",))
-    assert "its rows were not exported" in entry.conclusion
+    assert entry.conclusion == "Neural Engine was recorded, but its rows cannot be had: its rows were not exported."
     assert 'table[@schema="ane-hw-intervals"]' in entry.advice
 
 
@@ -76,6 +76,14 @@ def test_the_best_state_of_several_tables_counts(make):
         make, gone, make.engine((0, 1, "x"), schema="ane-hw-intervals-internal"), make.engine(), name="Neural Engine"
     )
     assert (entry.state, entry.rows) == (TableState.ROWS, 1)
+
+
+def test_tables_that_cannot_be_had_are_told_beside_those_that_can(make):
+    tables = [make.table("os-signpost", "time event-type name"), make.unreadable("os-signpost", "not exported")]
+    entry = covered(make, *tables, name="Signposts")
+    assert (entry.state, entry.rows) == (TableState.EMPTY, 0)
+    assert entry.conclusion.endswith("no signpost was captured, but 1 of its 2 tables cannot be had: not exported.")
+    assert 'table[@schema="os-signpost"]' in entry.advice
 
 
 def test_an_empty_core_ml_table_is_not_no_use(make):

@@ -27,8 +27,8 @@ _LANES: dict[str, Lane] = {NEURAL_ENGINE: Lane.NEURAL_ENGINE, GPU: Lane.GPU, MPS
 
 _CAUSE = (
     "the likely cause is a target without the get-task-allow entitlement (reported by others for such targets and "
-    "inferred here); a recording that began after the work, another target process, or a damaged log archive also "
-    "leave this table empty"
+    "inferred here); a recording that began after the work, another target process, or a damaged log archive would "
+    "also leave this table empty"
 )
 _REMEDY = (
     "sign the target with the entitlement com.apple.security.get-task-allow set to true (for example `codesign -f -s - "
@@ -56,34 +56,38 @@ def coverage(recording: Recording, hardware: pd.DataFrame, failures: Mapping[str
 
 
 def _covered(recording: Recording, instrument: Instrument, failures: Mapping[str, str]) -> Coverage:
-    tables = [table for schema in instrument.schemas for table in recording.tables(schema)]
-    mentioned = tuple(dict.fromkeys(table.schema for table in tables)) or instrument.schemas
-    state = _state(tables, failures)
-    rows = None
-    if state is TableState.ROWS or state is TableState.EMPTY:
-        rows = sum(table.rows for table in tables if table.schema not in failures)
-        conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
-    elif state is TableState.UNREADABLE:
-        conclusion, advice = _unreadable(recording, instrument, tables, failures)
-    else:
+    mentioned = [table for schema in instrument.schemas for table in recording.tables(schema)]
+    tables = [table for table in mentioned if table.state is not TableState.MISSING]
+    if not tables:
         conclusion, advice = _missing(recording, instrument)
-    return Coverage(instrument.name, state, mentioned, rows, _sentence(conclusion), _sentence(advice))
+        return _entry(instrument, TableState.MISSING, instrument.schemas, None, conclusion, advice)
+    usable = [table.state is not TableState.UNREADABLE and table.schema not in failures for table in tables]
+    held = [table for table, good in zip(tables, usable, strict=True) if good]
+    lost = [table for table, good in zip(tables, usable, strict=True) if not good]
+    rows = sum(table.rows for table in held)
+    state = TableState.ROWS if rows else TableState.EMPTY if held else TableState.UNREADABLE
+    conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
+    if lost:
+        reasons = dict.fromkeys(_what(failures.get(table.schema, table.reason)) for table in lost)
+        why = "; ".join(reason for reason in reasons if reason) or "the reason is not known"
+        if held:
+            conclusion += f", but {len(lost)} of its {len(tables)} tables cannot be had: {why}"
+        else:
+            conclusion = f"{instrument.name} was recorded, but its rows cannot be had: {why}"
+        advice = f"export them: {_export_command(recording, dict.fromkeys(table.schema for table in lost))}"
+    schemas = tuple(dict.fromkeys(table.schema for table in tables))
+    return _entry(instrument, state, schemas, rows if held else None, conclusion, advice)
 
 
-def _state(tables: Sequence[Table], failures: Mapping[str, str]) -> TableState:
-    """Best state of the tables; one that could not be understood counts as unreadable."""
-    states = {TableState.UNREADABLE if table.schema in failures else table.state for table in tables}
-    order = (TableState.ROWS, TableState.EMPTY, TableState.UNREADABLE)
-    return next((state for state in order if state in states), TableState.MISSING)
+def _entry(
+    instrument: Instrument, state: TableState, schemas: tuple[str, ...], rows: int | None, conclusion: str, advice: str
+) -> Coverage:
+    return Coverage(instrument.name, state, schemas, rows, _sentence(conclusion), _sentence(advice))
 
 
-def _unreadable(
-    recording: Recording, instrument: Instrument, tables: Sequence[Table], failures: Mapping[str, str]
-) -> tuple[str, str]:
-    reasons = {failures.get(table.schema) or table.reason for table in tables}
-    listed = "; ".join(sorted(reason.rstrip(".") for reason in reasons if reason)) or "its rows are not in this input"
-    conclusion = f"{instrument.name} was recorded, but nothing can be said about it: {listed}"
-    return conclusion, f"export it: {_export_command(recording, dict.fromkeys(table.schema for table in tables))}"
+def _what(reason: str) -> str:
+    """What is wrong; what to do about it, the part of a message behind its semicolon, is said in the advice."""
+    return reason.partition("; ")[0].rstrip(".")
 
 
 def _missing(recording: Recording, instrument: Instrument) -> tuple[str, str]:
@@ -97,14 +101,14 @@ def _missing(recording: Recording, instrument: Instrument) -> tuple[str, str]:
     )
     return conclusion, (
         f"export it, if it was recorded: {_export_command(recording, instrument.schemas)}; the table of contents "
-        "(`xcrun xctrace export --input RECORDING.trace --toc --output toc.xml`) beside it tells what was recorded"
+        "(`xcrun xctrace export --input run.trace --toc --output toc.xml`) beside it tells what was recorded"
     )
 
 
 def _export_command(recording: Recording, schemas: Iterable[str]) -> str:
     wanted = " or ".join(f'@schema="{schema}"' for schema in schemas)
     path = f'/trace-toc/run[@number="{recording.run.number}"]/data/table[{wanted}]'
-    return f"`xcrun xctrace export --input RECORDING.trace --xpath '{path}' --output tables.xml`"
+    return f"`xcrun xctrace export --input run.trace --xpath '{path}' --output tables.xml`"
 
 
 def _evidence(hardware: pd.DataFrame) -> list[str]:
