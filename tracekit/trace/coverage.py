@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.contents import Recording
-    from tracekit.recording.table import Table
     from tracekit.trace.instruments.catalogue import Instrument
 
 _LANES: dict[str, Lane] = {NEURAL_ENGINE: Lane.NEURAL_ENGINE, GPU: Lane.GPU, MPS: Lane.MPS}
