@@ -1,0 +1,287 @@
+"""`tracekit analyze`: every flag, every sentence, every status."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracekit import analyze
+from tracekit.cli.analyze import FORMATS, LEVELS, status_of
+from tracekit.cli.exits import ExitStatus
+from tracekit.detectors.outcomes import Severity
+from tracekit.report.renderers import RENDERERS
+
+
+def report_of(result: Any) -> dict[str, Any]:
+    """The JSON report on standard output."""
+    report: dict[str, Any] = json.loads(result.out)
+    return report
+
+
+def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit, reload: Path) -> None:
+    result = tracekit("analyze", reload)
+    assert (result.status, result.err) == (0, "")
+    assert "5 findings" in result.out.splitlines()[0]
+    assert "17.17 ms" in result.out
+    assert "6.41 s" in result.out
+    assert "\x1b" not in result.out
+
+
+def test_a_recording_in_which_nothing_can_be_judged_has_status_2_and_its_report(tracekit, blind: Path) -> None:
+    result = tracekit("analyze", blind)
+    assert result.status == 2
+    assert result.out.startswith("This recording cannot be judged")
+    assert result.err == (
+        "tracekit: nothing in this recording could be judged; the report says why and what to record\n"
+    )
+
+
+@pytest.mark.parametrize(("level", "status"), [("critical", 1), ("high", 1), ("medium", 1), ("low", 1), (None, 0)])
+def test_the_gate_fails_at_and_above_its_level(tracekit, reload: Path, level: str | None, status: int) -> None:
+    result = tracekit("analyze", reload, *(["--fail-on", level] if level else []))
+    assert result.status == status
+    assert "5 critical" in result.out
+
+
+@pytest.mark.parametrize(("level", "status"), [("critical", 0), ("high", 1), ("medium", 1)])
+def test_the_gate_lets_lesser_findings_pass(tracekit, samples: Path, level: str, status: int) -> None:
+    report = report_of(tracekit("analyze", samples / "sharpen_8bit", "--format", "json"))
+    assert {check["severity"] for check in report["checks"]} == {"high", None}
+    assert tracekit("analyze", samples / "sharpen_8bit", "--fail-on", level).status == status
+
+
+def test_the_gate_is_open_for_a_clean_recording(tracekit, clean: Path) -> None:
+    assert tracekit("analyze", clean, "--fail-on", "low").status == 0
+
+
+def test_a_failed_detector_outweighs_the_gate(reload: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = analyze(reload)
+    assert status_of(report, "low") is ExitStatus.GATE_FAILED
+    spoilt = replace(report, summary=replace(report.summary, errors=1))
+    assert status_of(spoilt, "low") is ExitStatus.UNUSABLE
+    assert "a detector failed (1 of 15 checks)" in capsys.readouterr().err
+
+
+def test_levels_and_formats_are_those_of_the_product() -> None:
+    assert list(LEVELS) == [str(severity) for severity in Severity]
+    assert list(FORMATS) == list(RENDERERS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> None:
+    result = tracekit("analyze", reload, "--format", name)
+    beginning = {"text": "5 findings", "markdown": "## 5 findings", "json": '{\n  "schema_version": 1,'}[name]
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith(beginning)
+    assert result.out.endswith("\n")
+
+
+def test_output_writes_several_files_by_ending_and_prints_nothing(tracekit, reload: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.txt", "b.md", "c.json", "d.JSON")]
+    result = tracekit("analyze", reload, *(part for file in files for part in ("-o", file)))
+    assert (result.status, result.out) == (0, "")
+    assert result.err.splitlines() == [f"tracekit: wrote {file}" for file in files]
+    assert files[0].read_text(encoding="utf-8").startswith("5 findings")
+    assert files[1].read_text(encoding="utf-8").startswith("## 5 findings")
+    assert json.loads(files[2].read_text(encoding="utf-8"))["summary"]["findings"] == 5
+    assert files[2].read_bytes() == files[3].read_bytes()
+
+
+def test_output_and_an_explicit_format_do_both(tracekit, reload: Path, tmp_path: Path) -> None:
+    result = tracekit("analyze", reload, "-o", tmp_path / "a.json", "--format", "markdown", "-q")
+    assert result.err == ""
+    assert result.out.startswith("## 5 findings")
+    assert (tmp_path / "a.json").exists()
+
+
+def test_the_files_are_written_when_the_gate_fails(tracekit, reload: Path, tmp_path: Path) -> None:
+    assert tracekit("analyze", reload, "-o", tmp_path / "a.json", "--fail-on", "low").status == 1
+    assert (tmp_path / "a.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("report.html", "cannot tell the format of '{path}', which ends in '.html'; the endings known are .txt, .md"),
+        ("report", "cannot tell the format of '{path}', which has no ending"),
+        ("nowhere/report.json", "cannot write {path}: the folder {path.parent} does not exist"),
+        ("folder.json", "cannot write {path}: it is a folder"),
+    ],
+)
+def test_an_output_that_cannot_be_is_refused_before_reading(tracekit, tmp_path: Path, name: str, sentence: str) -> None:
+    (tmp_path / "folder.json").mkdir()
+    path = tmp_path / name
+    result = tracekit("analyze", tmp_path / "never read", "-o", path)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"tracekit: {sentence.format(path=path)}")
+    assert result.err.count("\n") == 1
+
+
+def test_a_recording_is_never_overwritten(tracekit, tmp_path: Path) -> None:
+    path = tmp_path / "recording.txt"
+    path.write_text("<trace-query-result/>", encoding="utf-8")
+    result = tracekit("analyze", path, "-o", path)
+    assert result.status == 2
+    assert "it is the recording itself" in result.err
+    assert path.read_text(encoding="utf-8") == "<trace-query-result/>"
+
+
+def test_only_and_skip_choose_detectors_in_lists_and_repetitions(tracekit, reload: Path) -> None:
+    def judged(*arguments: str) -> set[str]:
+        report = report_of(tracekit("analyze", reload, "--format", "json", *arguments))
+        return {check["id"] for check in report["checks"]}
+
+    assert judged("--only", "excess-data-copies") == {"excess-data-copies"}
+    both = {"excess-data-copies", "concurrent-predictions"}
+    assert judged("--only", "excess-data-copies,concurrent-predictions") == both
+    assert judged("--only", "excess-data-copies", "--only", "concurrent-predictions") == both
+    assert judged("--skip", "reload-before-predict") == both
+    assert judged("--only", "excess-data-copies, concurrent-predictions", "--skip", "excess-data-copies") == {
+        "concurrent-predictions"
+    }
+
+
+def test_set_changes_a_threshold(tracekit, reload: Path) -> None:
+    arguments = ("--format", "json", "--only", "reload-before-predict")
+    assert report_of(tracekit("analyze", reload, *arguments))["summary"]["findings"] == 5
+    changed = tracekit("analyze", reload, *arguments, "--set", "reload-before-predict.min_loads=80")
+    # Of the five models, two are loaded at least 80 times (81 and 84).
+    found = {check["model"] for check in report_of(changed)["checks"] if check["outcome"] == "finding"}
+    assert found == {"Pointillism", "InkWash"}
+
+
+def test_model_chooses_by_name_and_pattern(tracekit, reload: Path) -> None:
+    def models(*arguments: str) -> set[str]:
+        report = report_of(tracekit("analyze", reload, "--format", "json", *arguments))
+        assert any("are counted" in note for note in report["recording"]["notes"])
+        return {model["name"] for model in report["models"]}
+
+    assert models("--model", "Mosaic") == {"Mosaic"}
+    assert models("--model", "*l*s*", "--model", "Mosaic") == {"Pointillism", "StainedGlass", "Mosaic"}
+
+
+def test_process_says_what_it_could_not_tell(tracekit, reload: Path) -> None:
+    result = tracekit("analyze", reload, "--format", "json", "--process", "2147")
+    report = report_of(result)
+    assert report["summary"]["findings"] == 5
+    assert any(
+        "process 2147" in note and "hardware rows name no process" in note for note in report["recording"]["notes"]
+    )
+
+
+def test_run_chooses_the_run(tracekit, reload: Path) -> None:
+    report = report_of(tracekit("analyze", reload, "--format", "json", "--run", "1"))
+    assert (report["recording"]["run"], report["recording"]["runs"]) == (1, [1])
+
+
+@pytest.mark.parametrize(("column", "field"), [("mean", "mean_ns"), ("count", "count"), ("total", "total_ns")])
+def test_sort_orders_the_aggregation(tracekit, reload: Path, column: str, field: str) -> None:
+    rows = report_of(tracekit("analyze", reload, "--format", "json", "--sort", column))["aggregation"]
+    values = [row["statistics"][field] for row in rows]
+    assert values == sorted(values, reverse=True)
+    assert len(set(values)) > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--only", "nonsense"], "there is no detector named 'nonsense' (choices: reload-before-predict, "),
+        (["--skip", "reload-before-predictt"], "did you mean 'reload-before-predict'?"),
+        (["--set", "nonsense.x=1"], "there is no detector named 'nonsense'"),
+        (["--set", "reload-before-predict.minloads=1"], "did you mean 'min_loads'?"),
+        (["--set", "reload-before-predict.min_loads=many"], "the value must be a whole number (loads)"),
+        (["--set", "reload-before-predict.single_use_share=2"], "the value must be 0 to 1"),
+        (["--set", "reload-before-predict.min_loads"], "write DETECTOR.OPTION=VALUE"),
+        (["--set", "min_loads=3"], "write DETECTOR.OPTION=VALUE"),
+        (["--sort", "meen"], "there is no column named 'meen'; did you mean 'mean'?"),
+        (["--run", "2"], "has no run 2 (runs: 1)"),
+        (["--model", "Mosaik"], "there is no model in this recording named 'Mosaik'; did you mean 'Mosaic'?"),
+        (["--model", "X*"], "there is no model in this recording named 'X*' (choices: InkWash, Mosaic, "),
+        (["--process", "StyleCan"], "there is no process in this recording named 'StyleCan'; did you mean 'StyleCam'?"),
+    ],
+)
+def test_what_does_not_exist_is_refused_with_the_choices(
+    tracekit, reload: Path, arguments: list[str], sentence: str
+) -> None:
+    result = tracekit("analyze", reload, *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("tracekit: ")
+    assert sentence in result.err
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--only", "nonsense"], ["--set", "a.b=1"], ["--sort", "x"]])
+def test_bad_names_are_found_before_the_recording_is_read(tracekit, tmp_path: Path, arguments: list[str]) -> None:
+    result = tracekit("analyze", tmp_path / "does not exist.xml", *arguments)
+    assert result.status == 2
+    assert "does not exist.xml" not in result.err
+
+
+def test_a_path_that_does_not_exist_is_named(tracekit, tmp_path: Path) -> None:
+    result = tracekit("analyze", tmp_path / "gone.xml")
+    assert (result.status, result.out) == (2, "")
+    assert "gone.xml" in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_private_fields_are_left_out_unless_asked_for(tracekit, reload: Path) -> None:
+    redacted = report_of(tracekit("analyze", reload, "--format", "json"))["recording"]
+    full = report_of(tracekit("analyze", reload, "--format", "json", "--no-redact"))["recording"]
+    assert redacted["redacted"] is True
+    assert redacted["device_name"] is None
+    assert full["redacted"] is False
+    assert full["device_name"]
+
+
+def test_verbose_says_what_was_read_and_shows_more(tracekit, reload: Path) -> None:
+    plain, verbose = tracekit("analyze", reload), tracekit("analyze", reload, "-v")
+    assert verbose.err.startswith("tracekit: read ")
+    assert verbose.err.count("\n") == 1
+    assert len(verbose.out) > len(plain.out)
+
+
+def test_several_files_are_one_recording(tracekit, reload: Path) -> None:
+    files = sorted(reload.glob("*.xml"))
+    assert len(files) > 2
+    report = report_of(tracekit("analyze", *files, "--format", "json"))
+    assert report["summary"]["findings"] == 5
+
+
+def test_a_table_from_standard_input_is_judged(spawn, reload: Path) -> None:
+    table = (reload / "coreml-os-signpost.xml").read_bytes()
+    result = spawn("analyze", "-", "--format", "json", stdin=table)
+    assert result.status == 0
+    assert report_of(result)["summary"]["findings"] == 5
+
+
+@pytest.mark.parametrize("columns", ["20", "40", "80", "200"])
+def test_lines_fit_the_width(tracekit, reload: Path, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = tracekit("analyze", reload).out.splitlines()
+    assert max(map(len, lines)) <= min(max(int(columns), 30), 120)
+
+
+def test_an_ascii_locale_gets_plain_signs_and_no_traceback(spawn, reload: Path) -> None:
+    result = spawn("analyze", reload, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.isascii()
+    assert " us" in result.out
+
+
+def test_json_is_utf8_in_any_locale(spawn, reload: Path) -> None:
+    anywhere = spawn("analyze", reload, "--format", "json", PYTHONIOENCODING="ascii")
+    assert anywhere.out == spawn("analyze", reload, "--format", "json", PYTHONIOENCODING="utf-8").out
+
+
+def test_debug_shows_where_a_recording_failed(tracekit, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.xml"
+    broken.write_text("<trace-query-result>", encoding="utf-8")
+    assert "Traceback" not in tracekit("analyze", broken).err
+    result = tracekit("analyze", broken, "--debug")
+    assert result.status == 2
+    assert "Traceback" in result.err
+    assert "UnreadableRecording" in result.err

@@ -1,0 +1,104 @@
+"""The Python interface: few names, light to import, the same numbers as the command line."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import tracekit
+from tracekit.cli.main import main
+from tracekit.report.serialize import to_json
+
+PUBLIC = [
+    "MissingColumn",
+    "Recording",
+    "Report",
+    "Trace",
+    "TracekitError",
+    "UnreadableRecording",
+    "UsageError",
+    "__version__",
+    "analyze",
+    "open_recording",
+    "open_trace",
+]
+
+
+def test_the_public_names_are_these_and_all_can_be_had() -> None:
+    assert tracekit.__all__ == PUBLIC
+    assert set(PUBLIC) <= set(dir(tracekit))
+    for name in PUBLIC:
+        assert getattr(tracekit, name) is not None
+
+
+def test_lazy_names_come_from_where_they_are_said_to_be() -> None:
+    for name, module in tracekit._LAZY.items():
+        assert getattr(tracekit, name) is getattr(importlib.import_module(module), name)
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'analyse'"):
+        tracekit.analyse  # noqa: B018
+
+
+def test_a_trace_gives_frames(samples: Path) -> None:
+    activity = tracekit.open_trace(samples / "style_transfer_reload").activity
+    assert isinstance(activity, pd.DataFrame)
+    loads = activity[activity["kind"].isin(["load", "load_cached", "load_uncached"])]
+    # WWDC22 session 10027: 6.41 s of loading in total, 17.17 ms on average.
+    assert loads["duration_ns"].sum() / 1e9 == pytest.approx(6.41, abs=0.005)
+    assert loads["duration_ns"].mean() / 1e6 == pytest.approx(17.17, abs=0.005)
+
+
+def test_analyze_gives_the_report_that_the_command_prints(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = samples / "sharpen_8bit"
+    report = tracekit.analyze(path)
+    assert main(["analyze", str(path), "--format", "json"]) == 0
+    assert capsys.readouterr().out == to_json(report)
+
+
+def test_every_argument_reaches_the_analysis(samples: Path) -> None:
+    report = tracekit.analyze(
+        [samples / "style_transfer_reload"],
+        run=1,
+        models=["Mosaic"],
+        process=2147,
+        only=["reload-before-predict"],
+        settings={"reload-before-predict.loads_per_prediction": 2},
+        sort="mean",
+        redact=False,
+    )
+    assert [(check.id, check.model, check.outcome) for check in report.checks] == [
+        ("reload-before-predict", "Mosaic", "passed")
+    ]
+    means = [row.statistics.mean_ns for row in report.aggregation]
+    assert means == sorted(means, reverse=True)
+    assert not report.recording.redacted
+
+
+def test_a_path_may_be_text(samples: Path) -> None:
+    assert tracekit.open_trace(str(samples / "sharpen_float16")).run.number == 1
+
+
+def test_a_report_does_not_change_what_is_counted_by_how_often_it_is_made(samples: Path) -> None:
+    first, second = (json.loads(to_json(tracekit.analyze(samples / "captions_concurrent"))) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"only": ["x"]}, {"skip": ["x"]}, {"settings": {"x.y": 1}}, {"sort": "x"}, {"models": ["x"]}, {"run": 9}],
+    ids=lambda arguments: next(iter(arguments)),
+)
+def test_a_name_that_is_not_there_is_a_usage_error(samples: Path, arguments: dict[str, object]) -> None:
+    with pytest.raises(tracekit.UsageError):
+        tracekit.analyze(samples / "sharpen_float16", **arguments)  # type: ignore[arg-type]
+
+
+def test_an_unreadable_recording_is_its_own_error(tmp_path: Path) -> None:
+    with pytest.raises(tracekit.UnreadableRecording, match=r"gone\.xml"):
+        tracekit.analyze(tmp_path / "gone.xml")
