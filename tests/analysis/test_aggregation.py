@@ -53,7 +53,7 @@ def test_no_prediction_left_means_no_warm_statistics(frame, trace_of):
 
 def test_hardware_is_grouped_by_kind(trace):
     (row,) = aggregate_hardware(trace)
-    assert (row.lane, row.label, row.model) == ("neural engine", "ane_exec", None)
+    assert (row.lane, row.label, row.model) == ("neural engine", "Neural Engine execution", None)
     assert (row.statistics.count, row.statistics.total_ns, row.statistics.union_ns) == (2, 7, 5)
 
 

@@ -27,7 +27,7 @@ class AggregationRow:
 
     lane: str
     label: str
-    """Event as recorded. For the hardware lanes the kind, since their labels name single pieces of work."""
+    """Event as recorded. For the hardware lanes a title of the kind, since their labels name single pieces of work."""
     kind: str
     guessed: bool
     model: str | None
@@ -38,6 +38,15 @@ class AggregationRow:
     warm: Statistics | None
     """Predictions only: without the first one after each load. None for other kinds, and where none is left."""
 
+
+HARDWARE_TITLES: dict[str, str] = {
+    Kind.ANE_EXEC: "Neural Engine execution",
+    Kind.ANE_LOAD: "Neural Engine load",
+    Kind.ANE_COMPILE: "Neural Engine compilation",
+    Kind.GPU_EXEC: "GPU execution",
+    Kind.MPS_DISPATCH: "MPS graph dispatch",
+}
+"""What rows of the hardware lanes are called in the aggregation."""
 
 SORT_COLUMNS: dict[str, str] = {
     "total": "total_ns",
@@ -98,7 +107,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_]) -> Iterat
         warm = members[~cold[members]]
         yield AggregationRow(
             lane=str(key["lane"]),
-            label=str(key[name]),
+            label=HARDWARE_TITLES.get(key["kind"], str(key[name])),
             kind=str(key["kind"]),
             guessed=bool(key["guessed"]),
             model=key["model"] if isinstance(key["model"], str) else None,

@@ -174,13 +174,13 @@ Limit the calls in flight and drop what is stale instead of queueing it:
 
 ```swift
 actor PredictionLimiter {
-    private let limit: Int
+    private let limit = 2
     private var running = 0
 
-    init(limit: Int = 2) { self.limit = limit }
-
-    /// Nil when the limit is reached: skip this frame, a newer one will come.
-    func predict(_ model: MLModel, _ input: MLFeatureProvider) async throws -> MLFeatureProvider? {
+    /// Nil at the limit: skip this frame, a newer one will come.
+    func predict(
+        _ model: MLModel, _ input: MLFeatureProvider
+    ) async throws -> MLFeatureProvider? {
         guard running < limit else { return nil }
         running += 1
         defer { running -= 1 }

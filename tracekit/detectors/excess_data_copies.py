@@ -162,24 +162,26 @@ Hand over the type that the model computes in, in a buffer that Core ML can use 
 
 ```python
 # Conversion: Float16 inputs and outputs need iOS 16 or macOS 13.
+gray16 = ct.colorlayout.GRAYSCALE_FLOAT16
 model = ct.convert(
     source,
-    inputs=[ct.ImageType(name="image", color_layout=ct.colorlayout.GRAYSCALE_FLOAT16, shape=(1, 1, 1080, 1920))],
-    outputs=[ct.ImageType(name="sharpened", color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)],
+    inputs=[ct.ImageType(name="image", shape=shape, color_layout=gray16)],
+    outputs=[ct.ImageType(name="sharpened", color_layout=gray16)],
     minimum_deployment_target=ct.target.iOS16,
 )
-# Tensors: ct.TensorType(dtype=np.float16)
+# Tensors: ct.TensorType(name="features", dtype=np.float16)
 ```
 
 ```swift
-// Input: IOSurface-backed pixel buffer in the model's own format.
-let attributes = [kCVPixelBufferIOSurfacePropertiesKey: [:]] as CFDictionary
-CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half, attributes, &buffer)
+// Input: an IOSurface-backed pixel buffer in the model's own format.
+let backed = [kCVPixelBufferIOSurfacePropertiesKey: [:]] as CFDictionary
+CVPixelBufferCreate(nil, width, height,
+                    kCVPixelFormatType_OneComponent16Half, backed, &input)
 
-// Output: let Core ML write into a buffer that you own and reuse.
+// Output: Core ML writes into a buffer that you own and reuse.
 let options = MLPredictionOptions()
 options.outputBackings = ["sharpened": outputBuffer]
-let result = try await model.prediction(from: input, options: options)
+let result = try await model.prediction(from: features, options: options)
 ```
 """
 

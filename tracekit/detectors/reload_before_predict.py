@@ -167,21 +167,25 @@ FIX = """
 Create the model once and keep it; load it asynchronously before it is first needed:
 
 ```swift
-// Rebuilt at each access:   var model: StyleTransfer { try! StyleTransfer(configuration: .init()) }
+// Rebuilt at each access:
+//   var model: StyleTransfer { try! StyleTransfer(configuration: .init()) }
+
 actor StyleModels {
     private var loading: [URL: Task<MLModel, Error>] = [:]
 
-    func model(at url: URL, configuration: MLModelConfiguration) async throws -> MLModel {
+    func model(at url: URL) async throws -> MLModel {
         if let known = loading[url] { return try await known.value }
-        let task = Task { try await MLModel.load(contentsOf: url, configuration: configuration) }
+        let task = Task {
+            try await MLModel.load(contentsOf: url, configuration: .init())
+        }
         loading[url] = task
         return try await task.value
     }
 }
 ```
 
-For one model, `lazy var` or a `static let` does the same. In coremltools, keep the `MLModel` object instead of
-creating it inside the loop.
+For one model, `lazy var` or `static let` does the same. In coremltools, keep the `MLModel` object instead of creating
+it inside the loop.
 """
 
 DETECTOR = Detector(
