@@ -63,7 +63,7 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A name as code, as long as its own backticks allow. A `|` becomes `¦`: no escape is right in and out of tables."""
+    """A name as code, whatever backticks it holds. A `|` becomes `¦`: no escape is right both in and out of tables."""
     inner = text.replace("|", "¦").strip() or " "
     longest = max((len(run) for run in re.findall("`+", inner)), default=0)
     fence = "`" * (longest + 1)

@@ -144,7 +144,7 @@ _ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _RULES: tuple[tuple[str, str, str], ...] = (
     # Users of Windows may have blanks in their names; those of macOS and Linux may not.
     ("windows", r"(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…"),
-    ("user", r"[\\/]+(?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…"),
+    ("user", r"[\\/](?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…"),
     ("folders", r"/var/folders/[^/\s]+/[^/\s]+", "/var/folders/…"),
     ("volume", r"/Volumes/[^/\"\n]+", "/Volumes/…"),
     ("mail", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "<e-mail>"),
@@ -218,8 +218,9 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
 
 
 def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
-    """Attributes of a table with private values replaced."""
-    return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else value for key, value in attributes.items()}
+    """Attributes of a table with private values, paths and ids replaced."""
+    clean = _Cleaner()
+    return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else clean(value) for key, value in attributes.items()}
 
 
 def _texts(frame: pd.DataFrame, column: str) -> set[str]:
@@ -269,7 +270,7 @@ class _Cleaner:
     def __init__(
         self,
         *,
-        models: Iterable[str],
+        models: Iterable[str] = (),
         quotes: Iterable[str] = (),
         aliases: Mapping[str, str] | None = None,
         target: str | None = None,

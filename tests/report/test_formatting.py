@@ -1,0 +1,88 @@
+"""Values on screen."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tracekit.report import formatting
+from tracekit.report.model import MetricInfo
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [(0, "00:00.000"), (1_234_999_999, "00:01.234"), (61_000_000_000, "01:01.000"), (3_723_004_000_000, "1:02:03.004")],
+)
+def test_a_moment_is_truncated_to_milliseconds(ns: int, text: str) -> None:
+    assert formatting.moment(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (None, "ns", "–"),
+        (17_170_000, "ns", "17.17 ms"),
+        (0.69, "share", "69 %"),
+        (1295, "count", "1,295"),
+        (1.0, "ratio", "1"),
+        (0.503, "ratio", "0.5"),
+        (2.5, "loads", "2.5 loads"),
+    ],
+)
+def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text: str) -> None:
+    assert formatting.quantity(value, unit) == text
+
+
+def test_a_condition_says_on_which_side_the_problem_is() -> None:
+    assert formatting.condition(MetricInfo("a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
+    assert formatting.condition(MetricInfo("a", 1, "share", 0.8, "below")) == "≤ 80 %"
+    assert formatting.condition(MetricInfo("a", 1, "ratio", None, None)) == ""
+
+
+def test_lists_read_as_in_a_sentence() -> None:
+    assert [formatting.listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
+
+
+def test_nothing_that_steers_a_terminal_stays_visible() -> None:
+    hostile = "\x1b[31m\x9b2J\u202e\u2066\u200b\ufeff\u00ad\u2028\ud800\ue000\x00\x7f"
+    assert set(formatting.visible(hostile)) <= set("[31m2J\ufffd")
+
+
+def test_line_breaks_become_blanks_unless_the_text_has_several_lines() -> None:
+    assert formatting.visible("a\r\n\tb") == "a   b"
+    assert formatting.visible("a\n  b\x1b", multiline=True) == "a\n  b\ufffd"
+
+
+def test_joined_emoji_and_other_scripts_stay() -> None:
+    text = "Ünïcødé 模型 नमस्ते 👩‍💻"
+    assert formatting.visible(text) == text
+
+
+@given(st.text())
+def test_visible_text_holds_no_control_and_no_surrogate(text: str) -> None:
+    categories = {unicodedata.category(character) for character in formatting.visible(text).replace("\u200d", "")}
+    assert categories.isdisjoint({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["C", "M", "Z"])), st.integers(0, 30))
+def test_a_shortened_name_fits_and_keeps_both_ends(text: str, cells: int) -> None:
+    short = formatting.shorten(text, cells)
+    assert cell_len(short) <= cells
+    if short != text and cells:
+        head, _, tail = short.partition("…")
+        assert text.startswith(head)
+        assert text.endswith(tail)
+
+
+def test_a_name_that_fits_is_not_shortened() -> None:
+    assert formatting.shorten("Watercolor", 10) == "Watercolor"
+    assert formatting.shorten("Watercolors", 10) == "Water…lors"

@@ -1,0 +1,200 @@
+"""Nothing private leaves in a report."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tracekit.report.model import Report
+from tracekit.report.redact import PrivateFacts, public_attributes, redact
+from tracekit.report.renderers import RENDERERS
+
+NOBODY = PrivateFacts(quotes=(), processes=(), target="StyleTransfer")
+
+UUID = "1F0E2D3C-4B5A-6978-8796-A5B4C3D2E1F0"
+
+
+def cleaned(report: Report, text: str, facts: PrivateFacts = NOBODY) -> str:
+    """What becomes of a text."""
+    return redact(replace(report, recording=replace(report.recording, notes=(text,))), facts).recording.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("read /Users/anna/Desktop/a.xml", "read /Users/…/Desktop/a.xml"),
+        ("file:///Users/anna/a", "file:///Users/…/a"),
+        ("in /Users/anna", "in /Users/…"),
+        ("'/home/anna.b-c/x'", "'/Users/…/x'"),
+        (r"at C:\Users\Anna Maria\x.xml", r"at C:\Users\…\x.xml"),
+        ("on /Volumes/Anna's disk/a.trace", "on /Volumes/…/a.trace"),
+        ("/private/var/folders/zz/zyx_n0000gn/T/a", "/private/var/folders/…/T/a"),
+        (f"/var/mobile/Containers/Data/Application/{UUID}/x", "/var/mobile/Containers/Data/Application/<uuid>/x"),
+        (f"Net_{UUID.replace('-', '_')}_main__Op0", "Net_<uuid>_main__Op0"),
+        ("device 00008030-001A2B3C4D5E6F70", "device <uuid>"),
+        ("build 0123456789abcdef0123456789abcdef01234567", "build <uuid>"),
+        ("mail anna.b@example.co.uk now", "mail <e-mail> now"),
+        ("host annas-macbook.local", "host <host>"),
+        ("command (python3 (99926))", "command (process A (99926))"),
+        ("Main Thread (0x2687) (python3.12, pid: 773)", "Main Thread (0x2687) (process A, pid: 773)"),
+        ("Helper (Google Chrome Helper (GPU) (42))", "Helper (process A (42))"),
+        ("MPSGraph:0x1f (CommandBuffer: 0x2)", "MPSGraph:0x1f (CommandBuffer: 0x2)"),
+        ("the target (StyleTransfer (7))", "the target (StyleTransfer (7))"),
+        ("1,295 of 1,295 predictions at 00:01.234", "1,295 of 1,295 predictions at 00:01.234"),
+    ],
+)
+def test_private_forms_are_replaced_and_others_stay(full: Report, text: str, told: str) -> None:
+    assert cleaned(full, text) == told
+
+
+def test_processes_get_the_same_alias_everywhere(full: Report) -> None:
+    facts = PrivateFacts((), ("WindowServer", "secretd", "StyleTransfer"), "StyleTransfer")
+    text = "secretd and WindowServer beside StyleTransfer, then secretd_helper and (secretd (5))"
+    assert cleaned(full, text, facts) == (
+        "process B and process A beside StyleTransfer, then process B_helper and (process B (5))"
+    )
+
+
+def test_there_is_an_alias_for_any_number_of_processes(full: Report) -> None:
+    names = tuple(f"daemon{n:04d}" for n in range(800))
+    text = ", ".join(names)
+    aliases = cleaned(full, text, PrivateFacts((), names, None)).split(", ")
+    assert (aliases[0], aliases[25], aliases[26], aliases[702]) == (
+        "process A",
+        "process Z",
+        "process AA",
+        "process AAA",
+    )
+    assert len(set(aliases)) == 800
+
+
+def test_a_longer_name_wins_over_one_inside_it(full: Report) -> None:
+    facts = PrivateFacts((), ("Style", "StyleTransfer Helper"), "StyleTransfer")
+    assert cleaned(full, "StyleTransfer Helper, StyleTransfer, Style", facts) == "process B, StyleTransfer, process A"
+
+
+@pytest.mark.parametrize("name", ["Prediction", "find", "Instruments", "ls"])
+def test_a_program_named_like_our_own_words_goes_only_where_its_pid_follows(full: Report, name: str) -> None:
+    facts = PrivateFacts((), (name,), None)
+    assert cleaned(full, f"{name} of a model", facts) == f"{name} of a model"
+    assert cleaned(full, f"by {name} (12)", facts) == "by process A (12)"
+
+
+@pytest.mark.parametrize("name", ["top", "ns", "passed", "Watercolor", "rows", "finding", "Core ML"])
+def test_a_process_cannot_rename_the_words_of_the_format(full: Report, name: str) -> None:
+    told = redact(full, PrivateFacts((), (name,), None))
+    assert [model.name for model in told.models] == [model.name for model in full.models]
+    assert [row.level for row in told.aggregation] == [row.level for row in full.aggregation]
+    assert [(c.id, c.outcome, c.model, c.severity) for c in told.checks] == [
+        (c.id, c.outcome, c.model, c.severity) for c in full.checks
+    ]
+    assert [(c.state, c.instrument) for c in told.coverage] == [(c.state, c.instrument) for c in full.coverage]
+
+
+def test_model_names_stay_even_where_they_look_private(full: Report) -> None:
+    name = f"Net-{UUID}"
+    model = replace(full.models[0], name=name)
+    report = replace(full, models=(model, *full.models[1:]))
+    assert redact(report, NOBODY).models[0].name == name
+    assert cleaned(report, f"{name} ran; {UUID} did not") == f"{name} ran; <uuid> did not"
+
+
+def test_device_name_and_arguments_go_and_are_not_quoted(full: Report) -> None:
+    recording = replace(
+        full.recording, device_name="Anna's phone", arguments="--token s3cret", notes=("Anna's phone slept",)
+    )
+    facts = PrivateFacts(("Anna's phone", "--token s3cret"), (), None)
+    told = redact(replace(full, recording=recording), facts).recording
+    assert (told.device_name, told.arguments, told.redacted) == (None, None, True)
+    assert told.notes == ("<private> slept",)
+
+
+def test_a_source_is_reduced_to_its_last_part(full: Report) -> None:
+    report = replace(full, recording=replace(full.recording, source="/srv/builds/acme/a.xml"))
+    report = replace(report, tables=tuple(replace(table, source=r"D:\acme\b.xml") for table in report.tables))
+    told = redact(report, NOBODY)
+    assert told.recording.source == "a.xml"
+    assert {table.source for table in told.tables} == {"b.xml"}
+
+
+def test_attributes_are_private_by_their_name(full: Report) -> None:
+    attributes = {"device-uuid": "abc", "category": "DynamicTracing", "path": "/Users/anna/x", "Target-Arguments": "x"}
+    assert public_attributes(attributes) == {
+        "device-uuid": "<private>",
+        "category": "DynamicTracing",
+        "path": "/Users/…/x",
+        "Target-Arguments": "<private>",
+    }
+
+
+def test_nothing_else_changes(full: Report) -> None:
+    told = redact(full, NOBODY)
+    assert replace(told, recording=replace(told.recording, redacted=full.recording.redacted)) == full
+
+
+WORD = st.from_regex(r"[A-Z][a-z]{4,9}[0-9]{3}", fullmatch=True)
+
+PLANTS = (
+    "log at /Users/{}/Library/x",
+    "/home/{}",
+    r"C:\Users\{}\x",
+    "write to {}@example.com",
+    "write to info@{}.example.com",
+    "seen on {}.local",
+    "encode ({} (99926))",
+    "thread (Main Thread, 0x12) ({}, pid: 12)",
+    "{} quoted by an instrument",
+    "/Volumes/{}/a",
+)
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(secret=WORD, plant=st.sampled_from(PLANTS), around=st.text(alphabet="ab (){}[]/\\:,.\"'\n", max_size=12))
+def test_no_planted_secret_survives_in_any_format(full: Report, secret: str, plant: str, around: str) -> None:
+    text = f"{around} {plant.format(secret)} {around}"
+    report = planted(full, text, secret)
+    told = redact(report, PrivateFacts((secret,), (secret,), "StyleTransfer"))
+    for renderer in RENDERERS.values():
+        # Lines may have been wrapped, and long names shortened, inside the secret.
+        assert secret not in re.sub(r"\s", "", renderer.render(told)), renderer.name
+
+
+def test_the_plants_show_where_redaction_is_off(full: Report) -> None:
+    report = planted(full, PLANTS[0].format("Secret123"), "Secret123")
+    for renderer in RENDERERS.values():
+        assert "Secret123" in renderer.render(report)
+
+
+def planted(report: Report, text: str, secret: str) -> Report:
+    """The report with a text in every field that a recording can fill."""
+    checks = tuple(
+        replace(
+            check,
+            summary=text,
+            record=text if check.record else "",
+            cost=replace(check.cost, basis=text) if check.cost else None,
+            evidence=tuple(replace(entry, label=text) for entry in check.evidence),
+        )
+        for check in report.checks
+    )
+    return replace(
+        report,
+        recording=replace(
+            report.recording,
+            source=f"/Users/{secret}/a.xml",
+            device_name=secret,
+            arguments=secret,
+            template=text,
+            end_reason=text,
+            notes=(text,),
+        ),
+        tables=tuple(replace(t, attributes={"device-name": secret, "x": text}, reason=text) for t in report.tables),
+        coverage=tuple(replace(entry, conclusion=text, advice=text) for entry in report.coverage),
+        aggregation=tuple(replace(row, label=text) for row in report.aggregation),
+        checks=checks,
+        summary=replace(report.summary, verdict=text),
+    )

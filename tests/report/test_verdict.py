@@ -1,0 +1,77 @@
+"""The one sentence that everybody reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.report.checks import order_checks
+from tracekit.report.model import Check, CostInfo, Report
+from tracekit.report.verdict import summarise
+
+
+def check(
+    outcome: str, summary: str = "", severity: str | None = None, model: str | None = "Net", title: str = "It is slow"
+) -> Check:
+    cost = CostInfo(1, 0.1, "") if severity else None
+    return Check("id", title, outcome, severity, model, summary, "", "", "", (), cost, (), 0, ())
+
+
+def verdict(*checks: Check) -> str:
+    return summarise(order_checks(checks)).verdict
+
+
+def test_findings_are_counted_by_severity_and_the_worst_is_named() -> None:
+    told = verdict(
+        check("finding", severity="low", title="Small thing"),
+        check("finding", severity="critical", model="Other"),
+        check("finding", severity="critical"),
+    )
+    assert told == "3 findings (2 critical, 1 low) in 2 models: It is slow, and 1 other problem."
+
+
+def test_one_finding_reads_as_one() -> None:
+    assert verdict(check("finding", severity="high")) == "1 finding (1 high) in 1 model: It is slow."
+
+
+def test_a_finding_about_the_recording_names_no_model() -> None:
+    assert verdict(check("finding", severity="high", model=None)) == "1 finding (1 high): It is slow."
+
+
+def test_a_clean_recording_says_who_looked() -> None:
+    assert verdict(check("passed"), check("passed")) == "No finding: 2 checks looked and found nothing."
+
+
+def test_a_clean_verdict_admits_what_could_not_look() -> None:
+    told = verdict(check("passed"), check("insufficient_data"), check("error"))
+    assert told == "No finding: 1 check looked and found nothing; 1 check could not look and 1 check failed."
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("The Core ML table is empty", "the Core ML table is empty."),
+        ("Core ML was not recorded.", "Core ML was not recorded."),
+    ],
+)
+def test_a_recording_without_evidence_is_not_called_clean(reason: str, told: str) -> None:
+    summary = summarise([check("insufficient_data", reason)] * 3)
+    assert summary.verdict == f"This recording cannot be judged: {told}"
+    assert not summary.judged
+
+
+def test_nothing_to_look_at_is_not_called_clean() -> None:
+    assert verdict() == "This recording cannot be judged: no check was run."
+    assert "cannot be judged: no load was seen." in verdict(check("not_applicable", "No load was seen."))
+
+
+def test_failed_checks_alone_judge_nothing() -> None:
+    told = verdict(check("error", "KeyError: 'x'"), check("insufficient_data", "Too few."))
+    assert told == "This recording cannot be judged: 1 check failed with KeyError: 'x'."
+
+
+def test_counts_add_up(full: Report) -> None:
+    summary = full.summary
+    assert (summary.findings, summary.critical, summary.high, summary.medium, summary.low) == (7, 2, 2, 2, 1)
+    counted = (summary.passed, summary.not_applicable, summary.insufficient_data, summary.errors)
+    assert counted == (2, 1, 1, 1)
+    assert sum(counted) + summary.findings == len(full.checks)
