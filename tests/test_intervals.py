@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tracekit import intervals
 
 thorough = settings(deadline=None, max_examples=200)
