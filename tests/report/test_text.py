@@ -136,9 +136,10 @@ def test_a_missing_value_is_a_dash_with_a_footnote_and_no_footnote_without_one(f
 
 def test_coverage_names_only_what_limits_the_conclusions(full: Report) -> None:
     text = plain(full).partition("COVERAGE")[2]
-    assert "missing: Thermal throttling cannot be told." in text
+    assert "Missing        Thermal State (-v says what follows)" in text
     assert "empty: Recorded, and no Neural Engine" in text
     assert "Shows the whole machine" not in text
+    assert "missing: Thermal throttling cannot be told. Add the" in flat(plain(full, verbose=True))
 
 
 def test_a_recording_that_cannot_be_judged_says_what_to_do_and_says_it_once(not_judged: Report) -> None:

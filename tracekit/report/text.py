@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.report.groups import Group
-    from tracekit.report.model import Check, RecordingInfo, Report
+    from tracekit.report.model import Check, CoverageInfo, RecordingInfo, Report
 
 FILE_WIDTH = 100
 """Width where there is no terminal."""
@@ -287,14 +287,21 @@ def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]
     shown = report.coverage if verbose else [entry for entry in limiting if entry.conclusion not in told]
     if not shown:
         return []
-    pairs = []
-    for entry in shown:
-        rows = f" ({format_count(entry.rows, 'row')})" if entry.rows else ""
-        body = Text(overflow="fold")
-        body.append(f"{STATE_WORDS[entry.state]}{rows}: ", style="bold" if entry.state != "rows" else "")
-        body.append(_joined(entry.conclusion, entry.advice if verbose else ""))
-        pairs.append((Text(entry.instrument), body))
+    single = shown if verbose else [entry for entry in shown if entry.state != "missing"]
+    pairs = [(Text(entry.instrument), _entry(entry, verbose)) for entry in single]
+    missing = [] if verbose else [entry.instrument for entry in shown if entry.state == "missing"]
+    if missing:
+        what = Text(f"{formatting.listed(missing)} (-v says what follows)", overflow="fold")
+        pairs.append((Text("Missing", style="bold"), what))
     return [heading("Coverage"), *labelled(pairs, width)]
+
+
+def _entry(entry: CoverageInfo, verbose: bool) -> Text:
+    """State of one instrument and what follows from it."""
+    rows = f" ({format_count(entry.rows, 'row')})" if entry.rows else ""
+    body = Text(overflow="fold")
+    body.append(f"{STATE_WORDS[entry.state]}{rows}: ", style="bold" if entry.state != "rows" else "")
+    return body.append(" ".join(filter(None, (entry.conclusion, entry.advice if verbose else ""))))
 
 
 def _rest(report: Report, width: int, verbose: bool) -> list[RenderableType]:

@@ -72,7 +72,8 @@ def _obstacle(checks: Sequence[Check]) -> str:
     if not checks:
         return "no check was run."
     reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)
-    reason = reasons.most_common(1)[0][0]
+    # A long reason has its main point in front; the checks themselves give it whole.
+    reason = reasons.most_common(1)[0][0].partition("; ")[0]
     text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
     if checks[0].outcome == "error":
         return f"{format_count(reasons.total(), 'check')} failed with {text}"
