@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from tracekit.trace.binding import optional_integers, recode, text
+from tracekit.trace.binding import constant, optional_integers, recode, text
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _filled(name: str, value: ColumnValues | str | None, count: int) -> ColumnVa
     if value is not None and not isinstance(value, str):
         return value
     if EVENT_DTYPES[name] == "category":
-        return recode(np.zeros(count, np.int32), [value], FIXED_CATEGORIES.get(name, ()))
+        return constant(value, count, FIXED_CATEGORIES.get(name, ()))
     return pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
