@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tracekit.analysis.aggregation import SORT_COLUMNS, aggregate, aggregate_hardware, sort_rows
 from tracekit.errors import UsageError
@@ -83,3 +87,41 @@ def test_an_unknown_column_is_refused_with_the_choices(trace):
 def test_nothing_recorded_gives_no_rows(frame, trace_of):
     trace = trace_of(frame())
     assert aggregate(trace) == aggregate_hardware(trace) == ()
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["CPU", "GPU Request", "New Event"]),
+            st.sampled_from(["A", "B", None]),
+            st.sampled_from(["top", "sub"]),
+            st.integers(0, 9),
+        ),
+        max_size=25,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_no_row_is_lost_whatever_it_names_and_order_does_not_matter(frame, trace_of, drawn, random):
+    def build(rows):
+        compute = frame(
+            *[(10 * k, 10 * k + length) for k, (*_, length) in enumerate(rows)],
+            lane="compute",
+            kind="other",
+            label=[label for label, *_ in rows],
+            model=[model for _, model, *_ in rows],
+            level=[level for *_, level, _ in rows],
+        )
+        return [
+            (row.label, row.model, row.level, row.statistics.count, row.statistics.total_ns)
+            for row in aggregate(trace_of(frame(), compute=compute))
+        ]
+
+    count, total = Counter(), Counter()
+    for *key, length in drawn:
+        count[tuple(key)] += 1
+        total[tuple(key)] += length
+    found = build(drawn)
+    assert {row[:3]: row[3:] for row in found} == {key: (count[key], total[key]) for key in count}
+    assert len(found) == len(count)
+    assert build(random.sample(drawn, len(drawn))) == found

@@ -81,3 +81,9 @@ def test_rows_outside_every_prediction_do_not_count(frame):
 def test_nothing_recorded_gives_zero_of_zero(frame):
     found = summarise(frame(), frame())
     assert (found.predicted_ns, found.covered_ns, found.share) == (0, 0, 0.0)
+
+
+def test_without_predictions_nothing_is_a_copy_inside_one(frame):
+    data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
+    found = summarise(frame(), data)
+    assert (found.predicted_ns, found.covered_ns, found.rows.tolist()) == (0, 0, [])

@@ -2,9 +2,47 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from tracekit.analysis.loads import first_after_load
 
 LOAD = "load_cached"
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 15),
+        st.integers(0, 5),
+        st.sampled_from(["load", LOAD, "prediction", "prediction", "compile"]),
+        st.sampled_from(["A", "B", None]),
+        st.sampled_from([1, 2, None]),
+    ),
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=200)
+@given(ROWS)
+def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
+    rows = sorted(drawn, key=lambda row: row[:2])
+    starts, lengths, kinds, models, instances = zip(*rows, strict=True) if rows else [()] * 5
+    expected = set()
+    for load, kind in enumerate(kinds):
+        later = [
+            k
+            for k in range(len(rows))
+            if kinds[k] == "prediction"
+            and (models[k], instances[k]) == (models[load], instances[load])
+            and starts[k] >= starts[load] + lengths[load]
+        ]
+        if kind in ("load", LOAD) and models[load] is not None and later:
+            expected.add(later[0])
+    activity = frame(
+        *[(start, start + length) for start, length, *_ in rows],
+        kind=list(kinds),
+        model=list(models),
+        instance=list(instances),
+    )
+    assert first_after_load(activity).tolist() == [k in expected for k in range(len(rows))]
 
 
 def test_only_the_first_prediction_after_each_load_is_marked(frame):

@@ -50,7 +50,8 @@ def summarise_copies(
     copies = data[data["kind"].isin(COPY_KINDS).to_numpy(dtype=bool)]
     linked = copies["prediction"].isin(predictions.index).to_numpy(dtype=bool)
     ambiguous = (copies["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & ~linked
-    copies = copies[linked | ambiguous]
+    # Without predictions there is nothing that an ambiguous row could lie in.
+    copies = copies[linked | (ambiguous & (len(predictions) > 0))]
     group = _groups(predictions, copies)
     starts, ends = _inside(predictions, copies, group)
     kinds = copies["kind"].to_numpy()
