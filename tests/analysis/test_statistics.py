@@ -58,3 +58,9 @@ def test_mean_median_and_deviation_equal_the_standard_library(values):
     assert found.mean_ns == pytest.approx(statistics.fmean(values))
     assert found.p50_ns == pytest.approx(statistics.median(values))
     assert found.stdev_ns == pytest.approx(statistics.stdev(values), abs=1e-3)
+
+
+def test_absurd_durations_do_not_wrap_to_a_negative_total():
+    found = of([2**61] * 5)
+    assert found.total_ns == 5 * 2**61
+    assert found.mean_ns == 2**61

@@ -53,7 +53,8 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
         float(value) if count >= minimum else None
         for value, (_, minimum) in zip(values[1:], QUANTILE_MINIMUM, strict=True)
     )
-    total = int(durations_ns.sum())
+    # Summed without bound: a damaged file can hold durations whose int64 sum would wrap to a negative total.
+    total = sum(durations_ns.tolist())
     return Statistics(
         count=count,
         total_ns=total,
