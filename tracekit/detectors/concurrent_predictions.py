@@ -145,8 +145,8 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
 
 
 DESCRIPTION = """
-Each prediction in flight holds its buffers. A compute unit takes the requests one by one, so that more of them wait
-longer and are done no sooner.
+Each prediction in flight holds its buffers. Once the compute unit is busy, further requests only wait longer and are
+done no sooner.
 
     Activity  |Prediction            |
                 |Prediction               |
@@ -197,7 +197,7 @@ DETECTOR = Detector(
     title="Predictions in flight stay within the limit",
     finding_title="Too many predictions are in flight at once",
     description=DESCRIPTION,
-    why="Every call in flight holds its buffers, and the compute unit takes them one by one anyway.",
+    why="Every call in flight holds its buffers, and a busy compute unit makes the others wait.",
     fix=FIX,
     references=(
         Reference(

@@ -190,7 +190,7 @@ DETECTOR = Detector(
     title="Inputs and outputs are handed over without costly copies",
     finding_title="Inputs and outputs are copied and converted on every call",
     description=DESCRIPTION,
-    why="Copying and converting can take a third of a prediction, and no compute unit works meanwhile.",
+    why="Copying and converting can take a third of each prediction, and better buffers avoid most of it.",
     fix=FIX,
     references=(
         Reference(

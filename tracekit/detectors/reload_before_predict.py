@@ -193,7 +193,7 @@ DETECTOR = Detector(
     title="Models stay loaded between predictions",
     finding_title="The model is loaded again for each prediction",
     description=DESCRIPTION,
-    why="Loading costs more than predicting and holds up every call.",
+    why="Each load holds up the prediction that waits for it, and only the first one is needed.",
     fix=FIX,
     references=(
         Reference(
