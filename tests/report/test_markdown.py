@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tracekit.report.markdown import code, escape, render_markdown
+from tracekit.report.markdown import code, escape, render_markdown, sentence
 from tracekit.report.model import Report
 from tracekit.report.strings import map_strings
 
@@ -25,9 +25,9 @@ def tokens(text: str) -> list[Token]:
 
 
 def shape(text: str) -> list[str]:
-    """Kinds of tokens, without texts and the comments that break links."""
-    kinds = [token.type for token in tokens(text) if token.content != "<!-- -->"]
-    return [kind for kind, before in zip(kinds, ["", *kinds], strict=False) if not kind == before == "text"]
+    """The document's structure: every token but words, code inside a line and the comments that break links."""
+    words = {"text", "text_special", "code_inline"}
+    return [token.type for token in tokens(text) if token.type not in words and token.content != "<!-- -->"]
 
 
 def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
@@ -102,6 +102,17 @@ def test_any_sentence_is_plain_text(text: str) -> None:
     assert {token.type for token in inline} <= {"text", "text_special", "html_inline"}
     assert {token.content for token in inline if token.type == "html_inline"} <= {"<!-- -->"}
     assert "".join(token.content for token in inline if token.type != "html_inline") == f"x {text} x"
+
+
+def test_commands_in_sentences_are_code_and_can_be_copied() -> None:
+    assert sentence("Run `x '/run[@n=\"1\"]'` *now*") == "Run `x '/run[@n=\"1\"]'` \\*now\\*"
+
+
+@given(st.text(alphabet="a1 `*_[]()<>|\\#@:/.", min_size=1))
+def test_a_sentence_holds_text_and_code_only(text: str) -> None:
+    inline = PARSER.parseInline(f"x {sentence(text)} x")[0].children or []
+    assert {token.type for token in inline} <= {"text", "text_special", "html_inline", "code_inline"}
+    assert {token.content for token in inline if token.type == "html_inline"} <= {"<!-- -->"}
 
 
 @given(st.text(alphabet="a|`\\ ", min_size=1))

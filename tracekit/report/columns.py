@@ -22,6 +22,9 @@ OVERLAP_NOTE = (
 )
 """Explains the two columns wherever both are shown."""
 
+SUM_NOTE = "sum: durations added up, as Instruments shows them; rows overlap, so it is more than elapsed time"
+"""Explains the sum where there was no room for the elapsed time."""
+
 WARM = ", warm"
 """Ends the name of a warm line."""
 
@@ -76,31 +79,35 @@ class ModelRow:
     """None in the line of all models, and where there is no prediction."""
 
 
-def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
+def event_columns(rows: Sequence[EventRow]) -> tuple[Column[EventRow], ...]:
     """Columns of the aggregation. `elapsed` only where it tells something that `sum` does not."""
-    overlapping = any(row.statistics.union_ns != row.statistics.total_ns for row in rows)
+    overlap = overlapping(row.statistics for row in rows)
     duration = formatting.duration
     columns: tuple[Column[EventRow], ...] = (
-        Column("lane", 5, lambda row: row.lane, left=True),
+        Column("lane", 6, lambda row: row.lane, left=True),
         Column("count", 0, lambda row: formatting.count(row.statistics.count)),
         Column("sum", 2, lambda row: duration(row.statistics.total_ns)),
-        Column("elapsed", 6, _elapsed),
+        Column("elapsed", 3, lambda row: _elapsed(row.statistics)),
         Column("mean", 1, lambda row: duration(row.statistics.mean_ns)),
         Column("min", 9, lambda row: duration(row.statistics.min_ns)),
         Column("p50", 7, lambda row: duration(row.statistics.p50_ns)),
         Column("p90", 10, lambda row: duration(row.statistics.p90_ns)),
-        Column("p95", 3, lambda row: duration(row.statistics.p95_ns)),
+        Column("p95", 4, lambda row: duration(row.statistics.p95_ns)),
         Column("p99", 8, lambda row: duration(row.statistics.p99_ns)),
-        Column("max", 4, lambda row: duration(row.statistics.max_ns)),
+        Column("max", 5, lambda row: duration(row.statistics.max_ns)),
         Column("stdev", 11, lambda row: duration(row.statistics.stdev_ns)),
     )
-    return tuple(column for column in columns if overlapping or column.title != "elapsed")
+    return tuple(column for column in columns if overlap or column.title != "elapsed")
 
 
-def _elapsed(row: EventRow) -> str:
-    """Empty where it is the sum."""
-    numbers = row.statistics
-    return "" if numbers.union_ns == numbers.total_ns else formatting.duration(numbers.union_ns)
+def overlapping(rows: Iterable[Statistics | None]) -> bool:
+    """Whether the sum of any of these is not elapsed time."""
+    return any(row is not None and row.union_ns != row.total_ns for row in rows)
+
+
+def _elapsed(numbers: Statistics | None) -> str:
+    """Elapsed time; empty where it is the sum."""
+    return formatting.duration(numbers.union_ns) if numbers and overlapping([numbers]) else ""
 
 
 def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
@@ -119,23 +126,28 @@ def by_model(rows: Iterable[AggregationRow]) -> dict[str | None, tuple[Aggregati
     return {model: tuple(group) for model, group in groups.items()}
 
 
-def model_columns(rows: Iterable[ModelRow]) -> tuple[Column[ModelRow], ...]:
-    """Columns of the models table. `cold` only where the recording tells cold loads from cached ones."""
-    cold = any(row.cold_loads is not None for row in rows)
+def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
+    """Columns of the models table. `cold` only where the recording tells cold loads from cached ones, `elapsed` only
+    where it is not the sum.
+    """
+    hidden = set() if overlapping(row.prediction for row in rows) else {"pred.\nelapsed"}
+    if all(row.cold_loads is None for row in rows):
+        hidden.add("cold\nloads")
     duration = formatting.duration
     columns: tuple[Column[ModelRow], ...] = (
         Column("load\ncount", 2, lambda row: formatting.count(row.loads.count)),
-        Column("cold\nloads", 6, lambda row: formatting.count(row.cold_loads)),
-        Column("load\nsum", 5, lambda row: duration(row.loads.total_ns if row.loads.count else None)),
+        Column("cold\nloads", 7, lambda row: formatting.count(row.cold_loads)),
+        Column("load\nsum", 6, lambda row: duration(row.loads.total_ns if row.loads.count else None)),
         Column("load\nmean", 3, lambda row: duration(row.loads.mean_ns)),
         Column("pred.\ncount", 0, lambda row: formatting.count(row.predictions.count)),
         Column("pred.\nsum", 4, lambda row: duration(row.predictions.total_ns if row.predictions.count else None)),
+        Column("pred.\nelapsed", 5, lambda row: _elapsed(row.prediction)),
         Column("pred.\nmean", 1, lambda row: duration(row.predictions.mean_ns)),
-        Column("pred.\np50", 9, lambda row: duration(row.prediction.p50_ns if row.prediction else None)),
-        Column("pred.\np95", 7, lambda row: duration(row.prediction.p95_ns if row.prediction else None)),
-        Column("pred.\nmax", 8, lambda row: duration(row.prediction.max_ns if row.prediction else None)),
+        Column("pred.\np50", 10, lambda row: duration(row.prediction.p50_ns if row.prediction else None)),
+        Column("pred.\np95", 8, lambda row: duration(row.prediction.p95_ns if row.prediction else None)),
+        Column("pred.\nmax", 9, lambda row: duration(row.prediction.max_ns if row.prediction else None)),
     )
-    return tuple(column for column in columns if cold or column.title != "cold\nloads")
+    return tuple(column for column in columns if column.title not in hidden)
 
 
 def model_rows(models: Sequence[ModelSummary]) -> tuple[ModelRow, ...]:

@@ -44,7 +44,7 @@ def render_markdown(report: Report) -> str:
     """The report as Markdown, with a line break at the end. Names from the recording stay text whatever they hold."""
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
     parts = [
-        f"## {escape(safe.summary.verdict)}",
+        f"## {sentence(safe.summary.verdict)}",
         _recording(safe.recording),
         *(_finding(group) for group in findings(safe.checks)),
         _not_judged(safe),
@@ -60,6 +60,12 @@ def render_markdown(report: Report) -> str:
 def escape(text: str) -> str:
     """Text inside a line that Markdown shows as it is: no emphasis, code, HTML, link or mention."""
     return _LINKING.sub("<!-- -->", _ACTIVE.sub(r"\\\1", text))
+
+
+def sentence(text: str) -> str:
+    """As `escape`, with what stands between backticks as code: our own sentences name commands that way."""
+    parts = re.split(r"`([^`]+)`", text)
+    return "".join(code(part) if index % 2 else escape(part) for index, part in enumerate(parts))
 
 
 def code(text: str) -> str:
@@ -85,17 +91,14 @@ def _details(summary: str, body: str) -> str:
 def _recording(recording: RecordingInfo) -> str:
     runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
     pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    system = " ".join(filter(None, (recording.platform, recording.os_version)))
     facts = {
         "Recording": code(recording.source),
         "Run": runs,
         "Target": f"{code(recording.target)}{pid}" if recording.target else "",
         "Started as": escape(recording.target_kind or ""),
         "Arguments": code(recording.arguments) if recording.arguments else "",
-        "Device": ", ".join(
-            escape(fact)
-            for fact in (recording.device_name, recording.device_model, recording.platform, recording.os_version)
-            if fact
-        ),
+        "Device": escape(", ".join(filter(None, (recording.device_name, recording.device_model, system)))),
         "Template": escape(recording.template or ""),
         "Instruments": escape(recording.instruments_version or ""),
         "Started": escape(recording.start_date or ""),
@@ -103,7 +106,7 @@ def _recording(recording: RecordingInfo) -> str:
         "Ended": escape(recording.end_reason or ""),
     }
     lines = [f"- {name}: {value}" for name, value in facts.items() if value]
-    lines += [f"- Note: {escape(note)}" for note in recording.notes]
+    lines += [f"- Note: {sentence(note)}" for note in recording.notes]
     if recording.redacted:
         lines.append("- Names of devices, users and other processes are left out.")
     return "\n".join(lines)
@@ -113,7 +116,7 @@ def _finding(group: Group) -> str:
     first, shown = group.first, group.checks[:MODELS_SHOWN]
     parts = [
         f"### {(first.severity or '').capitalize()}: {escape(first.title)}",
-        f"{code(first.id)}. {escape(first.why)}",
+        f"{code(first.id)}. {sentence(first.why)}",
         _costs(group),
         "**Fix**",
         first.fix.strip(),
@@ -134,7 +137,7 @@ def _costs(group: Group) -> str:
         [
             code(check.model) if check.model else "recording",
             check.severity or "",
-            escape(check.summary),
+            sentence(check.summary),
             f"up to {format_duration(check.cost.ns)}" if check.cost else formatting.ABSENT,
             format_share(check.cost.share) if check.cost else formatting.ABSENT,
         ]
@@ -173,18 +176,18 @@ def _measured(check: Check) -> str:
         for metric in check.metrics
     ]
     about = f"{code(check.model)}:\n\n" if check.model else ""
-    cost = f"Cost: {escape(check.cost.basis)}" if check.cost else ""
+    cost = f"Cost: {sentence(check.cost.basis)}" if check.cost else ""
     numbers = _table(["Metric", "Value", "A problem at"], rows) if rows else ""
     return about + "\n\n".join(part for part in (numbers, cost) if part)
 
 
 def _not_judged(report: Report) -> str:
     lines = [
-        f"- {_ids(obstacle.checks)}: {escape(obstacle.reason)} {escape(obstacle.record)}".rstrip()
+        f"- {_ids(obstacle.checks)}: {sentence(obstacle.reason)} {sentence(obstacle.record)}".rstrip()
         for obstacle in obstacles(report.checks)
     ]
     lines += [
-        f"- {code(check.id)} failed{f' on {code(check.model)}' if check.model else ''}: {escape(check.summary)}"
+        f"- {code(check.id)} failed{f' on {code(check.model)}' if check.model else ''}: {sentence(check.summary)}"
         for check in with_outcome(report.checks, "error")
     ]
     return "### Not judged\n\n" + "\n".join(lines) if lines else ""
@@ -208,7 +211,7 @@ def _models(report: Report) -> str:
     if not rows:
         return ""
     columns = model_columns(rows)
-    header = ["Model", *(column.title.replace("\n", " ") for column in columns)]
+    header = ["model", *(column.title.replace("\n", " ") for column in columns)]
     shown = rows if len(rows) <= MODELS_SHOWN else (*rows[: MODELS_SHOWN - 1], rows[-1])
     lines = [[code(row.name), *(column.cell(row) for column in columns)] for row in shown]
     return "\n\n".join(
@@ -226,7 +229,7 @@ def _aggregation(report: Report) -> str:
     if not lines:
         return ""
     columns = event_columns([entry for _, entry in lines])
-    header = ["Model", "Event", *(column.title for column in columns)]
+    header = ["model", "event", *(column.title for column in columns)]
     rows = [
         [code(model) if model else "", code(entry.event), *(column.cell(entry) for column in columns)]
         for model, entry in lines[:EVENTS_SHOWN]

@@ -37,6 +37,8 @@ report itself cannot hold one, because private characters are replaced like cont
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%)(?!\w))")
 
+_ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+
 _INLINE_CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -139,15 +141,18 @@ def markdown(source: str, indent: int) -> list[RenderableType]:
     blocks: list[RenderableType] = []
     for index, part in enumerate(re.split(r"^```.*$\n?", source, flags=re.MULTILINE)):
         if index % 2:
-            blocks.append(paragraph(Text(f"\n{part.rstrip()}\n", style="cyan", overflow="fold"), indent + 2))
-        else:
-            blocks += [paragraph(_prose(block), indent) for block in _paragraphs(part)]
+            blocks += [Text(), paragraph(Text(part.rstrip(), style="cyan", overflow="fold"), indent + 2)]
+            continue
+        for block in _paragraphs(part):
+            # Items stand together; anything else is set apart.
+            blocks += [Text()] if blocks and not _ITEM.match(block) else []
+            blocks.append(paragraph(_prose(block), indent))
     return blocks
 
 
 def _paragraphs(part: str) -> list[str]:
     """Paragraphs and list items of Markdown without code, each on one line."""
-    joined = re.sub(r"\n(?!\s*([-*]|\d+\.) |\n)", " ", part.strip())
+    joined = re.sub(r"\n(?!\s*(?:[-*]|\d+\.) |\n)(?<!\n\n)", " ", part.strip())
     return [block.strip() for block in joined.split("\n") if block.strip()]
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from tracekit.report import formatting
 from tracekit.report.columns import (
     OVERLAP_NOTE,
+    SUM_NOTE,
     WARM,
     WARM_NOTE,
     EventRow,
@@ -19,18 +20,21 @@ from tracekit.report.columns import (
     event_rows,
     model_columns,
     model_rows,
+    overlapping,
 )
-from tracekit.report.groups import findings, names, obstacles, with_outcome
-from tracekit.report.screen import GLUE, glued, heading, labelled, markdown, paragraph, table
+from tracekit.report.groups import names, with_outcome
+from tracekit.report.screen import GLUE, glued, heading, labelled, paragraph, table
 from tracekit.report.strings import map_strings
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.report.text_findings import SEVERITY_STYLES, finding_blocks, not_judged_blocks
+from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import RenderableType
 
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.report.groups import Group
-    from tracekit.report.model import Check, CoverageInfo, RecordingInfo, Report
+    from tracekit.report.model import CoverageInfo, RecordingInfo, Report
 
 FILE_WIDTH = 100
 """Width where there is no terminal."""
@@ -41,13 +45,10 @@ WIDEST = 120
 NARROWEST = 30
 """Below this, numbers would have to break."""
 
-MODELS_PER_FINDING = 5
 EVENT_LINES = 24
 MODEL_LINES = 12
 NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
-
-SEVERITY_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
 STATE_WORDS = {"rows": "recorded", "empty": "empty", "missing": "missing", "unreadable": "unreadable"}
 
@@ -62,8 +63,8 @@ def render_text(report: Report, *, width: int, color: bool, verbose: bool = Fals
     blocks = [
         *_verdict(safe),
         *_recording(safe.recording, width, verbose),
-        *_findings(safe, width, verbose),
-        *_not_judged(safe),
+        *finding_blocks(safe, width, verbose),
+        *not_judged_blocks(safe),
         *_models(safe, width, verbose),
         *_aggregation(safe, width, verbose),
         *_coverage(safe, width, verbose),
@@ -132,7 +133,8 @@ def _source(recording: RecordingInfo) -> str:
 def _target(recording: RecordingInfo) -> str:
     pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
     kind = recording.target_kind if recording.target_kind != "all-processes" else None
-    device = _joined(recording.device_name, recording.device_model, recording.platform, recording.os_version)
+    system = " ".join(filter(None, (recording.platform, recording.os_version)))
+    device = _joined(recording.device_name, recording.device_model, system)
     target = f"{recording.target}{pid}" if recording.target else ""
     return _joined(target, kind, device)
 
@@ -146,89 +148,6 @@ def _made_with(recording: RecordingInfo) -> str:
 
 def _joined(*parts: str | None) -> str:
     return " · ".join(part for part in parts if part)
-
-
-def _findings(report: Report, width: int, verbose: bool) -> list[RenderableType]:
-    groups = findings(report.checks)
-    if not groups:
-        return []
-    blocks: list[RenderableType] = [heading("Findings")]
-    for index, group in enumerate(groups):
-        blocks += ([Text()] if index else []) + _finding(group, width, verbose)
-    return blocks
-
-
-def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
-    first = group.first
-    severity = first.severity or ""
-    title = Text(overflow="fold")
-    title.append(f"{severity.upper()}  ", style=SEVERITY_STYLES.get(severity, "bold"))
-    title.append(first.title, style="bold").append(f"  {first.id}", style="dim")
-    blocks: list[RenderableType] = [title, paragraph(first.why, 2)]
-    if len(group.checks) > 1:
-        cost = glued(f"Together the fix could win back up to {format_duration(group.cost_ns)} (sum).")
-        blocks.append(paragraph(cost, 2))
-    blocks.append(Text())
-    shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
-    several = len(group.severities) > 1
-    blocks += labelled([(_model_label(check), _numbers(check, several, verbose)) for check in shown], width)
-    if len(shown) < len(group.checks):
-        more = format_count(len(group.checks) - len(shown), "more model")
-        blocks.append(paragraph(Text(f"and {more} with -v", style="dim"), 2))
-    blocks += [Text(), paragraph(Text("Fix", style="bold"), 2), *markdown(first.fix, 2)]
-    if verbose:
-        blocks += [paragraph(Text(f"{entry.title}: {entry.url}", style="dim"), 2) for entry in first.references]
-    return blocks
-
-
-def _model_label(check: Check) -> Text:
-    return Text(formatting.shorten(check.model or "recording", 32), style="bold", no_wrap=True)
-
-
-def _numbers(check: Check, several: bool, verbose: bool) -> Text:
-    """What was measured for one model, what it costs, and where to look."""
-    text = Text(check.summary, overflow="fold")
-    if check.cost:
-        share = f"{glued(format_share(check.cost.share))} of what {'this model' if check.model else 'the models'} spent"
-        severity = f"{check.severity}: " if several else ""
-        text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
-        text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
-        text.append(f", {share}")
-    text.append(f"\n{_where(check, 10 if verbose else 2)}" if check.evidence else "", style="dim")
-    if verbose:
-        for metric in check.metrics:
-            limit = f", a problem at {formatting.condition(metric)}" if formatting.condition(metric) else ""
-            text.append(f"\n{metric.name}: {formatting.quantity(metric.value, metric.unit)}{limit}", style="dim")
-        if check.cost:
-            text.append(f"\ncost: {check.cost.basis}", style="dim")
-    return text
-
-
-def _where(check: Check, limit: int) -> str:
-    shown = check.evidence[:limit]
-    rest = check.evidence_total - len(shown)
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return f"at {', '.join(glued(formatting.span(entry)) for entry in shown)}{more}"
-
-
-def _not_judged(report: Report) -> list[RenderableType]:
-    errors = with_outcome(report.checks, "error")
-    blocked = obstacles(report.checks)
-    if not errors and not blocked:
-        return []
-    blocks: list[RenderableType] = [heading("Not judged")]
-    for obstacle in blocked:
-        # The verdict has just said it.
-        told = obstacle.reason.rstrip(".")[1:] in report.summary.verdict and not report.summary.judged
-        which = ", ".join(names(obstacle.checks))
-        blocks.append(paragraph(Text(which, style="bold"), 2))
-        lines = ([] if told else [obstacle.reason]) + ([obstacle.record] if obstacle.record else [])
-        blocks += [paragraph(line, 4) for line in lines]
-    for check in errors:
-        label = Text(f"{check.id} failed", style="bold red")
-        about = f" on {formatting.shorten(check.model, 32)}" if check.model else ""
-        blocks += [paragraph(label.append(about), 2), paragraph(check.summary, 4)]
-    return blocks
 
 
 def _models(report: Report, width: int, verbose: bool) -> list[RenderableType]:
@@ -258,8 +177,8 @@ def _aggregation(report: Report, width: int, verbose: bool) -> list[RenderableTy
         return []
     drawn = table(lines, event_columns(rows), width, "event")
     notes = [f"{format_count(hidden, 'more line')} with -v"] if hidden else []
-    if "elapsed" in drawn.titles:
-        notes.append(OVERLAP_NOTE)
+    if overlapping(row.statistics for row in rows):
+        notes.append(OVERLAP_NOTE if "elapsed" in drawn.titles else SUM_NOTE)
     if any(row.event.endswith(WARM) for row in rows):
         notes.append(WARM_NOTE)
     if drawn.absent:
@@ -287,13 +206,24 @@ def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]
     shown = report.coverage if verbose else [entry for entry in limiting if entry.conclusion not in told]
     if not shown:
         return []
-    single = shown if verbose else [entry for entry in shown if entry.state != "missing"]
-    pairs = [(Text(entry.instrument), _entry(entry, verbose)) for entry in single]
-    missing = [] if verbose else [entry.instrument for entry in shown if entry.state == "missing"]
-    if missing:
-        what = Text(f"{formatting.listed(missing)} (-v says what follows)", overflow="fold")
-        pairs.append((Text("Missing", style="bold"), what))
+    told_apart, alike = (shown, {}) if verbose else _alike(shown)
+    pairs = [(Text(entry.instrument), _entry(entry, verbose)) for entry in told_apart]
+    for state, entries in alike.items():
+        what = f"{formatting.listed(entry.instrument for entry in entries)} (-v says what follows)"
+        pairs.append((Text(state.capitalize(), style="bold"), Text(what, overflow="fold")))
     return [heading("Coverage"), *labelled(pairs, width)]
+
+
+def _alike(entries: Iterable[CoverageInfo]) -> tuple[list[CoverageInfo], dict[str, list[CoverageInfo]]]:
+    """What deserves a line of its own, and by state the instruments of which the same is to be said."""
+    told_apart: list[CoverageInfo] = []
+    alike: dict[str, list[CoverageInfo]] = {}
+    for entry in entries:
+        if entry.state in {"missing", "unreadable"}:
+            alike.setdefault(entry.state, []).append(entry)
+        else:
+            told_apart.append(entry)
+    return told_apart, alike
 
 
 def _entry(entry: CoverageInfo, verbose: bool) -> Text:

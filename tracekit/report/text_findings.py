@@ -1,0 +1,110 @@
+"""The part of the text format that asks for action: findings, and what could not be judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from tracekit.report import formatting
+from tracekit.report.groups import findings, names, obstacles, with_outcome
+from tracekit.report.screen import glued, heading, labelled, markdown, paragraph
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tracekit.report.groups import Group
+    from tracekit.report.model import Check, Report
+
+MODELS_PER_FINDING = 5
+PLACES, PLACES_VERBOSE = 2, 10
+"""Models and intervals shown per finding: enough to start looking."""
+
+SEVERITY_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
+"""Colours of the terminal's own palette, so that they suit its background."""
+
+
+def finding_blocks(report: Report, width: int, verbose: bool) -> list[RenderableType]:
+    """Each detector's findings with numbers, place, cost and fix, worst first."""
+    groups = findings(report.checks)
+    if not groups:
+        return []
+    blocks: list[RenderableType] = [heading("Findings")]
+    for index, group in enumerate(groups):
+        blocks += ([Text()] if index else []) + _finding(group, width, verbose)
+    return blocks
+
+
+def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
+    first = group.first
+    severity = first.severity or ""
+    title = Text(overflow="fold")
+    title.append(f"{severity.upper()}  ", style=SEVERITY_STYLES.get(severity, "bold"))
+    title.append(first.title, style="bold").append(f"  {first.id}", style="dim")
+    blocks: list[RenderableType] = [title, paragraph(first.why, 2)]
+    if len(group.checks) > 1:
+        cost = glued(f"Together the fix could win back up to {format_duration(group.cost_ns)} (sum).")
+        blocks.append(paragraph(cost, 2))
+    blocks.append(Text())
+    shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
+    several = len(group.severities) > 1
+    blocks += labelled([(_model_label(check), _numbers(check, several, verbose)) for check in shown], width)
+    if len(shown) < len(group.checks):
+        more = format_count(len(group.checks) - len(shown), "more model")
+        blocks.append(paragraph(Text(f"and {more} with -v", style="dim"), 2))
+    blocks += [Text(), paragraph(Text("Fix", style="bold"), 2), *markdown(first.fix, 2)]
+    if verbose:
+        blocks += [paragraph(Text(f"{entry.title}: {entry.url}", style="dim"), 2) for entry in first.references]
+    return blocks
+
+
+def _model_label(check: Check) -> Text:
+    return Text(formatting.shorten(check.model or "recording", 32), style="bold", no_wrap=True)
+
+
+def _numbers(check: Check, several: bool, verbose: bool) -> Text:
+    """What was measured for one model, what it costs, and where to look."""
+    text = Text(check.summary, overflow="fold")
+    if check.cost:
+        share = f"{glued(format_share(check.cost.share))} of what {'this model' if check.model else 'the models'} spent"
+        severity = f"{check.severity}: " if several else ""
+        text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
+        text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
+        text.append(f", {share}")
+    text.append(f"\n{_where(check, PLACES_VERBOSE if verbose else PLACES)}" if check.evidence else "", style="dim")
+    if verbose:
+        for metric in check.metrics:
+            limit = f", a problem at {formatting.condition(metric)}" if formatting.condition(metric) else ""
+            text.append(f"\n{metric.name}: {formatting.quantity(metric.value, metric.unit)}{limit}", style="dim")
+        if check.cost:
+            text.append(f"\ncost: {check.cost.basis}", style="dim")
+    return text
+
+
+def _where(check: Check, limit: int) -> str:
+    shown = check.evidence[:limit]
+    rest = check.evidence_total - len(shown)
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return f"at {', '.join(glued(formatting.span(entry)) for entry in shown)}{more}"
+
+
+def not_judged_blocks(report: Report) -> list[RenderableType]:
+    """What could not look, why, and what to record; then what failed."""
+    errors = with_outcome(report.checks, "error")
+    blocked = obstacles(report.checks)
+    if not errors and not blocked:
+        return []
+    blocks: list[RenderableType] = [heading("Not judged")]
+    for obstacle in blocked:
+        # The verdict has just said it.
+        told = obstacle.reason.rstrip(".")[1:] in report.summary.verdict and not report.summary.judged
+        which = ", ".join(names(obstacle.checks))
+        blocks.append(paragraph(Text(which, style="bold"), 2))
+        lines = ([] if told else [obstacle.reason]) + ([obstacle.record] if obstacle.record else [])
+        blocks += [paragraph(line, 4) for line in lines]
+    for check in errors:
+        label = Text(f"{check.id} failed", style="bold red")
+        about = f" on {formatting.shorten(check.model, 32)}" if check.model else ""
+        blocks += [paragraph(label.append(about), 2), paragraph(check.summary, 4)]
+    return blocks
