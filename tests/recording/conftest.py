@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import Any
 
 DECLARATION = '<?xml version="1.0"?>\n'
 
@@ -17,15 +18,15 @@ class ExportText:
     """Pieces of exports as text."""
 
     @staticmethod
-    def column(mnemonic: str, engineering_type: str) -> str:
+    def column(mnemonic: str, engineering_type: str = "") -> str:
         return (
             f"<col><mnemonic>{mnemonic}</mnemonic><name>{mnemonic}</name>"
-            f"<engineering-type>{engineering_type}</engineering-type></col>"
+            f"<engineering-type>{engineering_type or mnemonic}</engineering-type></col>"
         )
 
     @classmethod
     def schema(cls, name: str, columns: str) -> str:
-        """`columns` are blank-separated `mnemonic:type`."""
+        """`columns` are blank-separated `mnemonic:type`; the type is left out where both are the same."""
         cells = "".join(cls.column(*item.split(":")) for item in columns.split())
         return f'<schema name="{name}">{cells}</schema>'
 
@@ -75,6 +76,6 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def items() -> Callable[[Iterable[object]], list[object]]:
+def items() -> Callable[[Any], list[object]]:
     """All values of a column, None where there is none."""
-    return lambda cells: [cells.item(row) for row in range(len(cells))]  # type: ignore[attr-defined,arg-type]
+    return lambda cells: [cells.item(row) for row in range(len(cells))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import stat
 import sys
 import tempfile
+import weakref
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,7 @@ class Source:
     """Whether the user named this very file. What a folder or archive holds besides exports is no error."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Inputs:
     """Everything that the given paths mean."""
 
@@ -68,17 +69,18 @@ class Inputs:
     """Names of trace bundles that were met and not read."""
     met: int = 0
     """How many entries of folders were looked at."""
-    archives: ExitStack = field(default_factory=ExitStack)
-    """Keeps archives open, since their members are opened later; goes with the inputs."""
+    held: ExitStack = field(default_factory=ExitStack)
+    """Archives and spooled input, open as long as this object lives, since they are read from later."""
 
 
 def resolve(paths: Sequence[str | Path]) -> Inputs:
     """The files behind the paths, in a stable order. Raises `UnreadableRecording`."""
     inputs = Inputs(_shown_name(paths))
+    weakref.finalize(inputs, inputs.held.close)
     seen: set[Path] = set()
     for given in paths:
         if str(given) == STANDARD_INPUT:
-            _add_file(inputs, _spooled_standard_input())
+            _add_file(inputs, _spooled_standard_input(inputs.held))
             continue
         path = Path(given)
         try:
@@ -179,13 +181,13 @@ def _file_source(path: Path, *, explicit: bool) -> Source:
     return Source(path.name, label, path.stat().st_size, opened, explicit)
 
 
-def _spooled_standard_input() -> Source:
+def _spooled_standard_input(held: ExitStack) -> Source:
     """Standard input, copied to a temporary file, since a file is read more than once."""
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or sys.stdin.isatty():
         raise UnreadableRecording("standard input is no file or pipe; send an export into it, or give its path")
     try:
-        spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the recording that reads from it
+        spool = held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack is its context
         while chunk := stream.read(limits.CHUNK_BYTES):
             spool.write(chunk)
         size = spool.tell()
@@ -233,7 +235,7 @@ def _what_is(beginning: bytes) -> str:
 
 
 def _add_archive(inputs: Inputs, source: Source) -> None:
-    stream = inputs.archives.enter_context(source.open())
+    stream = inputs.held.enter_context(source.open())
     members = archives.members(stream, source.label)
     for member in members:
         folders = member.path.split("/")[:-1]

@@ -107,14 +107,19 @@ def shortened(text: str, limit: int = 60) -> str:
     return shown if len(text) <= limit else repr(text[:limit])[:-1] + "…'"
 
 
+def as_tag(tag: str, reference: str | None = None) -> str:
+    """An element as a message shows it, with the id it refers to."""
+    return f"<{shortened(tag)[1:-1]}{'' if reference is None else f' ref={shortened(reference)}'}>"
+
+
 def whole_number(text: str | None, tag: str) -> int:
     """Text of a number as a payload; unsigned values above 2^63 - 1 in two's complement. Raises `CellError`."""
     stripped = (text or "").strip()
     if not _NUMBER.fullmatch(stripped):
-        raise CellError(f"<{tag}> holds {shortened(stripped)} where a whole number belongs")
+        raise CellError(f"{as_tag(tag)} holds {shortened(stripped)} where a whole number belongs")
     value = int(stripped)
     if not -(2**63) <= value <= _UINT64_MAX:
-        raise CellError(f"<{tag}> holds {stripped}, which does not fit into 64 bits")
+        raise CellError(f"{as_tag(tag)} holds {stripped}, which does not fit into 64 bits")
     return value - 2**64 if value > _INT64_MAX else value
 
 
@@ -122,12 +127,12 @@ def time_ns(text: str | None, tag: str) -> int:
     """Text of a time or duration in ns. Raises `CellError`."""
     stripped = (text or "").strip()
     if not _NUMBER.fullmatch(stripped):
-        raise CellError(f"<{tag}> holds {shortened(stripped)} where a whole number of nanoseconds belongs")
+        raise CellError(f"{as_tag(tag)} holds {shortened(stripped)} where a whole number of nanoseconds belongs")
     value = int(stripped)
     if value < 0:
-        raise CellError(f"<{tag}> holds the negative time {stripped}")
+        raise CellError(f"{as_tag(tag)} holds the negative time {stripped}")
     if value > limits.MAX_TIME_NS:
-        raise CellError(f"<{tag}> holds {stripped} ns, longer than any recording")
+        raise CellError(f"{as_tag(tag)} holds {stripped} ns, longer than any recording")
     return value
 
 
@@ -159,7 +164,7 @@ class Values:
         code = self._codes.get(tag)
         if code is None:
             if len(self.tags) > limits.MAX_TAGS:
-                raise CellError(f"<{shortened(tag)}>: more than {limits.MAX_TAGS} kinds of cells in one file")
+                raise CellError(f"{as_tag(tag)}: more than {limits.MAX_TAGS} kinds of cells in one file")
             code = self._codes[tag] = len(self.tags)
             self.tags.append(tag)
             self.kinds.append(kind_of(tag))
@@ -204,7 +209,7 @@ class Values:
             return payload
         if found == _NO_TAG:
             raise Undefined(identity, self.tags[code])
-        raise CellError(f"<{self.tags[code]} ref={shortened(identity)}> refers to a <{self.tags[found]}>")
+        raise CellError(f"{as_tag(self.tags[code], identity)} refers to a {as_tag(self.tags[found])}")
 
     def value(self, element: _Element, code: int, depth: int = 0) -> int:
         """Payload of an element, be it a definition or a reference."""
@@ -294,7 +299,7 @@ class Values:
     def _process(self, parts: list[tuple[int, int]], shown: str | None) -> Process:
         pid = next((payload for code, payload in parts if self.tags[code] == "pid"), None)
         name = shown or ""
-        return Process(name if pid is None else name.removesuffix(f"({pid})").rstrip(" "), pid)
+        return Process(name if pid is None else name.removesuffix(f" ({pid})"), pid)
 
     def _thread(self, parts: list[tuple[int, int]], shown: str | None) -> Thread:
         tid = next((payload for code, payload in parts if self.tags[code] == "tid"), None)

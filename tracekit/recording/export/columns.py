@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import ANY, NUMERIC, SENTINEL, CellError, kind_of, shortened, whole_number
+from tracekit.recording.export.cells import ANY, NUMERIC, SENTINEL, CellError, as_tag, kind_of, shortened, whole_number
 from tracekit.recording.table import CodedCells, Column, IntegerCells
 
 if TYPE_CHECKING:
@@ -90,9 +90,8 @@ class ColumnBuilder:
         if tag == SENTINEL:
             return 0
         if tag != column.engineering_type and column.engineering_type != ANY:
-            raise CellError(
-                f"column '{column.mnemonic}' holds <{shortened(tag)[1:-1]}> where <{column.engineering_type}> belongs"
-            )
+            expected = as_tag(column.engineering_type)
+            raise CellError(f"column {shortened(column.mnemonic)} holds {as_tag(tag)} where {expected} belongs")
         return self._values.code(tag)
 
     def _flush(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.recording.export.cells import SENTINEL, CellError, shortened
+from tracekit.recording.export.cells import SENTINEL, CellError, as_tag
 from tracekit.recording.export.columns import ColumnBuilder
 from tracekit.recording.export.known_schemas import KNOWN_SCHEMAS
 from tracekit.recording.table import Column
@@ -37,7 +37,9 @@ def bind_rows(schema: str, rows: Sequence[HandmadeRow], values: Values) -> Colum
     for number, row in enumerate(rows, 1):
         for tag in row.tags:
             if tag == SENTINEL or row.tags.count(tag) > 1:
-                raise CellError(f"row {number}: the schema lists no columns, so that it is unclear what <{tag}> means")
+                raise CellError(
+                    f"row {number}: the schema lists no columns, so that it is unclear what {as_tag(tag)} means"
+                )
             if tag not in names:
                 names[tag] = _column(schema, tag, number)
     order = list(names)
@@ -62,7 +64,7 @@ def _column(schema: str, tag: str, row: int) -> Column:
     found = [column for columns in variants for column in columns if column.engineering_type == tag]
     if len({column.mnemonic for column in found}) > 1:
         meanings = " or ".join(f"'{name}'" for name in dict.fromkeys(column.mnemonic for column in found))
-        raise CellError(f"row {row}: the schema lists no columns, so that <{shortened(tag)[1:-1]}> may be {meanings}")
+        raise CellError(f"row {row}: the schema lists no columns, so that {as_tag(tag)} may be {meanings}")
     return found[0] if found else Column(tag, tag)
 
 

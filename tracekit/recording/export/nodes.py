@@ -17,7 +17,7 @@ from lxml import etree
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import Values, shortened
+from tracekit.recording.export.cells import Values, as_tag, shortened
 from tracekit.recording.export.names import Names
 from tracekit.recording.export.rows import RowReader
 from tracekit.recording.export.waiting import WaitingCells
@@ -236,7 +236,7 @@ class _NodeReader:
         """Every child of a node must be one that an event was seen for."""
         if self._removed + len(node) != self._started:
             strange = next((str(child.tag) for child in node if child.tag not in ("schema", "row")), "row")
-            raise self._error(f"<{shortened(strange)[1:-1]}> stands where only a <schema> or a <row> belongs")
+            raise self._error(f"{as_tag(strange)} stands where only a <schema> or a <row> belongs")
 
     def _finish(self) -> None:
         """Turn rows into columns; by now every reference must be resolved."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import CellError, Undefined, shortened
+from tracekit.recording.export.cells import CellError, Undefined, as_tag
 from tracekit.recording.export.xml import EXPORT_AGAIN
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class WaitingCells:
         for cells in self._cells.values():
             missing = cells[0].missing
             raise UnreadableRecording(
-                f"{cells[0].place}: <{missing.tag} ref={shortened(missing.identity)}> refers to an id that the file "
+                f"{cells[0].place}: {as_tag(missing.tag, missing.identity)} refers to an id that the file "
                 f"never defines; {EXPORT_AGAIN}"
             )
 

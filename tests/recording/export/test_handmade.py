@@ -1,0 +1,97 @@
+"""Tables whose schema lists no columns: read where a tag leaves no doubt, refused where it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import open_recording
+from tracekit.recording.export.known_schemas import KNOWN_SCHEMAS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
+
+    Xml = Any
+    Write = Callable[..., Path]
+
+
+def columns(xml: Xml, write: Write, schema: str, *rows: str) -> dict[str, list[object]]:
+    path = write(xml.result(f'<node><schema name="{schema}"/>{xml.rows(*rows)}</node>'))
+    (table,) = open_recording(path).tables(schema)
+    return {
+        column.mnemonic: [cells.item(row) for row in range(table.rows)]
+        for column, cells in zip(table.columns, table.cells, strict=True)
+    }
+
+
+def test_tags_of_a_known_schema_become_its_mnemonics(xml: Xml, write: Write) -> None:
+    rows = (
+        "<start-time>1</start-time><duration id='1'>2</duration>",
+        "<start-time>3</start-time><duration ref='1'/><gpu-state>Active</gpu-state>",
+    )
+    assert columns(xml, write, "ane-hw-intervals", *rows) == {
+        "start": [1, 3],
+        "duration": [2, 2],
+        "state": [None, "Active"],
+    }
+
+
+def test_a_complete_row_binds_by_position(xml: Xml, write: Write) -> None:
+    row = (
+        "<start-time>1</start-time><duration>2</duration><start-time>3</start-time><thermal-state>Nominal</thermal-state>"
+        "<sentinel/><boolean>0</boolean><narrative fmt='n'/>"
+    )
+    found = columns(xml, write, "device-thermal-state-intervals", row)
+    assert (found["start"], found["end"], found["track-label"], found["is-induced"]) == ([1], [3], [None], [0])
+
+
+def test_tags_of_an_unknown_schema_name_its_columns(xml: Xml, write: Write) -> None:
+    assert columns(xml, write, "unheard", "<a>1</a><duration>5</duration>") == {"a": ["1"], "duration": [5]}
+
+
+def test_a_forward_reference_reaches_a_hand_made_row(xml: Xml, write: Write) -> None:
+    assert columns(xml, write, "unheard", "<a ref='4'/>", "<a id='4'>x</a>") == {"a": ["x", "x"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "row", "sentence"),
+    [
+        ("unheard", "<a>1</a><a>2</a>", "row 1: the schema lists no columns, so that it is unclear what <a> means"),
+        ("unheard", "<a>1</a><sentinel/>", "unclear what <sentinel> means"),
+        ("metal-gpu-intervals", "<duration>1</duration>", "<duration> may be 'duration' or 'start-latency'"),
+        ("coreml-os-signpost", "<coreml-model-name>m</coreml-model-name>", "'model-name' or 'parent-model-name'"),
+    ],
+)
+def test_a_tag_that_may_mean_two_columns_is_refused(
+    xml: Xml, write: Write, schema: str, row: str, sentence: str
+) -> None:
+    with pytest.raises(UnreadableRecording, match=sentence):
+        columns(xml, write, schema, row)
+
+
+def test_large_tables_without_columns_are_refused(xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tracekit.recording.export.limits.MAX_HANDMADE_ROWS", 2)
+    with pytest.raises(UnreadableRecording, match="small hand-made tables only"):
+        columns(xml, write, "unheard", *["<a>1</a>"] * 3)
+
+
+@pytest.mark.corpus
+def test_known_schemas_agree_with_the_columns_of_real_files(corpus: Path) -> None:
+    compared = 0
+    for path in sorted((corpus / "xml").glob("xcode*.xml")):
+        if "malformed" in path.name or "failed" in path.name:
+            continue
+        for entry in open_recording(path).contents.runs[0].tables:
+            variants = KNOWN_SCHEMAS.get(entry.schema)
+            if variants and entry.columns:
+                (table,) = open_recording(path, run=1).tables(entry.schema)
+                found = tuple((column.mnemonic, column.engineering_type) for column in table.columns)
+                assert found in [
+                    tuple((each.mnemonic, each.engineering_type) for each in variant) for variant in variants
+                ]
+                compared += 1
+    assert compared >= 8

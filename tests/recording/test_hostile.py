@@ -1,0 +1,123 @@
+"""Files made to harm: refused soon, with a sentence, in bounded memory."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+FUZZER = Path(__file__).resolve().parents[1] / "fuzz_export.py"
+BEGINNING = (
+    "<?xml version='1.0'?><trace-query-result><node><schema name='x'><col><mnemonic>a</mnemonic><name>a</name>"
+    "<engineering-type>narrative</engineering-type></col></schema>"
+)
+MEMORY_MB = 300
+
+READ_AND_MEASURE = """
+import resource, sys
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import open_recording
+try:
+    open_recording(sys.argv[1])
+except UnreadableRecording as error:
+    print(error)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
+print(int(peak))
+"""
+
+
+@pytest.fixture(scope="module")
+def fuzzer() -> ModuleType:
+    """The script behind `make fuzz`."""
+    spec = importlib.util.spec_from_file_location("fuzz_export", FUZZER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_thousand_broken_files_read_or_are_refused(fuzzer: ModuleType, tmp_path: Path) -> None:
+    outcomes = fuzzer.run(runs=1000, seconds=300, seed=20_261_121, folder=tmp_path)
+    assert sum(outcomes.values()) == 1000
+    # Both must occur, or the files prove nothing: too broken to reach the reader, or not broken at all.
+    assert outcomes["read"] > 50
+    assert outcomes["refused"] > 300
+
+
+def test_the_fuzzer_reports_and_stays_small() -> None:
+    done = subprocess.run(
+        [sys.executable, str(FUZZER), "--runs", "200", "--seconds", "60"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "read" in done.stdout
+    assert int(done.stdout.split()[-4]) < MEMORY_MB
+
+
+@pytest.mark.parametrize(
+    ("head", "unit", "sentence"),
+    [
+        ("<row><narrative>", "a", "no row came to its end within 4,194,304 bytes"),
+        ("<row><narrative fmt='", "a", "no row came to its end"),
+        ("<row><narrative>", "<a/>", "no row came to its end"),
+        ("<row>", "<a/>", "no row came to its end"),
+        ("", " ", "no row came to its end"),
+        ("", "<!-- nothing -->", "no row came to its end"),
+        ("", "<a/>", "stands where only a <schema> or a <row> belongs"),
+        ("</node>", "<node/>", "more than 20,000 nodes"),
+        ("</node></trace-query-result>", "\n", "no row came to its end"),
+    ],
+)
+def test_files_without_end_take_little_memory(tmp_path: Path, head: str, unit: str, sentence: str) -> None:
+    path = tmp_path / "endless.xml"
+    block = unit.encode() * (1024 * 1024 // len(unit))
+    with path.open("wb") as stream:
+        stream.write((BEGINNING + head).encode())
+        for _ in range(200):
+            stream.write(block)
+    _check(path, sentence)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["<row><narrative a{}=''>x</narrative></row>", "<row><narrative><t{}/></narrative></row>"]
+)
+def test_ever_new_names_do_not_fill_the_memory(tmp_path: Path, pattern: str) -> None:
+    path = tmp_path / "names.xml"
+    with path.open("w") as stream:
+        stream.write(BEGINNING)
+        for number in range(400_000):
+            stream.write(pattern.format(number))
+    _check(path, "more than")
+
+
+def _check(path: Path, sentence: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", READ_AND_MEASURE, str(path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    message, peak = done.stdout.strip().rsplit("\n", 1)
+    assert sentence in message
+    assert int(peak) < MEMORY_MB
+    path.unlink()
+
+
+def test_many_rows_of_known_values_cost_their_columns_only(tmp_path: Path) -> None:
+    path = tmp_path / "rows.xml"
+    rows = 500_000
+    block = '<row><narrative ref="1"/></row>\n' * 1000
+    with path.open("w") as stream:
+        stream.write(BEGINNING + '<row><narrative id="1" fmt="a"/></row>')
+        for _ in range(rows // 1000):
+            stream.write(block)
+        stream.write("</node></trace-query-result>")
+    done = subprocess.run(
+        [sys.executable, "-c", READ_AND_MEASURE, str(path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    # 4 bytes a code, 2 a signature and the interpreter with numpy and lxml, about 35 MB.
+    assert int(done.stdout) < 80
