@@ -1,0 +1,137 @@
+"""From files to findings: what the report says of a recording is what its ground truth holds, and nothing else."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import tracekit
+from tracekit.testing import Expected, Model, Process, Scenario, ground_truth, write_export, write_single_export
+from tracekit.testing.samples import SAMPLES
+from tracekit.units import format_duration
+
+US = 1_000
+MS = 1_000_000
+
+
+def findings(report):
+    return sorted((check.id, check.model) for check in report.checks if check.outcome == "finding")
+
+
+def assert_models(report, truth):
+    models = {model.name: model for model in report.models}
+    assert set(models) == {model.name for model in truth.models}
+    for expected in truth.models:
+        model = models[expected.name]
+        assert (model.level, model.loads, model.predictions) == (expected.level, expected.loads, expected.predictions)
+        for statistics, total in (
+            (model.load, expected.load_total_ns),
+            (model.prediction, expected.prediction_total_ns),
+        ):
+            assert (statistics.total_ns if statistics else 0) == total
+
+
+def assert_outcomes(report, truth):
+    outcomes = {(check.id, check.model): check.outcome for check in report.checks}
+    judged = 0
+    for key, expected in truth.outcomes.items():
+        if expected is Expected.UNDECIDED:
+            continue
+        judged += 1
+        if expected is Expected.NO_FINDING:
+            assert outcomes[key] != "finding", key
+        else:
+            assert outcomes[key] == expected, key
+    return judged
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
+    report = tracekit.analyze(samples / name)
+    truth = ground_truth(SAMPLES[name]())
+    assert findings(report) == sorted(truth.findings)
+    assert report.summary.judged == truth.judgeable
+    assert Expected.UNDECIDED not in truth.outcomes.values()
+    assert_outcomes(report, truth)
+    assert_models(report, truth)
+
+
+def test_the_figures_of_wwdc22_come_out(samples):
+    report = tracekit.analyze(samples / "style_transfer_reload")
+    loads, predictions = (sum(getattr(m, name) for m in report.models) for name in ("loads", "predictions"))
+    load_ns, prediction_ns = (
+        sum(getattr(model, name).total_ns for model in report.models) for name in ("load", "prediction")
+    )
+    assert (loads, predictions) == (373, 373)
+    assert (format_duration(load_ns / loads), format_duration(load_ns)) == ("17.17 ms", "6.41 s")
+    assert f"{prediction_ns / predictions / 1e6:.1f} ms" == "7.2 ms"
+    assert format_duration(prediction_ns) == "2.69 s"
+
+
+def test_a_recording_that_is_not_instrumented_is_no_clean_recording(samples):
+    report = tracekit.analyze(samples / "not_instrumented")
+    assert {check.outcome for check in report.checks} == {"insufficient_data"}
+    assert report.models == ()
+    core_ml = next(entry for entry in report.coverage if entry.instrument == "Core ML")
+    assert core_ml.state == "empty"
+    assert "get-task-allow" in core_ml.conclusion + core_ml.advice
+
+
+def random_scenario(seed: int) -> Scenario:
+    """One to three models, each used in one of the ways that the detectors tell apart."""
+    draw = random.Random(seed)  # noqa: S311 - a repeatable scenario, no secret
+    scenario = Scenario(
+        Process("App", 700 + seed),
+        duration_ns=400_000 * MS,
+        xcode_version=draw.choice(["16.4", "27.0", "27.2"]),
+        event_types=draw.random() < 0.5,
+    )
+    for number in range(draw.randint(1, 3)):
+        model = Model(f"Model{'ABC'[number]}", draw.choice([1, 2, 11]))
+        use = draw.choice(["reload", "steady", "copies", "pile-up", "bursts"])
+        _use(scenario, model, use, draw)
+    return scenario
+
+
+def _use(scenario: Scenario, model: Model, use: str, draw: random.Random) -> None:
+    mean = draw.randint(4, 60) * MS
+    now = scenario.load(model, draw.randint(1, 500) * MS, draw.randint(10, 300) * MS) + MS
+    for index in range(draw.randint(24, 90)):
+        if use == "reload" and index:
+            now = scenario.load(model, now, draw.randint(5, 40) * MS) + draw.randint(1, 900) * US
+        duration = round(mean * draw.lognormvariate(0, 0.15))
+        together = 6 if use == "pile-up" and index % 2 else 1
+        for _ in range(together):
+            prediction = scenario.predict(model, now, duration * together)
+            copy = duration // 4 if use == "copies" else min(duration // 50, 80 * US)
+            prediction.event("Input Validation", 0, 5 * US)
+            prediction.event("Input Copy", 6 * US, copy)
+            prediction.event("CPU", duration // 3, duration // 3)
+            prediction.event("Output Transformation", duration * 9 // 10, 3 * US)
+        pause = draw.randint(1, 15) * MS
+        if use == "bursts" and index % 12 == 11:
+            pause += 2000 * MS
+        now += duration * together + pause
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_random_scenario_gives_what_its_ground_truth_holds(tmp_path, seed):
+    scenario = random_scenario(seed)
+    truth = ground_truth(scenario)
+    if seed % 2:
+        write_export(scenario, tmp_path)
+        report = tracekit.analyze(tmp_path)
+    else:
+        write_single_export(scenario, tmp_path / "all.xml")
+        report = tracekit.analyze(tmp_path / "all.xml")
+    assert_models(report, truth)
+    assert assert_outcomes(report, truth) > 0
+
+
+def test_the_random_scenarios_hold_both_answers_for_every_detector():
+    answers = {}
+    for seed in range(40):
+        for (detector, _), expected in ground_truth(random_scenario(seed)).outcomes.items():
+            answers.setdefault(detector, set()).add(expected)
+    assert all({Expected.FINDING, Expected.PASSED} <= found for found in answers.values()), answers
