@@ -108,6 +108,11 @@ def test_commands_in_sentences_are_code_and_can_be_copied() -> None:
     assert sentence("Run `x '/run[@n=\"1\"]'` *now*") == "Run `x '/run[@n=\"1\"]'` \\*now\\*"
 
 
+def test_a_command_in_the_coverage_is_code(full: Report) -> None:
+    entry = replace(full.coverage[0], advice="Run `xcrun xctrace export --xpath '/a[@b=\"1\"]'`.")
+    assert "| Run `xcrun xctrace export --xpath '/a[@b=\"1\"]'`. |" in render_markdown(replace(full, coverage=(entry,)))
+
+
 @given(st.text(alphabet="a1 `*_[]()<>|\\#@:/.", min_size=1))
 def test_a_sentence_holds_text_and_code_only(text: str) -> None:
     inline = PARSER.parseInline(f"x {sentence(text)} x")[0].children or []

@@ -110,6 +110,13 @@ def _elapsed(numbers: Statistics | None) -> str:
     return formatting.duration(numbers.union_ns) if numbers and overlapping([numbers]) else ""
 
 
+def _of_one(row: ModelRow, quantile: str) -> str:
+    """A quantile of one model's predictions; empty in the line of all models, which has none."""
+    if row.prediction is None and row.predictions.count:
+        return ""
+    return formatting.duration(getattr(row.prediction, quantile, None))
+
+
 def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
     """The line of a row and, where some of its predictions were warm and some not, the line of the warm ones."""
     first = EventRow(row.label, row.lane, row.statistics)
@@ -143,9 +150,9 @@ def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
         Column("pred.\nsum", 4, lambda row: duration(row.predictions.total_ns if row.predictions.count else None)),
         Column("pred.\nelapsed", 5, lambda row: _elapsed(row.prediction)),
         Column("pred.\nmean", 1, lambda row: duration(row.predictions.mean_ns)),
-        Column("pred.\np50", 10, lambda row: duration(row.prediction.p50_ns if row.prediction else None)),
-        Column("pred.\np95", 8, lambda row: duration(row.prediction.p95_ns if row.prediction else None)),
-        Column("pred.\nmax", 9, lambda row: duration(row.prediction.max_ns if row.prediction else None)),
+        Column("pred.\np50", 10, lambda row: _of_one(row, "p50_ns")),
+        Column("pred.\np95", 8, lambda row: _of_one(row, "p95_ns")),
+        Column("pred.\nmax", 9, lambda row: _of_one(row, "max_ns")),
     )
     return tuple(column for column in columns if column.title not in hidden)
 

@@ -250,8 +250,8 @@ def _coverage(report: Report) -> str:
         [
             escape(entry.instrument),
             entry.state,
-            escape(entry.conclusion),
-            escape(entry.advice),
+            sentence(entry.conclusion),
+            sentence(entry.advice),
             formatting.count(entry.rows),
         ]
         for entry in report.coverage

@@ -188,9 +188,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
     known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
     frames = [trace.activity, trace.data, trace.compute, trace.other, trace.hardware, *trace.context.values()]
-    names = {name for frame in frames for name in _texts(frame, "process")}
-    if "processes" in trace.context:
-        names |= _texts(trace.context["processes"], "name")
+    names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),

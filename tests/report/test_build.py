@@ -1,0 +1,134 @@
+"""Reports of whole recordings."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+import tracekit
+from tracekit.detectors.registry import DETECTORS
+from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.contents import Device, Target
+from tracekit.recording.table import Process
+from tracekit.report.build import build_report, check_sort
+from tracekit.report.checks import check_from
+from tracekit.report.renderers import RENDERERS
+from tracekit.trace.model import Trace
+
+
+@pytest.fixture(scope="module")
+def trace(samples: Path) -> Trace:
+    return tracekit.open_trace(samples / "style_transfer_reload")
+
+
+def test_the_figures_of_wwdc22_are_in_every_format(trace: Trace) -> None:
+    report = build_report(trace, [])
+    # Issue: mean load 17.17 ms, total 6.41 s; mean prediction 7.2 ms, total 2.69 s.
+    for figure in ("17.17 ms", "6.41 s", "7.20 ms", "2.69 s"):
+        assert figure in RENDERERS["text"].render(report)
+        assert figure in RENDERERS["markdown"].render(report)
+    models = json.loads(RENDERERS["json"].render(report))["models"]
+    loads = sum(model["load"]["total_ns"] for model in models)
+    assert loads / 1e9 == pytest.approx(6.41, abs=0.005)
+    assert loads / sum(model["loads"] for model in models) / 1e6 == pytest.approx(17.17, abs=0.005)
+
+
+def test_the_aggregation_is_sorted_as_asked(trace: Trace) -> None:
+    rows = build_report(trace, [], sort="mean").aggregation
+    means = [row.statistics.mean_ns for row in rows]
+    assert means == sorted(means, reverse=True)
+    assert len(means) > 5
+
+
+def test_an_unknown_sort_column_is_refused(trace: Trace) -> None:
+    check_sort("total")
+    with pytest.raises(UsageError):
+        check_sort("colour")
+    with pytest.raises(UsageError):
+        build_report(trace, [], sort="colour")
+
+
+def test_facts_of_the_recording_are_taken_over(trace: Trace) -> None:
+    report = build_report(trace, [])
+    assert report.recording.target == trace.run.target.process.name
+    assert report.recording.duration_ns == trace.run.duration_ns
+    assert (report.recording.run, report.recording.runs) == (1, (1,))
+    assert [table.schema for table in report.tables] == [entry.schema for entry in trace.run.tables]
+    assert [entry.instrument for entry in report.coverage] == [entry.instrument for entry in trace.coverage]
+
+
+def test_a_recording_of_all_processes_says_so(trace: Trace) -> None:
+    run = replace(trace.run, target=Target(kind="all-processes"))
+    assert build_report(replace(trace, run=run), []).recording.target == "all processes"
+    run = replace(trace.run, target=Target())
+    assert build_report(replace(trace, run=run), []).recording.target is None
+
+
+def private(trace: Trace) -> Trace:
+    """The recording on somebody's phone, with notes that quote everything about it."""
+    device = Device("iOS", "iPhone 14 Pro", "18.5", "Berta's phone", "00008120-00AA00BB00CC00DD")
+    host = Device("macOS", "Mac mini", "15.6", "Berta-mini", "00008132-00AA00BB00CC00EE")
+    target = Target("launched", Process("StyleCam", 1), "--key s3cretkey /Users/berta/in.png")
+    others = sorted({str(name) for name in trace.hardware["process"].dropna()} - {"StyleCam"})
+    assert others, "the sample has to hold another process"
+    quoted = (*others, device.name, device.uuid, host.name, host.uuid, target.arguments)
+    notes = tuple(f"Noted: {text}." for text in quoted)
+    return replace(trace, run=replace(trace.run, device=device, host=host, target=target), notes=notes)
+
+
+SECRETS = ("Berta", "berta", "s3cretkey", "00AA00BB00CC00", "backboardd")
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_what_is_private_leaves_only_on_request(trace: Trace, name: str) -> None:
+    render = RENDERERS[name].render
+    told = render(build_report(private(trace), []))
+    assert not [secret for secret in SECRETS if secret in told]
+    assert "StyleCam" in told
+    kept = render(build_report(private(trace), [], redact=False))
+    assert not [secret for secret in SECRETS if secret not in kept]
+
+
+def test_every_outcome_of_the_detectors_becomes_a_check(trace: Trace) -> None:
+    from tracekit.detectors.runner import run_detectors
+
+    judgements = run_detectors(trace)
+    report = build_report(trace, [check_from(detector, outcome) for detector, outcome in judgements])
+    assert len(report.checks) == len(judgements)
+    assert {check.id for check in report.checks} == {detector.id for detector in DETECTORS}
+
+
+@pytest.mark.corpus
+def test_nothing_private_of_a_real_recording_is_in_its_report(corpus: Path) -> None:
+    contents = sorted(corpus.glob("xml/*toc*.xml"))
+    assert contents
+    looked = 0
+    for path in contents:
+        secrets = private_texts(path)
+        try:
+            report = tracekit.analyze(path)
+        except TracekitError:
+            continue
+        for renderer in RENDERERS.values():
+            text = renderer.render(report)
+            # The secrets themselves stay out of the message.
+            assert not any(secret in text for secret in secrets), (path.name, renderer.name)
+        looked += bool(secrets)
+    assert looked
+
+
+def private_texts(path: Path) -> set[str]:
+    """Device names and ids, users, arguments and environment of a table of contents, read independently."""
+    root = etree.parse(str(path), etree.XMLParser(resolve_entities=False)).getroot()
+    texts = {str(value) for device in root.iter("device", "host-device") for value in map(device.get, ("name", "uuid"))}
+    texts |= {str(process.get("arguments")) for process in root.iter("process")}
+    texts |= {str(item.get("value")) for item in root.iter("item")}
+    texts |= {f"/Users/{user}" for user in re.findall(r"/Users/([\w.-]+)", path.read_text("utf-8"))}
+    models = {str(device.get("model")) for device in root.iter("device", "host-device")}
+    # Too short to be told from other text, or no more than the kind of machine.
+    return {text for text in texts if len(text) > 5 and text not in {"None", *models}}

@@ -1,0 +1,59 @@
+"""The report of each sample recording, as everybody can read it in `goldens/`.
+
+A change of the program shows here as a difference that a reviewer sees. `pytest tests/report/test_goldens.py
+--update-goldens` writes the files anew.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import tracekit
+from tracekit.report.model import Report, ToolInfo
+from tracekit.report.renderers import RENDERERS
+
+GOLDENS = Path(__file__).parent / "goldens"
+
+SAMPLES = (
+    "captions_concurrent",
+    "not_instrumented",
+    "sharpen_8bit",
+    "sharpen_float16",
+    "style_transfer_fixed",
+    "style_transfer_reload",
+)
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
+def sample(request: pytest.FixtureRequest, samples: Path) -> tuple[str, Report]:
+    """Name and report of a sample; the version is left out, so that a release changes no golden file."""
+    name = str(request.param)
+    return name, replace(tracekit.analyze(samples / name), tool=ToolInfo("tracekit", "0.0.0"))
+
+
+@pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
+def test_the_report_of_a_sample_is_the_golden_one(sample, renderer, update_goldens: bool) -> None:
+    name, report = sample
+    golden = GOLDENS / f"{name}{renderer.extensions[0]}"
+    text = renderer.render(report)
+    if update_goldens:
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_bytes(text.encode())
+    assert golden.read_bytes().decode() == text, "read the difference; --update-goldens accepts it"
+
+
+def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) -> None:
+    assert {path.name for path in samples.iterdir() if path.is_dir()} == set(SAMPLES)
+    expected = {f"{name}{renderer.extensions[0]}" for name in SAMPLES for renderer in RENDERERS.values()}
+    assert {path.name for path in GOLDENS.iterdir()} == expected
+
+
+def test_text_and_markdown_give_the_verdict_of_the_json() -> None:
+    for name in SAMPLES:
+        verdict = json.loads((GOLDENS / f"{name}.json").read_text("utf-8"))["summary"]["verdict"]
+        assert " ".join((GOLDENS / f"{name}.txt").read_text("utf-8").split()).startswith(verdict)
+        assert (GOLDENS / f"{name}.md").read_text("utf-8").startswith(f"## {verdict}")
