@@ -11,8 +11,8 @@
 | name of any process but the target     | `process A`, `process B`, ... the same throughout the report     |
 
 Model names stay: a report without them is of no use. The name of the target stays, and so do process ids, which
-mean nothing elsewhere. Other processes are replaced without exception, since a list of known system processes would
-never be complete.
+mean nothing elsewhere. Other processes are replaced, those of the system too, since a list of known ones would never
+be complete; only a name that is also a word of the report itself (`OWN_WORDS`) stays where no process id follows it.
 """
 
 from __future__ import annotations
