@@ -182,7 +182,13 @@ def attempt(content: bytes, path: Path) -> str:
 
 
 def memory_mb() -> float:
-    """The most memory this process ever took, in MB."""
+    """The most memory this process ever took, in MB.
+
+    Linux keeps the peak of the parent in `ru_maxrss` across fork and exec, hence its own file.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 

@@ -69,6 +69,27 @@ def test_standard_input_may_be_xml_or_an_archive(xml: Xml, monkeypatch: pytest.M
         assert recording.tables("sample")[0].column("start").item(0) == 1000
 
 
+def test_standard_input_that_is_no_export_is_refused_before_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(io.RawIOBase):
+        given = 0
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+            self.given += len(buffer)
+            assert self.given < 10_000_000
+            buffer[:] = b"y" * len(buffer)
+            return len(buffer)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
+    with pytest.raises(UnreadableRecording, match="standard input is not XML"):
+        open_recording("-")
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UnreadableRecording, match="standard input is no file or pipe"):
+        open_recording("-")
+
+
 def test_other_files_of_a_folder_are_left_out_and_noted_where_they_claim_to_be_xml(
     xml: Xml, write: Write, tmp_path: Path
 ) -> None:

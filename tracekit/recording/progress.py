@@ -19,7 +19,7 @@ class Progress:
 
     done_bytes: int
     total_bytes: int | None
-    """None where the size is not known beforehand (standard input)."""
+    """None where the size is not known beforehand."""
     source: str
     """Name of the file being read."""
 

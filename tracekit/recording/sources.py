@@ -50,7 +50,8 @@ class Source:
     """Last part of its path."""
     label: str
     """How messages call it, quoted."""
-    size: int | None
+    size: int
+    """Bytes, unpacked."""
     open: Callable[[], AbstractContextManager[BinaryIO]]
     """Opens it from the beginning. Raises `UnreadableRecording`."""
     explicit: bool
@@ -79,11 +80,11 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
     weakref.finalize(inputs, inputs.held.close)
     seen: set[Path] = set()
     for given in paths:
-        if str(given) == STANDARD_INPUT:
-            _add_file(inputs, _spooled_standard_input(inputs.held))
-            continue
         path = Path(given)
         try:
+            if str(given) == STANDARD_INPUT:
+                _add_file(inputs, _spooled_standard_input(inputs.held))
+                continue
             resolved = path.resolve()
             if resolved in seen:
                 inputs.notes.append(f"{quoted(path.name)} was given twice and read once")
@@ -187,9 +188,16 @@ def _spooled_standard_input(held: ExitStack) -> Source:
     if stream is None or sys.stdin.isatty():
         raise UnreadableRecording("standard input is no file or pipe; send an export into it, or give its path")
     try:
+        beginning = stream.read(limits.CHUNK_BYTES)
+        if not beginning.startswith(archives.MAGIC) and not _is_xml(beginning):
+            # Refused before it is stored: a stream of something else may have no end.
+            raise _not_xml("standard input", beginning)
         spool = held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack is its context
+        spool.write(beginning)
         while chunk := stream.read(limits.CHUNK_BYTES):
             spool.write(chunk)
+            if spool.tell() > limits.MAX_UNPACKED_BYTES:
+                raise UnreadableRecording(f"standard input has more than {limits.MAX_UNPACKED_BYTES:,} bytes")
         size = spool.tell()
     except OSError as error:
         raise os_error("standard input", error) from error
@@ -214,17 +222,23 @@ def _add_file(inputs: Inputs, source: Source) -> None:
             _add_archive(inputs, source)
         else:
             inputs.notes.append(f"{source.label} is an archive among other files and was left out")
-    elif beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<") or _is_utf16(beginning):
+    elif _is_xml(beginning):
         inputs.sources.append(source)
     elif source.explicit:
-        raise UnreadableRecording(f"{source.label} {_what_is(beginning)}; pass XML that `xcrun xctrace export` wrote")
+        raise _not_xml(source.label, beginning)
     elif source.name.lower().endswith(".xml"):
         inputs.notes.append(f"{source.label} {_what_is(beginning)} and was left out")
 
 
-def _is_utf16(beginning: bytes) -> bool:
+def _is_xml(beginning: bytes) -> bool:
     """XML of another encoding is XML too; the parser refuses it with a sentence of its own."""
-    return beginning.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00"))
+    return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<") or beginning.startswith(
+        (b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00")
+    )
+
+
+def _not_xml(label: str, beginning: bytes) -> UnreadableRecording:
+    return UnreadableRecording(f"{label} {_what_is(beginning)}; pass XML that `xcrun xctrace export` wrote")
 
 
 def _what_is(beginning: bytes) -> str:

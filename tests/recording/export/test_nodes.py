@@ -243,6 +243,13 @@ def test_track_details_are_refused_alone_and_left_out_beside_tables(xml: Xml, wr
         ("MAX_DEPTH", 3, "<node><row><string><a><a><a><a><a/></a></a></a></a></string></row></node>"),
         ("MAX_TAGS", 3, "<node><row><string><a/><b/><c/><d/></string></row></node>"),
         ("MAX_FORWARD_REFERENCES", 3, "<node>" + "<row><string ref='9'/></row>" * 4 + "</node>"),
+        (
+            "MAX_ATTEMPTS",
+            3,
+            "<node><row><string><a ref='11'/><a ref='12'/><a ref='13'/><a ref='14'/></string></row>"
+            + "".join(f"<row><string><a id='{number}'>x</a></string></row>" for number in range(11, 15))
+            + "</node>",
+        ),
         ("MAX_NAMES", 3, "<node><row><string a='' b='' c='' d=''>x</string></row></node>"),
         ("MAX_ROW_BYTES", 300_000, "<node><row><string>" + "a" * 1_000_000 + "</string></row></node>"),
     ],

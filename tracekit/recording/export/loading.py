@@ -57,8 +57,7 @@ class LoadedFiles:
 def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progress], None] | None) -> LoadedFiles:
     """Read all files. Raises `UnreadableRecording`, also where none of them is an export."""
     sources = _exports(inputs)
-    sizes = [source.size for source, _ in sources]
-    meter = Meter(report, sum(size or 0 for size in sizes))
+    meter = Meter(report, sum(source.size for source, _ in sources))
     loaded = LoadedFiles([], [], list(inputs.notes))
     details: list[Source] = []
     for source, root in sources:

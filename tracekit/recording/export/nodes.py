@@ -250,7 +250,7 @@ class _NodeReader:
         with self._source.open() as stream:
             if not _TRACK_XPATH.search(stream.read(4096)):
                 return ""
-        return ": it holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; leave it out"
+        return "it holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; leave it out"
 
     def _error(self, reason: str) -> UnreadableRecording:
         schema = f", table {shortened(self._current[0].schema)}" if self._current else ""

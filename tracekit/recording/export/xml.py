@@ -114,7 +114,7 @@ def malformed(label: str, error: etree.XMLSyntaxError, hint: str = "") -> Unread
     message = "".join(char if char.isprintable() else "?" for char in message)
     place = f" at line {line}, column {column}" if line else ""
     return UnreadableRecording(
-        f"{label} is not well-formed XML{place} ({message}){hint or ': it may be cut off or edited'}; {EXPORT_AGAIN}"
+        f"{label} is not well-formed XML{place} ({message}): {hint or f'it may be cut off or edited; {EXPORT_AGAIN}'}"
     )
 
 
