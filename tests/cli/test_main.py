@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -138,3 +141,20 @@ def test_the_statuses_are_the_published_ones() -> None:
         "UNUSABLE": 2,
         "INTERRUPTED": 130,
     }
+
+
+def test_an_interrupt_while_reading_leaves_no_traceback() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tracekit", "tables", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    # More than a pipe holds, so that the write returns only when the command has begun to read.
+    process.stdin.write("<?xml version='1.0'?><trace-query-result>" + " " * 1_000_000)
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "tracekit: stopped before it was done.\n")
