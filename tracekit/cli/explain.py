@@ -40,13 +40,16 @@ def _laid_out(page: str) -> str:
     """Markdown rendered for the terminal."""
     from rich.console import Console
     from rich.markdown import Markdown
+    from rich.theme import Theme
 
     from tracekit.cli.output import has_color, width
 
-    console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST))
+    # rich's own styles put code on black, which is a hole in a light terminal.
+    theme = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})
+    console = Console(no_color=not has_color(), width=min(width(WIDEST), WIDEST), theme=theme)
     with console.capture() as capture:
         # Not every terminal can follow a link that it does not show.
-        console.print(Markdown(page, hyperlinks=False))
+        console.print(Markdown(page, code_theme="ansi_light", hyperlinks=False))
     return capture.get()
 
 
