@@ -61,6 +61,14 @@ def test_hardware_is_grouped_by_kind(trace):
     assert (row.statistics.count, row.statistics.total_ns, row.statistics.union_ns) == (2, 7, 5)
 
 
+def test_hardware_work_of_other_processes_stands_apart(frame, trace_of):
+    hardware = frame(
+        (0, 3), (1, 9), lane="gpu", kind="gpu_exec", model=None, level=None, attribution=["unattributed", "foreign"]
+    )
+    rows = [(row.label, row.statistics.total_ns) for row in aggregate_hardware(trace_of(frame(), hardware=hardware))]
+    assert rows == [("GPU execution, other processes", 8), ("GPU execution", 3)]
+
+
 def test_pipelines_and_their_stages_are_apart(frame, trace_of):
     activity = frame((0, 10), (1, 5), level=["top", "sub"])
     assert [(row.level, row.statistics.total_ns) for row in aggregate(trace_of(activity))] == [("top", 10), ("sub", 4)]

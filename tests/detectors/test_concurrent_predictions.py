@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
@@ -27,9 +27,10 @@ def test_calls_that_pile_up_and_slow_down_are_found(scenario, judge):
         steady(scenario, end + 100 * MS + k * 50 * MS, 4, 40 * MS, 0)
     found = judge(scenario, ID)["Captions"]
     assert isinstance(found, Finding)
-    # Two of each four are beyond the limit of two; all calls together last 20 x 10 + 40 x 40 ms.
-    assert found.cost.ns == 10 * 2 * 40 * MS
-    assert found.cost.share == pytest.approx(800 / 1800)
+    # Two of each four are beyond the limit of two, so half of the bursts' 10 x 40 ms; busy besides: 20 x 10 ms.
+    assert found.cost.ns == 10 * 20 * MS
+    assert found.cost.share == pytest.approx(200 / 600)
+    assert severity_of(found.cost) is Severity.HIGH
     values = {metric.name: metric.value for metric in found.metrics}
     assert values["most in flight"] == 4
     assert values["slow-down above the limit"] == pytest.approx(4.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.errors import unknown
-from tracekit.trace.events import Kind, Level
+from tracekit.trace.events import Attribution, Kind, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,11 +50,13 @@ HARDWARE_TITLES: dict[str, str] = {
 
 SORT_COLUMNS: dict[str, str] = {
     "total": "total_ns",
+    "sum": "total_ns",
     "count": "count",
     "elapsed": "union_ns",
     "mean": "mean_ns",
     "min": "min_ns",
     "median": "p50_ns",
+    "p50": "p50_ns",
     "p90": "p90_ns",
     "p95": "p95_ns",
     "p99": "p99_ns",
@@ -73,8 +75,19 @@ def aggregate(trace: Trace) -> tuple[AggregationRow, ...]:
 
 
 def aggregate_hardware(trace: Trace) -> tuple[AggregationRow, ...]:
-    """The Neural Engine, GPU and MPS lanes by lane, kind and model, largest total first. O(n log n)."""
-    return sort_rows(_rows(trace.hardware, "kind", np.zeros(len(trace.hardware), dtype=bool)), "total")
+    """The Neural Engine, GPU and MPS lanes by lane, kind and model, largest total first. O(n log n).
+
+    Work of other processes stands apart, so that it is never taken for the target's.
+    """
+    rows: list[AggregationRow] = []
+    foreign = (trace.hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+    for chosen, ending in ((~foreign, ""), (foreign, ", other processes")):
+        frame = trace.hardware[chosen]
+        rows.extend(
+            replace(row, label=f"{HARDWARE_TITLES.get(row.kind, row.kind)}{ending}")
+            for row in _rows(frame, "kind", np.zeros(len(frame), dtype=bool))
+        )
+    return sort_rows(rows, "total")
 
 
 def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationRow, ...]:
@@ -107,7 +120,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_]) -> Iterat
         warm = members[~cold[members]]
         yield AggregationRow(
             lane=str(key["lane"]),
-            label=HARDWARE_TITLES.get(key["kind"], str(key[name])),
+            label=str(key[name]),
             kind=str(key["kind"]),
             guessed=bool(key["guessed"]),
             model=key["model"] if isinstance(key["model"], str) else None,

@@ -113,7 +113,7 @@ def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options
 
 
 def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, ...], effect: str) -> Finding:
-    """The finding with its cost: the time that calls beyond the limit spent in flight."""
+    """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     limit_share = format_share(found.share_above)
     summary = (
         f"Up to {found.max_depth} of {format_count(len(view.predictions), 'prediction')} in flight at once, more than "
@@ -133,10 +133,11 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
         metrics=metrics,
         cost=Cost(
             ns=found.excess_ns,
-            share=found.excess_ns / found.in_flight_ns if found.in_flight_ns else 0.0,
+            share=found.excess_ns / found.busy_ns if found.busy_ns else 0.0,
             basis=(
-                f"Time that predictions beyond the first {found.limit} spent in flight; share of the summed duration "
-                "of the model's predictions. It is waiting time if the compute unit takes them one by one."
+                f"Of the time with predictions in flight, the part of those beyond the first {found.limit} (with "
+                f"{2 * found.limit} in flight, half of it); share of the time with predictions in flight. They wait "
+                "during it if the compute unit takes them one by one."
             ),
         ),
         evidence=evidence_of(rows),

@@ -31,9 +31,6 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
 }
 """Categorical columns whose values are known in advance: every frame has all categories, in this order."""
 
-LONGEST_NS = 1 << 61
-"""A longer duration is none: Instruments' times have 50 bits."""
-
 
 def fixed(column: str, codes: npt.NDArray[np.integer], values: Iterable[str | None]) -> pd.Categorical:
     """A categorical of one of the columns with fixed categories: `values[code]`, null for code -1."""
@@ -41,11 +38,8 @@ def fixed(column: str, codes: npt.NDArray[np.integer], values: Iterable[str | No
 
 
 def durations(table: Table) -> Int64Array:
-    """Durations in ns: shape (rows,). 0 where the recording holds none (Apple's own sentinel for durations is 0), or
-    one that no duration can be."""
-    cells = optional_integers(table, "duration")
-    usable = cells.valid & (cells.values >= 0) & (cells.values < LONGEST_NS)
-    return np.where(usable, cells.values, 0)
+    """Durations in ns: shape (rows,). 0 where the recording holds none: Apple's own sentinel for durations is 0."""
+    return optional_integers(table, "duration").values
 
 
 def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) -> pd.DataFrame:

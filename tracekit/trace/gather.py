@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.recording.table import CodedCells, IntegerCells, Table, TableState
-from tracekit.trace.binding import as_coded, required_integers
+from tracekit.trace.binding import as_coded, optional_integers, required_integers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
 """Engineering types that only say how Instruments draws a row: they differ between tables that show the same row."""
 
-_FARTHEST_NS = 1 << 61
-"""Instruments' times have 50 bits; what lies beyond is no time, and sums of such values would overflow."""
+_FARTHEST_NS = 1 << 50
+"""Instruments' times have 50 bits (13 days); what lies beyond is no time, and sums of such values could overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,12 @@ def _without_repeats(rows: Rows, origin: npt.NDArray[np.intp], *, once: bool) ->
 
 
 def _with_times(rows: Rows) -> Rows:
+    """Rows without a start, or with a start or duration that no recording can have, left out."""
     cells = _time_column(rows.table)
     keep = cells.valid & (np.abs(cells.values) < _FARTHEST_NS)
+    if rows.table.has("duration"):
+        duration = optional_integers(rows.table, "duration").values
+        keep &= (duration >= 0) & (duration < _FARTHEST_NS)
     left_out = int((~keep).sum())
     return chosen(rows, keep, f"{left_out} of {rows.table.rows} rows of {rows.table.schema} left out: no usable time.")
 
