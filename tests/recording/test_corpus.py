@@ -160,9 +160,3 @@ def test_a_table_of_another_recording_is_refused(corpus: Path) -> None:
     toc = corpus / "xml/xcode14.3.1-cpu-profiler-toc.xml"
     with pytest.raises(UnreadableRecording, match="not from the same recording"):
         open_recording([toc, corpus / "xml/xcode16.4-mps-hw-intervals.xml"])
-
-
-def test_trace_bundles_are_recognised_and_the_export_command_is_given(corpus: Path) -> None:
-    for name in ("hello_coreml.trace", "output.trace", "10.0_simple-time-profile.trace.zip"):
-        with pytest.raises(UnreadableRecording, match=r"trace bundle.*xcrun xctrace export --input run.trace --toc"):
-            open_recording(corpus / "bundles" / name)

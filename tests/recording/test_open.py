@@ -115,10 +115,12 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
     write("text", "folder/notes.xml")
     (tmp_path / "void").mkdir()
     (tmp_path / "run.trace").mkdir()
+    (tmp_path / "shelf" / "run.trace").mkdir(parents=True)
     for path, sentence in (
         (tmp_path / "folder", r"holds no XML.*notes.xml.* is not XML.*xcrun xctrace export"),
         (tmp_path / "void", r"'void' holds no XML that `xctrace export` wrote; if you have a trace"),
-        (tmp_path / "run.trace", r"'run.trace' is an Instruments trace bundle.*--toc"),
+        (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle and holds nothing of one; check the path"),
+        (tmp_path / "shelf", r"'shelf' holds no exported XML, but the trace bundle 'run.trace'; give the path of"),
         (tmp_path / "absent.xml", r"there is no 'absent.xml'"),
         (write("hello", "a.txt"), r"'a.txt' is not XML; pass XML"),
         (write(b"\x1f\x8b\x08", "a.gz"), r"'a.gz' is a gzip file"),

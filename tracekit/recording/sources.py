@@ -32,7 +32,9 @@ HOW_TO_EXPORT: Final = (
 )
 """The commands that turn a trace bundle into something readable."""
 
-_BUNDLE_PARTS = ("corespace", "form.template", "open.creq", "instrument_data", "shared_data")
+BUNDLE_SUFFIX: Final = ".trace"
+BUNDLE_PARTS: Final = frozenset({"corespace", "form.template", "open.creq", "instrument_data", "shared_data"})
+"""Names at the top of a trace bundle; no folder of exports has them."""
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -111,11 +113,16 @@ def os_error(label: str, error: OSError) -> UnreadableRecording:
     return UnreadableRecording(f"{label} cannot be read: {reason[0].lower() + reason[1:]}")
 
 
-def bundle_refused(name: str) -> UnreadableRecording:
-    """The error for a trace bundle."""
+def is_bundle(path: Path) -> bool:
+    """Whether a folder is a trace bundle, by its name or by what lies in it."""
+    return path.suffix == BUNDLE_SUFFIX or any((path / part).exists() for part in BUNDLE_PARTS)
+
+
+def bundle_inside(holder: str, name: str) -> UnreadableRecording:
+    """The error for an input that holds trace bundles and no export."""
     return UnreadableRecording(
-        f"{quoted(name)} is an Instruments trace bundle, which tracekit does not read natively; {HOW_TO_EXPORT}, "
-        "then pass the folder of these files"
+        f"{quoted(holder)} holds no exported XML, but the trace bundle {quoted(name)}; give the path of the bundle "
+        "itself"
     )
 
 
@@ -129,8 +136,6 @@ def _shown_name(paths: Sequence[str | Path]) -> str:
 def _add_path(inputs: Inputs, path: Path) -> None:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        if _is_bundle(path):
-            raise bundle_refused(path.name)
         _add_folder(inputs, path, path.resolve(), 0)
     elif stat.S_ISREG(mode):
         _add_file(inputs, _file_source(path, explicit=True))
@@ -138,10 +143,6 @@ def _add_path(inputs: Inputs, path: Path) -> None:
         raise UnreadableRecording(
             f"{quoted(path.name)} is no regular file; pass - to read an export from standard input"
         )
-
-
-def _is_bundle(path: Path) -> bool:
-    return path.suffix == ".trace" or any((path / part).exists() for part in _BUNDLE_PARTS)
 
 
 def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int) -> None:
@@ -158,7 +159,7 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int) -> None:
                 f"{quoted(path.name)} is a link out of the folder or to another folder and was left out"
             )
         elif path.is_dir():
-            if _is_bundle(path):
+            if is_bundle(path):
                 inputs.bundles.append(path.name)
             elif depth < limits.MAX_FOLDER_DEPTH:
                 _add_folder(inputs, path, top, depth + 1)
@@ -253,8 +254,8 @@ def _add_archive(inputs: Inputs, source: Source) -> None:
     members = archives.members(stream, source.label)
     for member in members:
         folders = member.path.split("/")[:-1]
-        bundle = next((name for name in folders if name.endswith(".trace")), None)
-        if bundle or any(part in member.path.split("/") for part in _BUNDLE_PARTS):
+        bundle = next((name for name in folders if name.endswith(BUNDLE_SUFFIX)), None)
+        if bundle or any(part in member.path.split("/") for part in BUNDLE_PARTS):
             name = bundle or source.name
             if name not in inputs.bundles:
                 inputs.bundles.append(name)

@@ -13,7 +13,7 @@ from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.export.xml import doctype_refused, read_head
 from tracekit.recording.progress import Meter
-from tracekit.recording.sources import HOW_TO_EXPORT, bundle_refused, quoted
+from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -102,11 +102,11 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             )
     if not found:
         if inputs.bundles:
-            raise bundle_refused(inputs.bundles[0])
+            raise bundle_inside(inputs.name, inputs.bundles[0])
         seen = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(
             f"{quoted(inputs.name)} holds no XML that `xctrace export` wrote{seen}; if you have a trace, "
-            f"{HOW_TO_EXPORT}"
+            f"give the bundle itself, or {HOW_TO_EXPORT}"
         )
     return found
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UsageError
+from tracekit.recording.attributes import matches
 from tracekit.recording.contents import Contents
 from tracekit.recording.export.assembly import assemble
 from tracekit.recording.export.loading import load
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 FORM = "xctrace export XML"
 """What `Contents.form` says of such a recording."""
-_ITEMS = re.compile(r'"([^"]*)"|(\S+)')
 
 
 def open_export(
@@ -68,15 +67,5 @@ class ExportRecording:
         file now where it was only counted so far, hence may raise `UnreadableRecording`.
         """
         return [
-            table.table()
-            for table in self._tables
-            if table.schema == schema
-            and all(_contains(table.attributes.get(name), value) for name, value in attributes.items())
+            table.table() for table in self._tables if table.schema == schema and matches(table.attributes, attributes)
         ]
-
-
-def _contains(written: str | None, wanted: str) -> bool:
-    """Whether an attribute is the wanted value or a list that holds it: items stand apart, quoted or bare."""
-    if written is None:
-        return False
-    return written == wanted or any(wanted in (quoted, bare) for quoted, bare in _ITEMS.findall(written) if wanted)

@@ -1,0 +1,101 @@
+"""Shared arrays of integers: cells refer to them by number.
+
+integeruniquer.index   header of 32 bytes, one unused entry, then for each reference (offset in its block, block)
+integeruniquer.data    header of 32 bytes; at each place a count, then so many 64-bit numbers
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.damage import DamageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from tracekit.recording.bundle.files import BundleFiles
+
+    Int64Array = npt.NDArray[np.int64]
+    UInt64Array = npt.NDArray[np.uint64]
+
+BLOCK_BYTES: Final = 0x0010_0000
+"""Arrays do not cross the end of a block."""
+_HEADER_BYTES: Final = 32
+_MAGIC: Final = (0x0123_4567, 0x000A_337E)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArrays:
+    """The arrays of one run. Reference r is the r-th array."""
+
+    words: npt.NDArray[np.uint32]
+    """The data file in words of four bytes."""
+    places: Int64Array
+    """Word that holds the count of each array."""
+    lengths: Int64Array
+    """Numbers in each array."""
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def of_one_length(self, references: Int64Array) -> Iterator[tuple[Int64Array, UInt64Array]]:
+        """The arrays behind references, those of equal length at a time.
+
+        Yields positions in `references`, shape (n,), and the numbers, shape (n, length). Every reference is checked.
+        Raises `DamageError`.
+        """
+        self.check(references)
+        lengths = self.lengths[references]
+        order = np.argsort(lengths, kind="stable")
+        edges = np.flatnonzero(np.diff(lengths[order])) + 1
+        for positions in np.split(order, edges) if len(order) else []:
+            length = int(lengths[positions[0]])
+            words = self.places[references[positions]][:, None] + np.arange(1, 2 * length + 1)
+            yield positions, np.ascontiguousarray(self.words[words]).view("<u8")
+
+    def fixed(self, references: Int64Array, least: int) -> UInt64Array:
+        """The first `least` numbers of each array, shape (n, least). Raises `DamageError` where one is shorter."""
+        self.check(references)
+        if len(references) and int(self.lengths[references].min()) < least:
+            raise DamageError(f"a shared array has fewer than {least} numbers")
+        words = self.places[references][:, None] + np.arange(1, 2 * least + 1)
+        return np.ascontiguousarray(self.words[words]).view("<u8")
+
+    def check(self, references: Int64Array) -> None:
+        """Raise `DamageError` where a reference is beyond the last array."""
+        if len(references) and not 0 <= int(references.min()) <= int(references.max()) < len(self):
+            raise DamageError(f"it refers to shared array {int(references.max())}, and there are {len(self):,}")
+
+
+def read_arrays(files: BundleFiles, folder: str) -> SharedArrays:
+    """The arrays in a folder. Raises `DamageError`."""
+    index = files.read(f"{folder}/integeruniquer.index", limits.MAX_ARRAYS_BYTES)
+    data = files.read(f"{folder}/integeruniquer.data", limits.MAX_ARRAYS_BYTES)
+    return parse_arrays(index, data)
+
+
+def parse_arrays(index: bytes, data: bytes) -> SharedArrays:
+    """Arrays from the two files. Each entry is checked to lie inside its block. Raises `DamageError`."""
+    for part, content in (("index", index), ("data", data)):
+        if len(content) < _HEADER_BYTES or tuple(np.frombuffer(content, "<u4", 2).tolist()) != _MAGIC:
+            raise DamageError(f"the {part} of shared arrays has an unknown format")
+    if int(np.frombuffer(index, "<u4", 8)[7]) != BLOCK_BYTES or len(data) % BLOCK_BYTES:
+        raise DamageError("shared arrays have blocks of an unknown size")
+    if len(index) % 8:
+        raise DamageError("the index of shared arrays is cut off")
+    entries = np.frombuffer(index, "<u4", offset=_HEADER_BYTES).reshape(-1, 2)[1:].astype(np.int64)
+    offsets, blocks = entries[:, 0], entries[:, 1]
+    words = np.frombuffer(data, "<u4")
+    if ((offsets % 4 != 0) | (offsets + 4 > BLOCK_BYTES) | (blocks >= len(data) // BLOCK_BYTES)).any():
+        raise DamageError("the index of shared arrays points outside of them")
+    places = (offsets + blocks * BLOCK_BYTES) // 4
+    lengths = words[places].astype(np.int64)
+    if (offsets + 4 + 8 * lengths > BLOCK_BYTES).any():
+        raise DamageError("a shared array is longer than its block")
+    return SharedArrays(words, places, lengths)

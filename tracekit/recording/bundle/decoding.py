@@ -1,0 +1,145 @@
+"""From records to columns, by numpy: no step of it is taken row by row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.stores import TIME
+from tracekit.recording.bundle.types import Storage
+from tracekit.recording.bundle.values import since_epoch
+from tracekit.recording.export.limits import MAX_TIME_NS
+from tracekit.recording.table import CodedCells, IntegerCells
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.recording.bundle.stores import Records, Store, StoredColumn
+    from tracekit.recording.bundle.types import EngineeringType
+    from tracekit.recording.bundle.values import RunValues
+    from tracekit.recording.table import BoolArray, Cells, CellValue
+
+    Unsigned = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
+
+_SPARSE: Final = 8
+"""Numbers more than so many times the rows apart are sorted, not counted."""
+
+
+def decode(records: Records, store: Store, values: RunValues) -> tuple[Cells, ...]:
+    """Cells of a table, rows in order of time and, where times are equal, of insertion. Raises `DamageError`."""
+    times = np.ascontiguousarray(records[TIME]) if len(records) else np.empty(0, np.uint64)
+    in_order = bool((times[1:] >= times[:-1]).all())
+    ordered = records if in_order else records[np.argsort(times, kind="stable")]
+    return tuple(_cells(each, np.ascontiguousarray(ordered[each.field]), values) for each in store.columns)
+
+
+def _cells(stored: StoredColumn, numbers: Unsigned, values: RunValues) -> Cells:
+    kind = stored.type
+    valid = valid_numbers(kind, numbers)
+    if kind.storage is Storage.INTEGER or kind.mnemonic == "time-since-epoch":
+        return _integers(stored, numbers, valid)
+    distinct, codes = numbered(numbers, valid)
+    if kind.mnemonic == "any":
+        return _any_cells(distinct, codes, values)
+    return merged(codes, values.distinct(kind, distinct))
+
+
+def valid_numbers(kind: EngineeringType, numbers: Unsigned) -> BoolArray:
+    """Which cells hold a value."""
+    valid = np.ones(len(numbers), np.bool_)
+    for null in kind.nulls:
+        np.logical_and(valid, numbers != np.iinfo(numbers.dtype).max if null < 0 else numbers != null, out=valid)
+    return valid
+
+
+def _integers(stored: StoredColumn, numbers: Unsigned, valid: BoolArray) -> IntegerCells:
+    wide = numbers.astype(np.uint64)
+    if not valid.all():
+        wide[~valid] = 0
+    if stored.type.is_time and len(wide) and int(wide.max()) > MAX_TIME_NS:
+        raise DamageError(f"column '{stored.column.mnemonic}' holds {int(wide.max())} ns, longer than any recording")
+    if stored.type.storage is Storage.PACKED:
+        return IntegerCells(np.where(valid, since_epoch(wide), 0), valid)
+    return IntegerCells(wide.view(np.int64), valid)
+
+
+def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    """Distinct numbers in order of first appearance, and the code of each row; -1 where not `valid`.
+
+    O(rows) where the numbers are small, as references are; else O(rows log rows).
+    """
+    complete = bool(valid.all())
+    used = numbers if complete else numbers[valid]
+    codes = np.full(len(numbers), -1, np.int32)
+    if not len(used):
+        return np.empty(0, np.uint64), codes
+    largest = int(used.max())
+    if int(used.min()) == largest:
+        codes[valid] = 0
+        return used[:1].astype(np.uint64), codes
+    distinct, found = (
+        _counted(used.astype(np.intp), largest + 1) if largest < _SPARSE * len(used) + 65_536 else _sorted(used)
+    )
+    if complete:
+        codes = found
+    else:
+        codes[valid] = found
+    return distinct, codes
+
+
+def _counted(used: npt.NDArray[np.intp], size: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    first = np.full(size, -1, np.intp)
+    # Assigned back to front, so that the earliest row wins.
+    first[used[::-1]] = np.arange(len(used) - 1, -1, -1)
+    present = np.flatnonzero(first >= 0)
+    distinct = present[np.argsort(first[present])]
+    code = np.empty(size, np.int32)
+    code[distinct] = np.arange(len(distinct), dtype=np.int32)
+    return distinct.astype(np.uint64), code[used]
+
+
+def _sorted(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    distinct, first, inverse = np.unique(used.astype(np.uint64), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    code = np.empty(len(distinct), np.int32)
+    code[order] = np.arange(len(distinct), dtype=np.int32)
+    return distinct[order], code[inverse.reshape(-1)]
+
+
+def merged(codes: npt.NDArray[np.int32], values: list[CellValue]) -> CodedCells:
+    """Codes into distinct values, where several numbers may stand for one value."""
+    place: dict[CellValue, int] = {}
+    target = [place.setdefault(value, len(place)) for value in values]
+    if len(place) == len(values):
+        return CodedCells(codes, tuple(values))
+    # Code -1 takes the last entry.
+    return CodedCells(np.array([*target, -1], np.int32)[codes], tuple(place))
+
+
+def _any_cells(distinct: npt.NDArray[np.uint64], codes: npt.NDArray[np.int32], values: RunValues) -> Cells:
+    """Cells that bring their own type: numbers where all of them are whole numbers, else text."""
+    found = values.labels.values(distinct.astype(np.int64)) if len(distinct) else []
+    present = np.array([*(value is not None for value in found), False], np.bool_)[codes]
+    numbers = [_whole_number(value) for value in found if value is not None]
+    if numbers and None not in numbers:
+        parts = iter(numbers)
+        wide = np.array([0 if value is None else next(parts) or 0 for value in found] + [0], np.int64)
+        return IntegerCells(wide[codes], present)
+    texts: list[CellValue] = [str(value) for value in found if value is not None]
+    renumbered = np.full(len(found) + 1, -1, np.int32)
+    renumbered[[index for index, value in enumerate(found) if value is not None]] = np.arange(len(texts))
+    return merged(renumbered[codes], texts)
+
+
+def _whole_number(value: str | int) -> int | None:
+    """A number, or a text that is one, in 64 bits of two's complement; None for other texts."""
+    if isinstance(value, str):
+        digits = value.strip().removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= 20):
+            return None
+        value = int(value)
+    if not -(1 << 63) <= value < 1 << 64:
+        return None
+    return value - (1 << 64) if value >= 1 << 63 else value

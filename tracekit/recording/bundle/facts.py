@@ -1,0 +1,128 @@
+"""Facts about a run that are known without `form.template`: its span, target, operating system and template."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.archive import read_archive
+from tracekit.recording.bundle.damage import DamageError
+
+if TYPE_CHECKING:
+    from tracekit.recording.bundle.files import BundleFiles
+
+_SPAN: Final = struct.Struct("<xd7xxd")
+_SPAN_AT: Final = 76
+"""Offset of the mark before the start in an archived `XRRun`. Same in all 53 archives of modern bundles."""
+_MARK: Final = 0x83
+_STREAM: Final = b"\x04\x0bstreamtyped"
+_CORE_ML: Final = (
+    b"coreml-os-signpost",
+    b"ane-hw-intervals-internal",
+    b"metal-gpu-intervals",
+    b"metal-application",
+    b"time-profile",
+)
+"""A table of each instrument of the Core ML template, which consists of exactly these five."""
+_LATEST_S: Final = 32_503_680_000.0
+"""Year 3000, in seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruments:
+    """What the files of a run's instruments tell."""
+
+    start_ns: int | None = None
+    """ns since 1970."""
+    duration_ns: int | None = None
+    template: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What the configuration of the device tells."""
+
+    target_pid: int | None = None
+    platform: str | None = None
+    os_version: str | None = None
+
+
+def read_instruments(files: BundleFiles, run: int) -> Instruments:
+    """Span and template of a run from its instruments' files; those that cannot be read are passed over."""
+    members = []
+    for instrument in files.children("instrument_data"):
+        path = f"instrument_data/{instrument}/run_data/{run}.run.zip"
+        if path in files.sizes:
+            try:
+                members.append(_member(files.read(path, limits.MAX_DESCRIPTION_BYTES)))
+            except DamageError:
+                continue
+    spans = {span for member in members if (span := _span(member))}
+    is_core_ml = len(members) == len(_CORE_ML) and all(
+        sum(name in member for member in members) == 1 for name in _CORE_ML
+    )
+    template = "Core ML" if is_core_ml else None
+    if len(spans) != 1:
+        # All instruments of a run agree; where they do not, neither is told.
+        return Instruments(template=template)
+    start, end = spans.pop()
+    return Instruments(round(start * 1e9), round((end - start) * 1e9), template)
+
+
+def read_configuration(files: BundleFiles, core: str) -> Configuration:
+    """Configuration of a run; empty where the file is missing. Raises `DamageError` for a broken file."""
+    path = f"{core}/core-config/exposedTableInfo.plist"
+    if path not in files.sizes:
+        return Configuration()
+    archive = read_archive(files.read(path, limits.MAX_DESCRIPTION_BYTES), "'exposedTableInfo.plist'")
+    root = archive.mapping(archive.top.get("root"))
+    modeling = archive.mapping(root["modelingParameters"]) if "modelingParameters" in root else {}
+    binding = archive.mapping(root["bindingParameters"]) if "bindingParameters" in root else {}
+    for key, platform in (("osx-version", "macOS"), ("ios-version", "iOS")):
+        number = archive.number(binding.get(key))
+        if number:
+            return Configuration(archive.number(modeling.get("target-pid")), platform, _version(number))
+    return Configuration(archive.number(modeling.get("target-pid")))
+
+
+def iso_date(since_1970_ns: int | None) -> str | None:
+    """A date as ISO 8601 in UTC, rounded to the millisecond as in a table of contents; None where it is no date."""
+    if since_1970_ns is None or not 0 <= since_1970_ns < _LATEST_S * 1e9:
+        return None
+    date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=round(since_1970_ns / 1_000_000))
+    return date.isoformat(timespec="milliseconds")
+
+
+def _version(number: int) -> str:
+    """150301 as 15.3.1, 260100 as 26.1."""
+    major, minor, patch = number // 10_000, number // 100 % 100, number % 100
+    return f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}"
+
+
+def _member(data: bytes) -> bytes:
+    """The one member of an instrument's archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            (info,) = archive.infolist()
+            if info.file_size > limits.MAX_DESCRIPTION_BYTES or info.flag_bits & 0x1:
+                raise DamageError("the file of an instrument is too large or encrypted")
+            with archive.open(info) as stream:
+                return stream.read(limits.MAX_DESCRIPTION_BYTES)
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError, struct.error, OSError) as error:
+        raise DamageError("the file of an instrument is damaged") from error
+
+
+def _span(member: bytes) -> tuple[float, float] | None:
+    """Start and end in seconds since 1970; None where the archive has another form."""
+    if not member.startswith(_STREAM) or len(member) < _SPAN_AT + _SPAN.size:
+        return None
+    if member[_SPAN_AT] != _MARK or member[_SPAN_AT + 16] != _MARK:
+        return None
+    start, end = _SPAN.unpack_from(member, _SPAN_AT)
+    return (start, end) if 0 < start <= end < _LATEST_S else None

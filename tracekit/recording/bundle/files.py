@@ -1,0 +1,234 @@
+"""The files of a bundle, in a folder or in a zip archive, without unpacking anything to disk."""
+
+from __future__ import annotations
+
+import os
+import stat
+import weakref
+import zlib
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import archives
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from typing import BinaryIO
+
+_ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+_READ_STEP: Final = 16 * 1024**2
+
+
+@dataclass(slots=True, weakref_slot=True)
+class BundleFiles:
+    """The files of one bundle."""
+
+    name: str
+    """Last part of the path that was given."""
+    sizes: Mapping[str, int]
+    """Size of each file by its path inside the bundle, with forward slashes."""
+    open: Callable[[str], AbstractContextManager[BinaryIO]]
+    """Opens a file. Raises `DamageError`."""
+    notes: list[str] = field(default_factory=list)
+
+    def children(self, folder: str) -> list[str]:
+        """Names directly inside a folder, sorted; `""` is the bundle itself."""
+        prefix = f"{folder}/" if folder else ""
+        return sorted({path[len(prefix) :].split("/", 1)[0] for path in self.sizes if path.startswith(prefix)})
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Content of a file, inflated where it is compressed. Raises `DamageError`, also above `limit` bytes.
+
+        Files are stored either raw or as one zlib stream; the first two bytes tell.
+        """
+        size = self.sizes.get(path)
+        if size is None:
+            raise DamageError(f"{_short(path)} is absent")
+        if size > limit:
+            raise DamageError(f"{_short(path)} is larger than the {limit:,} bytes that are allowed")
+        with self.open(path) as stream:
+            raw = stream.read(size)
+        if len(raw) < size:
+            raise DamageError(f"{_short(path)} is cut off")
+        return _inflated(raw, path, limit) if raw[:2] in _ZLIB else raw
+
+    def stored_size(self, path: str) -> int:
+        """Size of a file as it lies in the bundle. Raises `DamageError` where it is absent."""
+        if path not in self.sizes:
+            raise DamageError(f"{_short(path)} is absent")
+        return self.sizes[path]
+
+    def beginning(self, path: str, count: int) -> bytes:
+        """The first bytes of a file, inflated. Raises `DamageError`."""
+        self.stored_size(path)
+        with self.open(path) as stream:
+            raw = stream.read(max(count, 4096))
+        if raw[:2] not in _ZLIB:
+            return raw[:count]
+        try:
+            return zlib.decompressobj().decompress(raw, count)
+        except zlib.error as error:
+            raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
+
+
+def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
+    """The bundle behind the paths; None where they mean something else.
+
+    Raises `UnreadableRecording` for a bundle among other paths, and for an archive with several bundles.
+    """
+    for given in paths:
+        if str(given) == STANDARD_INPUT:
+            continue
+        path = Path(given)
+        try:
+            found = _bundle_at(path)
+        except (OSError, ValueError):
+            # What is wrong with the path is told by the reader of exports, in one way for all kinds of input.
+            return None
+        if found is not None and len(paths) > 1:
+            raise UnreadableRecording(
+                f"{quoted(path.name)} is a trace bundle and a whole recording; give it alone, without other paths"
+            )
+        if found is not None:
+            return found
+    return None
+
+
+def _bundle_at(path: Path) -> BundleFiles | None:
+    if path.is_dir():
+        return _folder(path) if is_bundle(path) or path.resolve().suffix == BUNDLE_SUFFIX else None
+    if not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        if not stream.read(4).startswith(archives.MAGIC):
+            return None
+    return _archive(path)
+
+
+def _folder(path: Path) -> BundleFiles:
+    """A bundle as Instruments writes it. Links are left out, so that nothing outside is read."""
+    sizes: dict[str, int] = {}
+    links = _scan(path, "", sizes, 0)
+
+    @contextmanager
+    def opened(name: str) -> Iterator[BinaryIO]:
+        try:
+            with (path / name).open("rb") as stream:
+                yield stream
+        except OSError as error:
+            raise DamageError(f"{_short(name)} cannot be read: {_sentence(error)}") from error
+
+    files = BundleFiles(path.name or path.resolve().name, sizes, opened)
+    if links:
+        files.notes.append(f"{links} symbolic links inside the bundle were left out")
+    return files
+
+
+def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
+    """Add the files below a folder to `sizes`; returns the number of links and special files met."""
+    if depth > limits.MAX_FOLDER_DEPTH:
+        raise UnreadableRecording(
+            f"{quoted(top.name)} holds folders nested too deep for a trace bundle; check the path"
+        )
+    links = 0
+    try:
+        with os.scandir(top / folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode):
+                    links += 0 if path == "symbols" else _scan(top, path, sizes, depth + 1)
+                elif stat.S_ISREG(status.st_mode):
+                    sizes[path] = status.st_size
+                else:
+                    links += 1
+                if len(sizes) > limits.MAX_FILES:
+                    raise UnreadableRecording(
+                        f"{quoted(top.name)} holds more than {limits.MAX_FILES:,} files, more than any trace bundle; "
+                        "check the path"
+                    )
+    except OSError as error:
+        raise os_error(quoted(top.name), error) from error
+    return links
+
+
+def _archive(path: Path) -> BundleFiles | None:
+    """The bundle inside a zip archive; None where the archive holds none, or exports beside it."""
+    held = ExitStack()
+    try:
+        stream = held.enter_context(path.open("rb"))
+        members = {member.path: member for member in archives.members(stream, quoted(path.name))}
+        roots = {root for name in members if (root := _root(name)) is not None}
+        outside = [name for name in members if not any(name.startswith(root) for root in roots)]
+        if not roots or any(name.lower().endswith(".xml") for name in outside):
+            held.close()
+            return None
+        if len(roots) > 1:
+            names = ", ".join(quoted(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
+            raise UnreadableRecording(
+                f"{quoted(path.name)} holds {len(roots)} trace bundles ({names}); unpack it and pass one of them"
+            )
+        root = roots.pop()
+        sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
+    except BaseException:
+        held.close()
+        raise
+
+    @contextmanager
+    def opened(name: str) -> Iterator[BinaryIO]:
+        try:
+            with members[root + name].open() as member:
+                yield member
+        except UnreadableRecording as error:
+            raise DamageError(str(error).partition("; ")[0]) from error
+        except OSError as error:
+            raise DamageError(f"{_short(name)} cannot be read: {_sentence(error)}") from error
+
+    files = BundleFiles(path.name, sizes, opened)
+    weakref.finalize(files, held.close)
+    return files
+
+
+def _root(member: str) -> str | None:
+    """Folder of the bundle that a member of an archive belongs to, with its last slash; None where it is of none."""
+    folders = member.split("/")
+    for depth, name in enumerate(folders):
+        if name.endswith(BUNDLE_SUFFIX) and depth < len(folders) - 1:
+            return "/".join(folders[: depth + 1]) + "/"
+        if name in BUNDLE_PARTS:
+            return "".join(f"{each}/" for each in folders[:depth])
+    return None
+
+
+def _inflated(raw: bytes, path: str, limit: int) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        data = stream.decompress(raw, limit + 1)
+    except zlib.error as error:
+        raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
+    if len(data) > limit:
+        raise DamageError(f"{_short(path)} inflates to more than the {limit:,} bytes that are allowed")
+    if not stream.eof:
+        raise DamageError(f"{_short(path)} is cut off")
+    if stream.unused_data:
+        raise DamageError(f"{_short(path)} holds bytes after its end")
+    return data
+
+
+def _short(path: str) -> str:
+    """The last parts of a path inside the bundle, as messages call a file."""
+    return quoted("/".join(path.split("/")[-2:]))
+
+
+def _sentence(error: Exception) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(text.split())[:120].rstrip(".") or type(error).__name__

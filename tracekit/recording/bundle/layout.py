@@ -1,0 +1,171 @@
+"""What lies where in a bundle: requirements, runs, and the tables of a run.
+
+X.trace/
+  open.creq                     what a reader must know of, with the mnemonics of the engineering types
+  form.template                 run information; often missing
+  TraceN.run/                   run issues; the raw stream of a recording that was not finished
+  instrument_data/              one file per instrument and run
+  corespace/runN/core/          tables and values of run N; corespace/currentRun is a mould and holds nothing
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.archive import read_archive, read_plist
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
+from tracekit.recording.sources import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.stores import Store, TableSpec
+
+KNOWN_VERSION: Final = 5
+"""Version of the document format that the facts were taken from."""
+_OLD_TOPOLOGIES: Final = frozenset({"XRT50_C22_TypeID", "XRTD50_CC22_R_TypeID"})
+_RUN: Final = re.compile(r"run([1-9][0-9]{0,5})", re.ASCII)
+_STORE: Final = re.compile(r"run[0-9]{1,6}/core/stores/indexed-store-([0-9]{1,6})", re.ASCII)
+_MNEMONIC: Final = re.compile(r"'([^']{1,80})'\.?$")
+_TOPOLOGY_KEY: Final = "com.apple.dt.ac.topology."
+_TYPE_KEY: Final = "com.apple.dt.etype."
+_RAW_STREAM: Final = ".atrc"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What the document says a reader must know of."""
+
+    version: int | None
+    topologies: frozenset[str]
+    mnemonics: Mapping[str, str]
+    """Mnemonic of each type id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """One run that can be read."""
+
+    number: int
+    core: str
+    """Its folder inside the bundle."""
+
+
+def read_requirements(files: BundleFiles) -> Requirements:
+    """The requirements; empty ones where the file is missing or broken, since every table is checked by itself."""
+    try:
+        found = read_plist(files.read("open.creq", limits.MAX_DESCRIPTION_BYTES), "'open.creq'")
+    except DamageError:
+        return Requirements(None, frozenset(), {})
+    entries = {key: value for key, value in found.items() if isinstance(key, str)} if isinstance(found, dict) else {}
+    version = _requirement(entries.get("com.apple.dt.trace"))[0]
+    topologies = frozenset(key.removeprefix(_TOPOLOGY_KEY) for key in entries if key.startswith(_TOPOLOGY_KEY))
+    mnemonics = {
+        key.removeprefix(_TYPE_KEY): match[1]
+        for key, value in entries.items()
+        if key.startswith(_TYPE_KEY) and (match := _MNEMONIC.search(_requirement(value)[1]))
+    }
+    return Requirements(version, topologies, mnemonics)
+
+
+def _requirement(value: object) -> tuple[int | None, str]:
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], int) and isinstance(value[1], str):
+        return value[0], value[1]
+    return None, ""
+
+
+def find_runs(files: BundleFiles, requirements: Requirements) -> list[RunFolder]:
+    """The runs that can be read, in order of number. Raises `UnreadableRecording` where there is none."""
+    if old := sorted(requirements.topologies & _OLD_TOPOLOGIES):
+        raise UnreadableRecording(
+            f"{quoted(files.name)} was saved by Instruments 10 or older (row topology {' and '.join(old)}), which "
+            "tracekit does not read; export its tables with `xcrun xctrace export` of a current Xcode and give the XML, or "
+            "record again"
+        )
+    numbers = sorted(int(match[1]) for name in files.children("corespace") if (match := _RUN.fullmatch(name)))
+    runs = [RunFolder(number, f"corespace/run{number}/core") for number in numbers[: limits.MAX_RUNS]]
+    runs = [
+        run
+        for run in runs
+        if f"{run.core}/table-manager/tables.plist" in files.sizes and files.children(f"{run.core}/stores")
+    ]
+    if not runs:
+        raise _nothing_readable(files)
+    return runs
+
+
+def raw_streams(files: BundleFiles) -> list[str]:
+    """Raw streams that a deferred recording leaves behind when it is not finished."""
+    return sorted(path for path in files.sizes if path.lower().endswith(_RAW_STREAM))
+
+
+def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) -> list[Store]:
+    """Descriptions of the tables of a run, in order of their stores. Raises `UnreadableRecording`.
+
+    Several table ids share a store; it counts once, as in a table of contents.
+    """
+    try:
+        data = files.read(f"{run.core}/table-manager/tables.plist", limits.MAX_DESCRIPTION_BYTES)
+        archive = read_archive(data, "'tables.plist'")
+        details = archive.mapping(archive.mapping(archive.top.get("root")).get("tableDetails"))
+        specs: dict[str, TableSpec] = {}
+        for reference in details.values():
+            entry = archive.mapping(reference)
+            path = archive.text(entry.get("storeSubpath"))
+            if path is None or not _STORE.fullmatch(path) or not path.startswith(f"run{run.number}/"):
+                raise DamageError("'tables.plist' lists a table without a store")
+            spec = read_spec(archive, entry.get("spec"))
+            if specs.setdefault(path, spec) != spec:
+                raise DamageError("'tables.plist' lists two tables in one store")
+        if not specs or len(specs) > limits.MAX_STORES:
+            raise DamageError(f"'tables.plist' lists {len(specs):,} tables")
+    except DamageError as damage:
+        raise UnreadableRecording(
+            f"the list of tables of run {run.number} in {quoted(files.name)} cannot be read: {damage}; copy the bundle "
+            "again from the Mac that recorded it"
+        ) from damage
+    ordered = sorted(specs, key=lambda path: int(path.rsplit("-", 1)[1]))
+    return [describe(files, f"corespace/{path}", specs[path], requirements.mnemonics) for path in ordered]
+
+
+def requirement_notes(requirements: Requirements) -> list[str]:
+    """What a user should know of a document that asks for more than this reader knows."""
+    notes = []
+    if requirements.version is not None and requirements.version > KNOWN_VERSION:
+        notes.append(
+            f"the document has format version {requirements.version}, newer than version {KNOWN_VERSION} that tracekit "
+            "was checked with"
+        )
+    if unknown := sorted(requirements.topologies - READABLE_TOPOLOGIES):
+        notes.append(f"some tables have a row topology that tracekit does not know ({', '.join(unknown)[:200]})")
+    return notes
+
+
+def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
+    name = quoted(files.name)
+    if streams := raw_streams(files):
+        return UnreadableRecording(
+            f"{name} is a recording that was not finished: it holds a raw stream and no tables; make tables of it on "
+            f"a Mac with `xcrun xctrace import --input X.trace/{streams[0]} --template 'Core ML' --output "
+            "recovered.trace`"
+        )
+    if any(path.startswith("corespace/") or path.endswith("RunIssues.storedata") for path in files.sizes):
+        return UnreadableRecording(
+            f"{name} is a recording that was not finished: it holds no tables; record again and wait until xctrace "
+            "or Instruments says that it was saved"
+        )
+    if "form.template" in files.sizes or files.children("instrument_data"):
+        return UnreadableRecording(
+            f"{name} has no folder 'corespace', where the tables belong: it was saved by Instruments 7 or older, or "
+            "the copy is incomplete; copy it again, or record it with a current Xcode"
+        )
+    return UnreadableRecording(
+        f"{name} is named like a trace bundle and holds nothing of one; check the path, or copy the bundle again from "
+        "the Mac that recorded it"
+    )

@@ -1,0 +1,99 @@
+"""Names of processes and threads: references to shared arrays lead to numbers, and these tables to names.
+
+process-info, thread-info        recordings with the Core ML template
+developer-thread-name-update     recordings with the Time Profiler template
+form.template                    the target and its threads, where none of these tables is there
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.stores import TIME, read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.stores import Store
+    from tracekit.recording.bundle.values import RunValues
+
+NO_NAME = 0xFFFF_FFFF_FFFF_FFFF
+"""Name of a thread that has none."""
+
+
+@dataclass(slots=True)
+class Names:
+    """Names of the processes and threads of a run, by reference."""
+
+    processes: dict[int, str] = field(default_factory=dict)
+    threads: dict[int, str] = field(default_factory=dict)
+    main_threads: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetNames:
+    """Names that the run information holds, by reference."""
+
+    processes: Mapping[int, str]
+    main_threads: frozenset[int]
+
+
+def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, target: TargetNames) -> Names:
+    """All names that a run tells. Where two are told, the later one holds: a process may start another program.
+
+    Raises `DamageError` where a table and the shared arrays disagree: then they are not from the same run.
+    """
+    names = Names(dict(target.processes), {}, set(target.main_threads))
+    for store in stores:
+        if store.damage or not store.rows:
+            continue
+        if store.spec.schema == "process-info":
+            _add_processes(names, files, store, values)
+        elif store.spec.schema == "thread-info":
+            _add_threads(names, files, store, values)
+        elif store.spec.schema == "developer-thread-name-update":
+            packed = _records(files, store, "thread-name")[0]
+            _add_thread_names(names, packed, packed & np.uint64(0xFFFF_FFFF), values)
+    return names
+
+
+def _add_processes(names: Names, files: BundleFiles, store: Store, values: RunValues) -> None:
+    references, pids, texts = _records(files, store, "process", "pid", "process-name")
+    numbers = values.arrays.fixed(references.astype(np.int64), 2)[:, 0]
+    if not np.array_equal(numbers, pids):
+        raise DamageError("process-info and the shared arrays give different numbers to a process")
+    names.processes.update(zip(references.tolist(), values.text_of_strings(texts), strict=True))
+
+
+def _add_threads(names: Names, files: BundleFiles, store: Store, values: RunValues) -> None:
+    references, tids, packed, main = _records(files, store, "thread", "tid", "name", "main-thread")
+    numbers = values.arrays.fixed(references.astype(np.int64), 2)[:, 0]
+    if not np.array_equal(numbers, tids):
+        raise DamageError("thread-info and the shared arrays give different numbers to a thread")
+    names.main_threads.update(references[main == 1].tolist())
+    _add_thread_names(names, packed, references, values)
+
+
+def _add_thread_names(
+    names: Names, packed: npt.NDArray[np.uint64], references: npt.NDArray[np.uint64], values: RunValues
+) -> None:
+    named = packed != NO_NAME
+    texts = values.text_of_strings(packed[named] >> np.uint64(32))
+    names.threads.update((key, text) for key, text in zip(references[named].tolist(), texts, strict=True) if text)
+
+
+def _records(files: BundleFiles, store: Store, *mnemonics: str) -> list[npt.NDArray[np.uint64]]:
+    """Fields of all rows in order of time."""
+    places = {each.column.mnemonic: each.field for each in store.columns}
+    if missing := [name for name in mnemonics if name not in places]:
+        raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
+    records = read_records(files, store)
+    records = records[np.argsort(records[TIME], kind="stable")]
+    return [records[places[name]].astype(np.uint64) for name in mnemonics]

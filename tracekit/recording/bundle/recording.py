@@ -1,0 +1,121 @@
+"""A recording read from a trace bundle. Tables are read when they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import UsageError
+from tracekit.recording.attributes import matches
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.decoding import decode
+from tracekit.recording.bundle.layout import find_runs, raw_streams, read_requirements, requirement_notes
+from tracekit.recording.bundle.runs import BundleRun
+from tracekit.recording.bundle.stores import read_records
+from tracekit.recording.bundle.template import PATH as TEMPLATE
+from tracekit.recording.bundle.template import read_information
+from tracekit.recording.contents import Contents
+from tracekit.recording.progress import Meter
+from tracekit.recording.table import Table, TableState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.stores import Store
+    from tracekit.recording.bundle.template import RunInformation
+    from tracekit.recording.contents import Run
+    from tracekit.recording.progress import Progress
+
+FORM: Final = "trace bundle"
+"""What `Contents.form` says of such a recording."""
+
+
+def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progress], None] | None) -> BundleRecording:
+    """Read what a bundle holds, and no rows yet.
+
+    Raises `UnreadableRecording`, or `UsageError` for a run that does not exist.
+    """
+    requirements = read_requirements(files)
+    folders = find_runs(files, requirements)
+    numbers = [folder.number for folder in folders]
+    chosen = numbers[-1] if run is None else run
+    if chosen not in numbers:
+        raise UsageError(f"'{files.name}' has no run {chosen} (runs: {', '.join(map(str, numbers))})")
+    notes = [*files.notes, *requirement_notes(requirements)]
+    information = _information(files, notes)
+    runs = [BundleRun(files, folder, requirements, information.get(folder.number), notes) for folder in folders]
+    if streams := raw_streams(files):
+        notes.append(
+            f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
+            "the tables may lack what it holds"
+        )
+    if len(numbers) > 1:
+        notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
+    described = [each.described for each in runs]
+    contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=tuple(notes))
+    place = numbers.index(chosen)
+    meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[place].stores))
+    return BundleRecording(contents, described[place], runs[place], meter)
+
+
+def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformation]:
+    try:
+        information = read_information(files)
+    except DamageError as damage:
+        notes.append(f"run information is not known: {damage}")
+        return {}
+    if not information:
+        notes.append(
+            f"the bundle has no '{TEMPLATE}', so that device, Instruments version, arguments and the reason of the end "
+            "are not known"
+        )
+    return information
+
+
+class BundleRecording:
+    """One run of a trace bundle."""
+
+    def __init__(self, contents: Contents, run: Run, source: BundleRun, meter: Meter) -> None:
+        self.contents = contents
+        self._run = run
+        self._source = source
+        self._meter = meter
+
+    @property
+    def run(self) -> Run:
+        """The run that this recording shows."""
+        return self._run
+
+    def tables(self, schema: str, **attributes: str) -> list[Table]:
+        """All tables of that schema in this run whose attributes contain the given ones, in order of their stores.
+
+        Rows are read now and not kept. A table that cannot be read is `unreadable` and says why.
+        """
+        return [
+            self._table(store)
+            for store in self._source.stores
+            if store.spec.schema == schema and matches(store.spec.attributes, attributes)
+        ]
+
+    def _table(self, store: Store) -> Table:
+        entry = self._source.entry(store)
+        table = Table(
+            store.spec.schema,
+            self._run.number,
+            entry.state,
+            columns=tuple(each.column for each in store.columns),
+            attributes=store.spec.attributes,
+            source=entry.source,
+            reason=entry.reason,
+        )
+        if store.damage:
+            return table
+        try:
+            cells = decode(read_records(self._source.files, store), store, self._source.values)
+        except DamageError as damage:
+            reason = self._source.reason(store, str(damage))
+            return replace(table, state=TableState.UNREADABLE, columns=(), reason=reason)
+        files = self._source.files
+        self._meter.advance(files.sizes.get(f"{store.path}/bulkstore", 0), files.name)
+        return replace(table, cells=cells, rows=store.rows)

@@ -1,0 +1,307 @@
+"""One table as it lies in a bundle: its description, and its rows as one array of records.
+
+indexed-store-K/
+  schema.xml             columns in order, with the topology and the topology field that some are taken from
+  spec.plist             schema name and attributes, the same as in the list of tables
+  bulkstore_descriptor   fields of a row and the number of rows
+  bulkstore              header, then rows in order of insertion, padded with zero rows to a whole block
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+from xml.parsers import expat
+
+import numpy as np
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.archive import read_archive
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.types import KNOWN, EngineeringType
+from tracekit.recording.export.cells import shortened
+from tracekit.recording.table import NO_ATTRIBUTES, Column
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from tracekit.recording.bundle.archive import KeyedArchive
+    from tracekit.recording.bundle.files import BundleFiles
+
+    Records = npt.NDArray[np.void]
+
+TIME: Final = "topology time"
+"""Name of the record field that holds the time or start of a row."""
+_TOPOLOGIES: Final = {
+    "XRT64_CC32_R_TypeID": (7, [(TIME, "<u8"), ("category 1", "<u4"), ("category 2", "<u4")]),
+    "XRTD64_CC32_R_TypeID": (
+        6,
+        [(TIME, "<u8"), ("topology duration", "<u8"), ("category 1", "<u4"), ("category 2", "<u4")],
+    ),
+}
+"""Readable topologies: number of the field type, and the fields of a row that they stand for."""
+READABLE_TOPOLOGIES: Final = frozenset(_TOPOLOGIES)
+_TOPOLOGY_FIELDS: Final = {
+    "XRTraceRelativeTimestampFieldID": TIME,
+    "XRDurationFieldID": "topology duration",
+    "XRCategory1FieldID": "category 1",
+    "XRCategory2FieldID": "category 2",
+}
+_FIELD_TYPES: Final = {1: "<u4", 2: "<u8"}
+_HEADER: Final = struct.Struct("<8I")
+_MAGIC: Final = 0x12340A0A
+_VERSION: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumn:
+    """A column and the record field that holds it."""
+
+    column: Column
+    field: str
+    type: EngineeringType
+
+
+@dataclass(frozen=True, slots=True)
+class TableSpec:
+    """Schema and attributes of a table as the list of tables and the store both tell them."""
+
+    schema: str
+    attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
+    """As a table of contents prints them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Description of one table."""
+
+    path: str
+    """Folder inside the bundle."""
+    spec: TableSpec
+    columns: tuple[StoredColumn, ...] = ()
+    record: np.dtype[Any] = field(default_factory=lambda: np.dtype([]))
+    rows: int = 0
+    """Rows that the descriptor declares."""
+    damage: str = ""
+    """Why the table cannot be read; empty where nothing speaks against it so far."""
+
+
+def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[str, str]) -> Store:
+    """Description of a store, without reading its rows. What does not hold is told in `damage`.
+
+    mnemonics: mnemonic of each type id, as the bundle tells them.
+    """
+    try:
+        if (
+            read_spec(read_archive(files.read(f"{path}/spec.plist", limits.MAX_DESCRIPTION_BYTES), "spec.plist"))
+            != spec
+        ):
+            raise DamageError("its folder belongs to another table")
+        schema = _read_schema(files.read(f"{path}/schema.xml", limits.MAX_DESCRIPTION_BYTES))
+        if schema.name != spec.schema:
+            raise DamageError(f"its folder holds the schema {shortened(schema.name)}")
+        descriptor = files.read(f"{path}/bulkstore_descriptor", limits.MAX_DESCRIPTION_BYTES)
+        record, rows = _read_descriptor(read_archive(descriptor, "bulkstore_descriptor"), schema.topology)
+        columns = tuple(_stored(each, record, mnemonics) for each in schema.columns)
+        fields = {each.field for each in columns}
+        if unused := [
+            name for name in record.names or () if name not in fields and name not in _TOPOLOGY_FIELDS.values()
+        ]:
+            raise DamageError(f"the field {shortened(unused[0])} belongs to no column")
+    except DamageError as damage:
+        return Store(path, spec, damage=str(damage))
+    store = Store(path, spec, columns, record, rows)
+    try:
+        _check_rows_file(files, store)
+    except DamageError as damage:
+        return replace(store, damage=str(damage))
+    return store
+
+
+def read_spec(archive: KeyedArchive, reference: object = None) -> TableSpec:
+    """Schema and attributes from a `XRAnalysisCoreTableSpec`. Raises `DamageError`."""
+    found = archive.mapping(archive.top.get("root") if reference is None else reference)
+    schema = archive.text(found.get("schemaName"))
+    if schema is None:
+        raise DamageError(f"{archive.part} names no schema")
+    attributes = archive.mapping(found["attributes"]) if archive.value(found.get("attributes")) is not None else {}
+    written = {str(name): _printed(archive, value, str(name)) for name, value in attributes.items()}
+    return TableSpec(schema, written)
+
+
+def read_records(files: BundleFiles, store: Store) -> Records:
+    """All rows of a store in order of insertion, as records of its fields. Raises `DamageError`."""
+    if store.damage:
+        raise DamageError(store.damage)
+    if not store.rows:
+        return np.empty(0, store.record)
+    path, size = f"{store.path}/bulkstore", store.record.itemsize
+    stored = files.stored_size(path)
+    if store.rows * size > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
+        raise DamageError(f"{store.rows:,} rows do not fit into the {stored:,} bytes that are stored")
+    data = files.read(path, _expected_bytes(files.beginning(path, _HEADER.size), store))
+    first, block = _header(data, store)
+    end = first + store.rows * size
+    if end > len(data) or (len(data) - first) % block:
+        raise DamageError(f"{store.rows:,} rows are declared, and its rows file ends before them")
+    if data.count(0, end) != len(data) - end:
+        raise DamageError(f"its rows file holds more than the {store.rows:,} rows that are declared")
+    if data.count(0, end - size, end) == size:
+        raise DamageError(f"its rows file holds fewer than the {store.rows:,} rows that are declared")
+    return np.frombuffer(data, store.record, store.rows, first)
+
+
+def _check_rows_file(files: BundleFiles, store: Store) -> None:
+    """What the beginning of the rows file tells. A table without rows needs none."""
+    path = f"{store.path}/bulkstore"
+    if path not in files.sizes:
+        if store.rows:
+            raise DamageError(
+                f"{store.rows:,} rows were recorded, but the file that holds them is absent from the bundle"
+            )
+        return
+    _header(files.beginning(path, _HEADER.size), store)
+
+
+def _header(data: bytes, store: Store) -> tuple[int, int]:
+    """Place of the first row, and bytes of a block. Raises `DamageError`."""
+    if len(data) < _HEADER.size:
+        raise DamageError("its rows file is cut off")
+    magic, version, _, first, size, block, per_block, _ = _HEADER.unpack_from(data)
+    if (magic, version) != (_MAGIC, _VERSION):
+        raise DamageError(f"its rows file has the unknown format {magic:#x} version {version}")
+    if size != store.record.itemsize:
+        raise DamageError(f"a row has {size} bytes, and its fields have {store.record.itemsize}")
+    if first < 40 or first > 1 << 20 or not per_block or block != size * per_block:
+        raise DamageError("the header of its rows file contradicts itself")
+    return first, block
+
+
+def _expected_bytes(beginning: bytes, store: Store) -> int:
+    """Size of the rows file: its header and as many whole blocks as the rows need."""
+    first, block = _header(beginning, store)
+    blocks = -(-store.rows * store.record.itemsize // block)
+    size = first + blocks * block
+    if size > limits.MAX_ROWS_BYTES:
+        raise DamageError(f"its rows take more than the {limits.MAX_ROWS_BYTES:,} bytes that are allowed")
+    return size
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaColumn:
+    column: Column
+    type_id: str
+    topology_field: str | None
+
+
+@dataclass(slots=True)
+class _Schema:
+    name: str = ""
+    topology: str = ""
+    columns: list[_SchemaColumn] = field(default_factory=list)
+
+
+def _read_schema(data: bytes) -> _Schema:
+    schema = _Schema()
+    parser = expat.ParserCreate()
+
+    def element(tag: str, attributes: dict[str, str]) -> None:
+        if tag == "schema" and not schema.name:
+            schema.name, schema.topology = attributes.get("name", ""), attributes.get("topology", "")
+        elif tag == "column" and len(schema.columns) < limits.MAX_COLUMNS:
+            mnemonic, type_id = attributes.get("mnemonic"), attributes.get("engineeringType")
+            if not mnemonic or not type_id:
+                raise DamageError("schema.xml describes a column without name or type")
+            column = Column(mnemonic, "", attributes.get("engineeringName", ""))
+            schema.columns.append(_SchemaColumn(column, type_id, attributes.get("topologyField")))
+        else:
+            raise DamageError(f"schema.xml holds the unknown element {shortened(tag)}")
+
+    def doctype(*_: object) -> None:
+        raise DamageError("schema.xml declares a document type, which none does")
+
+    parser.StartElementHandler = element
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, ValueError) as error:
+        raise DamageError(f"schema.xml is not well-formed XML ({error})") from error
+    return schema
+
+
+def _read_descriptor(archive: KeyedArchive, topology: str) -> tuple[np.dtype[Any], int]:
+    """Record of one row, and the number of rows."""
+    event = archive.mapping(archive.mapping(archive.top.get("root")).get("$0"))
+    if topology not in _TOPOLOGIES:
+        raise DamageError(f"its rows have the unknown topology {shortened(topology)}")
+    if archive.value(event.get("_variableSize")):
+        raise DamageError("its rows have no fixed size")
+    described = [archive.mapping(archive.mapping(each).get("$0")) for each in archive.items(event.get("_fields"))]
+    fields = sorted((_field(archive, each) for each in described), key=lambda each: each[0])
+    topology_type, names = _TOPOLOGIES[topology]
+    if [each[0] for each in fields] != list(range(len(fields))) or not fields:
+        raise DamageError("the fields of its rows are not numbered in order")
+    if fields[0][1:] != ("topology", topology_type):
+        raise DamageError(f"its rows do not begin with the topology {topology}")
+    record: list[tuple[str, str]] = list(names)
+    for _, name, kind in fields[1:]:
+        if kind not in _FIELD_TYPES:
+            raise DamageError(f"the field {shortened(name)} has the unknown type {kind}")
+        record.append((name, _FIELD_TYPES[kind]))
+    if len({name for name, _ in record}) < len(record):
+        raise DamageError("two fields of its rows have the same name")
+    packed = np.dtype(record)
+    if archive.number(event.get("_maxEventSize")) != packed.itemsize:
+        raise DamageError(f"its rows have another size than the {packed.itemsize} bytes of their fields")
+    rows = archive.number(archive.mapping(event.get("_props")).get("next_event_id"))
+    if rows is None or not 0 <= rows <= limits.MAX_ROWS:
+        raise DamageError(f"the number of its rows is {rows}")
+    return packed, rows
+
+
+def _field(archive: KeyedArchive, described: dict[object, object]) -> tuple[int, str, int]:
+    index, name = archive.number(described.get("_index")), archive.text(described.get("_name"))
+    kind, multiple = archive.number(described.get("_type")), archive.number(described.get("_multi"))
+    if index is None or name is None or kind is None or multiple != 1:
+        raise DamageError("a field of its rows is not described, or repeats")
+    return index, name, kind
+
+
+def _stored(column: _SchemaColumn, record: np.dtype[Any], mnemonics: Mapping[str, str]) -> StoredColumn:
+    known = KNOWN.get(column.type_id)
+    if known is None:
+        shown = mnemonics.get(column.type_id, column.type_id)
+        raise DamageError(
+            f"column {shortened(column.column.mnemonic)} has the engineering type {shortened(shown)}, which tracekit "
+            "does not know"
+        )
+    if mnemonics.get(column.type_id, known.mnemonic) != known.mnemonic:
+        raise DamageError(f"the bundle gives the type {column.type_id} another name than {known.mnemonic}")
+    name = column.column.mnemonic
+    if column.topology_field is not None:
+        name = _TOPOLOGY_FIELDS.get(column.topology_field, "")
+    if name not in (record.names or ()):
+        raise DamageError(f"no field of its rows holds the column {shortened(column.column.mnemonic)}")
+    described = Column(column.column.mnemonic, known.mnemonic, column.column.name)
+    return StoredColumn(described, name, known)
+
+
+def _printed(archive: KeyedArchive, reference: object, name: str) -> str:
+    """An attribute as a table of contents prints it. The rule was found by comparing both forms of every attribute."""
+    value = archive.value(reference)
+    if isinstance(value, dict | list):
+        return " ".join(_printed(archive, item, name) for item in archive.items(reference))
+    if isinstance(value, str):
+        plain = value and all(char.isalnum() or char in "_-" for char in value) and name not in _ALWAYS_QUOTED
+        return value if plain else f'"{value}"'
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int | float):
+        return str(value)
+    raise DamageError(f"{archive.part} holds the attribute {shortened(name)} in an unknown form")
+
+
+_ALWAYS_QUOTED: Final = frozenset({"pmc-events", "pmi-event"})

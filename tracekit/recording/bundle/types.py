@@ -1,0 +1,106 @@
+"""Engineering types of native columns: how each is stored, and what stands for "no value".
+
+A type is named by an id, `XR` + name + `TypeID`. The list of a bundle's requirements tells the mnemonic of every type
+that its columns use. Class and sentinel of the types: measured on bundles of Instruments 16.0 and macOS 26.1 where
+they have rows, else from Apple's own type reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+
+class Storage(Enum):
+    """What the number in a field is."""
+
+    STRING = auto()
+    """Index into the strings of the run."""
+    ARRAY = auto()
+    """Reference to a shared array of integers."""
+    TYPED = auto()
+    """Reference to a shared array of typed parts."""
+    INTEGER = auto()
+    """The value itself."""
+    PACKED = auto()
+    """Two values in 64 bits, or one with an offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineeringType:
+    """One type."""
+
+    mnemonic: str
+    """Name as in exports, for example `start-time`."""
+    storage: Storage
+    nulls: tuple[int, ...]
+    """Values that stand for "no value"; -1 stands for all bits set, whatever the width of the field."""
+    is_time: bool = False
+    """Whether it is a time or duration in ns."""
+
+
+_STRINGS = """
+PrototypeString string; PrototypeShortString short-string; PrototypeMediumLengthString medium-length-string;
+RawString raw-string; FilePath file-path; OSLogSubsystem subsystem; OSLogCategory category; OSLogEvent event-type;
+OSLogFormatString format-string; SignpostName signpost-name; ThreadState thread-state; ThermalState thermal-state;
+ApplicationPeriod app-period; EventConcept event-concept; CoreMLModelEvent coreml-model-event;
+CoreMLModelName coreml-model-name; CoreMLModelLevel coreml-model-level; ANEEventName ane-event-name;
+MPSEventName mps-event-name; GPUChannelName gpu-channel-name; GPUState gpu-state;
+GPUPerformanceState gpu-performance-state; GPUEventName gpu-event-name; GPUDriverName gpu-driver-name;
+GPUCounterName gpu-counter-name; MetalDeviceName metal-device-name; MetalObjectLabel metal-object-label;
+MetalEventName metal-event-name; MetalEvent metal-event; ShaderCompilerName shader-compiler-name;
+ConnectionRoute connection-route; HangType hang-type; KDebugSignpostVariant kdebug-signpost-variant;
+RegionOfInterestClass roi-class; RegionOfInterestKind roi-kind; RegionOfInterestScope roi-scope;
+PrototypeEvent event; NarrativeText narrative-text
+"""
+_ARRAYS = """
+Process process; Thread thread; Backtrace backtrace; CoreProfileCallstack kperf-bt; TextSymbol text-symbol;
+VisualUUIDChain visual-uuid-chain; UUID uuid; PrototypeUInt64Array uint64-array; TextBacktrace text-backtrace; Data data
+"""
+_TYPED = """
+FormattedLabel formatted-label; NarrativeEntry narrative; OSLogMetadata os-log-metadata; Any any
+"""
+_TIMES = "StartTime start-time; RecordedEventTimestamp event-time; SampleTimestamp sample-time; TimeSampleWeight weight"
+_SPARSE_INTEGERS = """
+Boolean boolean; CPUCore core; ProcessID pid; GPUFrameNumber gpu-frame-number; RenderingBufferDepth render-buffer-depth;
+ContainmentLayoutID containment-level; TimeSample time-sample-kind; SizeInBytes size-in-bytes; ThreadID tid;
+Percentage percent
+"""
+_FULL_INTEGERS = """
+GenericUInt32 uint32; MetalEncodingNestingLevel metal-nesting-level; MetalEncodingParellismLevel metal-encoding-para;
+MetalWorkloadPriority metal-workload-priority; LayoutID layout-id; KDebugClass kdebug-class;
+KDebugSubclass kdebug-subclass; KDebugCode kdebug-code; KDebugFunction kdebug-func; PrototypeValue uint64;
+KDebugArgument kdebug-arg; KDebugStringID kdebug-string; MetalCommandBufferID metal-command-buffer-id;
+VisualConnectionUUID64 connection-uuid64; VisualConnectionFilter connection-filter;
+VisualConnectionMetadata connection-meta; DisplayedSurfaceSwapID displayed-surface-swap;
+GPUDriverIOSurfaceID gpu-driver-surface; VirtualMemoryAddress address; MachAbsoluteTime mach-absolute-time;
+MachContinuousTime mach-continuous-time; ModelerClock clock; UnsignedIntegerHexLowercase uint64-hex-lowercase;
+MetalEncoderID metal-encoder-id
+"""
+_PACKED = """
+ThreadName thread-name; ReturnLocation return-location; MachTimebaseInfo mach-timebase-info;
+TimeSinceEpoch time-since-epoch; PrototypeFixedDecimalValue fixed-decimal
+"""
+
+_ALL_ONES: Final = (-1,)
+
+
+def _listed(text: str, storage: Storage, nulls: tuple[int, ...], *, time: bool = False) -> dict[str, EngineeringType]:
+    pairs = (item.split() for item in text.split(";"))
+    return {f"XR{name}TypeID": EngineeringType(mnemonic, storage, nulls, time) for name, mnemonic in pairs}
+
+
+KNOWN: Final = {
+    **_listed(_STRINGS, Storage.STRING, _ALL_ONES),
+    **_listed(_ARRAYS, Storage.ARRAY, _ALL_ONES),
+    **_listed(_TYPED, Storage.TYPED, _ALL_ONES),
+    **_listed(_TIMES, Storage.INTEGER, _ALL_ONES, time=True),
+    # A duration of 0 is exported as "no value", and no export has a duration of 0.
+    **_listed("Duration duration", Storage.INTEGER, (0, -1), time=True),
+    **_listed("OSSignpostIdentifier os-signpost-identifier", Storage.INTEGER, (0,)),
+    **_listed(_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES),
+    **_listed(_FULL_INTEGERS, Storage.INTEGER, ()),
+    **_listed(_PACKED, Storage.PACKED, _ALL_ONES),
+}
+"""Types by id."""

@@ -1,0 +1,186 @@
+"""What the numbers in cells stand for: strings, processes, threads, labels, call stacks.
+
+Everything works on the distinct numbers of a column at once; rows never come here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.archive import read_archive, read_plist
+from tracekit.recording.bundle.arrays import read_arrays
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.labels import Labels
+from tracekit.recording.bundle.stacks import Stacks
+from tracekit.recording.bundle.types import KNOWN, Storage
+from tracekit.recording.table import Process, Thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from tracekit.recording.bundle.arrays import SharedArrays
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.names import Names
+    from tracekit.recording.bundle.types import EngineeringType
+    from tracekit.recording.table import CellValue
+
+    Int64Array = npt.NDArray[np.int64]
+
+_EPOCH: Final = (1 << 63) - 1
+"""Zero of dates and fixed-point numbers."""
+_LOW: Final = 0xFFFF_FFFF
+_MAX_PID: Final = 1 << 31
+
+
+class RunValues:
+    """Values of one run, each part read when it is first needed. Methods raise `DamageError`."""
+
+    def __init__(self, files: BundleFiles, folder: str, names: Callable[[], Names]) -> None:
+        """folder: `uniquing` of the run. names: reads the names of processes and threads."""
+        self._files = files
+        self._folder = folder
+        self._read_names = names
+
+    @cached_property
+    def strings(self) -> list[str]:
+        """All strings; the index is the reference."""
+        found = read_plist(self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES), "'strings'")
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            raise DamageError("'strings' is no list of strings")
+        if max(map(len, found), default=0) > limits.MAX_STRING_CHARS:
+            raise DamageError(f"'strings' holds a text of more than {limits.MAX_STRING_CHARS:,} characters")
+        return found
+
+    @cached_property
+    def arrays(self) -> SharedArrays:
+        """Arrays of processes, threads, stacks."""
+        return read_arrays(self._files, f"{self._folder}/arrayUniquer")
+
+    @cached_property
+    def typed_arrays(self) -> SharedArrays:
+        """Arrays of typed parts."""
+        return read_arrays(self._files, f"{self._folder}/typedArrayUniquer")
+
+    @cached_property
+    def type_list(self) -> list[EngineeringType | None]:
+        """Types by the number that typed parts have; None for types that are not known."""
+        path = f"{self._folder}/EngineeringTypes.etypes"
+        archive = read_archive(self._files.read(path, limits.MAX_DESCRIPTION_BYTES), "'EngineeringTypes.etypes'")
+        return [KNOWN.get(archive.text(each) or "") for each in archive.items(archive.top.get("root"))]
+
+    @cached_property
+    def names(self) -> Names:
+        """Names of processes and threads."""
+        return self._read_names()
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Texts of typed arrays."""
+        return Labels(self.typed_arrays, self.type_list, self.texts)
+
+    @cached_property
+    def _stacks(self) -> Stacks:
+        return Stacks(self.arrays)
+
+    def distinct(self, engineering_type: EngineeringType, numbers: npt.NDArray[np.uint64]) -> list[CellValue]:
+        """Values behind the distinct numbers of a column, none of them "no value"."""
+        if engineering_type.storage is Storage.STRING:
+            return list(self.text_of_strings(numbers))
+        if engineering_type.storage is Storage.TYPED:
+            return list(self.labels.texts(numbers.astype(np.int64)))
+        if engineering_type.storage is Storage.PACKED:
+            return list(self._packed(engineering_type.mnemonic, numbers))
+        references = numbers.astype(np.int64)
+        match engineering_type.mnemonic:
+            case "process":
+                return list(self.processes(references))
+            case "thread":
+                return list(self.threads(references))
+            case "backtrace":
+                return list(self._stacks.backtraces(references))
+            case "kperf-bt" | "text-backtrace":
+                return list(self._stacks.samples(references))
+            case "uuid":
+                return [_uuid(high, low) for high, low in self.arrays.fixed(references, 2).tolist()]
+            case _:
+                return list(self._stacks.words(references))
+
+    def texts(self, engineering_type: EngineeringType, numbers: npt.NDArray[np.uint64]) -> list[str]:
+        """The same as text; for parts of labels."""
+        return list(map(str, self.distinct(engineering_type, numbers)))
+
+    def text_of_strings(self, numbers: npt.NDArray[np.uint64]) -> list[str]:
+        """Strings by index."""
+        strings = self.strings
+        if len(numbers) and int(numbers.max()) >= len(strings):
+            raise DamageError(f"it refers to string {int(numbers.max())}, and there are {len(strings):,}")
+        return [strings[number] for number in numbers.tolist()]
+
+    def processes(self, references: Int64Array) -> list[Process]:
+        """Processes. The array holds the pid; the name comes from the tables that list processes."""
+        pids = self.arrays.fixed(references, 2)[:, 0]
+        if len(pids) and int(pids.max()) >= _MAX_PID:
+            raise DamageError(f"a process has the number {int(pids.max())}")
+        names = self.names.processes
+        return [
+            Process(names.get(reference, f"pid {pid}"), pid)
+            for reference, pid in zip(references.tolist(), pids.tolist(), strict=True)
+        ]
+
+    def process_of(self, pid: int) -> Process:
+        """The process of a pid."""
+        known = np.fromiter(self.names.processes, np.int64, len(self.names.processes))
+        return next((each for each in self.processes(known) if each.pid == pid), Process(f"pid {pid}", pid))
+
+    def threads(self, references: Int64Array) -> list[Thread]:
+        """Threads. The array holds the thread id and the process."""
+        found = self.arrays.fixed(references, 2)
+        owners, place = np.unique(found[:, 1].astype(np.int64), return_inverse=True)
+        owned = owners != _LOW
+        processes: list[Process | None] = [None] * len(owners)
+        for index, process in zip(np.flatnonzero(owned).tolist(), self.processes(owners[owned]), strict=True):
+            processes[index] = process
+        return [
+            self._thread(reference, tid, processes[owner])
+            for reference, tid, owner in zip(references.tolist(), found[:, 0].tolist(), place.tolist(), strict=True)
+        ]
+
+    def _thread(self, reference: int, tid: int, process: Process | None) -> Thread:
+        name = "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference)
+        text = f"{name} ({tid:#x})" if name else f"{tid:#x}"
+        owner = f" ({process.name}, pid: {process.pid})" if process is not None else ""
+        return Thread(text + owner, tid, process)
+
+    def _packed(self, mnemonic: str, numbers: npt.NDArray[np.uint64]) -> list[str]:
+        pairs = [(number >> 32, number & _LOW) for number in numbers.tolist()]
+        match mnemonic:
+            case "thread-name":
+                return self.text_of_strings(numbers >> np.uint64(32))
+            case "mach-timebase-info":
+                return [f"{numerator}/{denominator}" for numerator, denominator in pairs]
+            case "return-location":
+                images = self.arrays.fixed((numbers >> np.uint64(32)).astype(np.int64), 2).tolist()
+                return [f"{_uuid(*image)}+{offset:#x}" for image, (_, offset) in zip(images, pairs, strict=True)]
+            case _:
+                return [_fixed_decimal(number) for number in numbers.tolist()]
+
+
+def since_epoch(numbers: npt.NDArray[np.uint64]) -> Int64Array:
+    """Dates as ns since 1970."""
+    return (numbers - np.uint64(_EPOCH)).view(np.int64)
+
+
+def _fixed_decimal(number: int) -> str:
+    value = number - _EPOCH
+    return f"{'-' if value < 0 else ''}{abs(value) // 10**9}.{abs(value) % 10**9:09d}"
+
+
+def _uuid(high: int, low: int) -> str:
+    return str(uuid.UUID(int=(high << 64) | low)).upper()
