@@ -85,8 +85,8 @@ def find_runs(files: BundleFiles, requirements: Requirements) -> list[RunFolder]
     if old := sorted(requirements.topologies & _OLD_TOPOLOGIES):
         raise UnreadableRecording(
             f"{quoted(files.name)} was saved by Instruments 10 or older (row topology {' and '.join(old)}), which "
-            "tracekit does not read; export its tables with `xcrun xctrace export` of a current Xcode and give the XML, or "
-            "record again"
+            "tracekit does not read; export its tables with `xcrun xctrace export` of a current Xcode and give the "
+            "XML, or record again"
         )
     numbers = sorted(int(match[1]) for name in files.children("corespace") if (match := _RUN.fullmatch(name)))
     runs = [RunFolder(number, f"corespace/run{number}/core") for number in numbers[: limits.MAX_RUNS]]

@@ -7,7 +7,7 @@ environment is not read.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from tracekit.recording.bundle.archive import KeyedArchive
     from tracekit.recording.bundle.files import BundleFiles
 
-PATH = "form.template"
+PATH: Final = "form.template"
+NO_REFERENCE: Final = 0xFFFF_FFFF
+"""Reference of a process that no table refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +63,16 @@ def _information(archive: KeyedArchive, run: dict[object, object]) -> RunInforma
     def text(key: str) -> str | None:
         return archive.text(info.get(key))
 
-    process = _process(archive, info)
     status = text("_targetExitStatus")
     return RunInformation(
         device=_device(archive, info, "_target") or Device(),
         host=_device(archive, info, "_host"),
         target=Target(
-            process=process,
+            process=_process(archive, info),
             arguments=text("_arguments"),
             termination_reason=None if status is None else f"exit({status})",
         ),
-        names=_names(archive, run, process),
+        names=_names(archive, run),
         start_ns=archive.number(run.get("startTime")),
         duration_ns=archive.number(run.get("runningTime")),
         end_reason=text("_endReason"),
@@ -92,20 +93,21 @@ def _process(archive: KeyedArchive, info: dict[object, object]) -> Process | Non
     return None if name is None and pid is None else Process(name or f"pid {pid}", pid)
 
 
-def _names(archive: KeyedArchive, run: dict[object, object], target: Process | None) -> TargetNames:
-    """References of the target and of its main threads: `coreValueSignature` is the reference of a shared array."""
+def _names(archive: KeyedArchive, run: dict[object, object]) -> TargetNames:
+    """Names of processes and main threads by reference: `coreValueSignature` is the reference of a shared array."""
     processes = {}
     main_threads = set()
     if archive.value(run.get("processDatas")) is not None:
         for item in archive.items(run["processDatas"]):
             entry = archive.mapping(item)
-            reference, pid = archive.number(entry.get("coreValueSignature")), archive.number(entry.get("pid"))
-            if reference is not None and target is not None and pid == target.pid:
-                processes[reference] = target.name
+            reference, name = archive.number(entry.get("coreValueSignature")), archive.text(entry.get("displayName"))
+            if reference is not None and name is not None:
+                processes[reference] = name
     if archive.value(run.get("threadsByTID")) is not None:
         for item in archive.mapping(run["threadsByTID"]).values():
             entry = archive.mapping(item)
             reference, name = archive.number(entry.get("coreValueSignature")), archive.text(entry.get("preferredName"))
             if reference is not None and name is not None and name.startswith("Main Thread"):
                 main_threads.add(reference)
+    processes.pop(NO_REFERENCE, None)
     return TargetNames(processes, frozenset(main_threads))
