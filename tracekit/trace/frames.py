@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
+from tracekit.errors import MissingColumn
 from tracekit.trace.binding import constant, optional_integers, recode, text
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level
 
@@ -38,7 +39,12 @@ def fixed(column: str, codes: npt.NDArray[np.integer], values: Iterable[str | No
 
 
 def durations(table: Table) -> Int64Array:
-    """Durations in ns: shape (rows,). 0 where the recording holds none: Apple's own sentinel for durations is 0."""
+    """Durations in ns: shape (rows,). 0 where a cell holds none: Apple's own sentinel for durations is 0.
+
+    Raises `MissingColumn` where a table with rows has no such column: none of its durations would be known.
+    """
+    if table.rows and not table.has("duration"):
+        raise MissingColumn(table.schema, "duration", tuple(column.mnemonic for column in table.columns))
     return optional_integers(table, "duration").values
 
 

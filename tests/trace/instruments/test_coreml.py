@@ -48,19 +48,19 @@ def test_columns_may_stand_in_another_order_and_new_ones_beside_them(make):
     assert (found["start_ns"], found["duration_ns"], found["model"], found["kind"]) == (2, 5, "net", "load")
 
 
-@pytest.mark.parametrize("missing", ["start", "event-label"])
-def test_a_table_without_time_or_event_is_refused_by_name(make, missing):
-    names = [name for name in ("start", "duration", "event-label") if name != missing]
-    row = {"start": 0, "duration": 1, "event-label": "Load"}
-    recording = make.recording(make.table("coreml-os-signpost", names, tuple(row[name] for name in names)))
-    with pytest.raises(MissingColumn, match=f"'coreml-os-signpost' has no column '{missing}'"):
-        build_trace(recording)
-
-
 def test_what_a_table_does_not_have_is_null(make):
-    found = events(make, make.table("coreml-os-signpost", "start event-label", (0, "Prediction"))).iloc[0]
-    assert found[["model", "instance", "parent_model", "device", "process", "pid", "depth"]].isna().all()
-    assert (found["duration_ns"], found["level"]) == (0, "top")
+    table = make.table("coreml-os-signpost", "start duration event-label model-name", (0, 5, "Prediction", "n"))
+    found = events(make, table).iloc[0]
+    assert found[["instance", "parent_model", "device", "process", "pid", "depth"]].isna().all()
+    assert found["level"] == "top"
+
+
+@pytest.mark.parametrize("column", ["start", "duration", "event-label", "model-name"])
+def test_a_needed_column_that_is_absent_is_named(make, column):
+    cells = {"start": 0, "duration": 5, "event-label": "Prediction", "model-name": "n"}
+    del cells[column]
+    with pytest.raises(MissingColumn, match=f"'coreml-os-signpost' has no column '{column}'"):
+        events(make, make.table("coreml-os-signpost", list(cells), tuple(cells.values())))
 
 
 def test_the_event_type_decides_the_lane_and_the_string_the_kind(make):
@@ -88,8 +88,9 @@ def test_an_empty_level_counts_as_top(make):
 
 
 def test_without_a_level_column_a_parent_makes_a_stage(make):
-    names = "start event-label model-name parent-model-name"
-    found = events(make, make.table("coreml-os-signpost", names, (0, "CPU", "s", "p"), (1, "CPU", "p", None)))
+    names = "start duration event-label model-name parent-model-name"
+    rows = [(0, 1, "CPU", "s", "p"), (1, 1, "CPU", "p", None)]
+    found = events(make, make.table("coreml-os-signpost", names, *rows))
     assert list(found["level"]) == ["sub", "top"]
 
 

@@ -1,7 +1,7 @@
 """Core ML instrument: loads, predictions, data and compute events of models.
 
 The table names no process and no thread. Its columns of Xcode 16.4 are known from real exports; later versions bind
-by the same names. Only the time and the event string are required.
+by the same names. Time, duration, event string and model name are required: without one of them nothing can be judged.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Named:
 
 
 def bind(rows: Rows) -> Named:
-    """The rows of the Core ML table. Raises `MissingColumn` where it has no time or no event string."""
+    """The rows of the Core ML table. Raises `MissingColumn` where a required column is absent."""
     table = rows.table
     label = required_values(table, "event-label")
     meanings = [event_meaning(str(value)) for value in label.values] + [event_meaning("")]
     codes = np.where(label.codes < 0, len(label.values), label.codes)
-    model, parent, names = _names(optional_values(table, "model-name"), optional_values(table, "parent-model-name"))
+    model, parent, names = _names(required_values(table, "model-name"), optional_values(table, "parent-model-name"))
     bases = [name.base for name in names]
     events = event_frame(
         rows,
