@@ -91,6 +91,11 @@ def test_two_predictions_cannot_exceed_the_limit(scenario, judge):
     assert isinstance(judge(scenario, ID)["Captions"], NotApplicable)
 
 
+def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge):
+    scenario.load(CAPTIONS, 0, MS)
+    assert judge(scenario, ID)["Captions"] == NotApplicable("Captions", "No prediction was recorded.")
+
+
 def test_few_predictions_that_pile_up_are_not_judged(scenario, judge):
     steady(scenario, 0, 5, 40 * MS, MS)
     assert isinstance(judge(scenario, ID)["Captions"], InsufficientData)

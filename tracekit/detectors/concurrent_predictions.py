@@ -51,6 +51,8 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that pile up and slow each other down."""
     count = len(view.predictions)
+    if count == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
     if count <= options.limit:
         return NotApplicable(
             view.name, f"{format_count(count, 'prediction')}: more than {options.limit} cannot be in flight."
