@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from tracekit import analyze
 from tracekit.report.model import Report
 from tracekit.report.strings import map_strings
 from tracekit.report.text import NARROWEST, WIDEST, render_text
@@ -74,7 +76,7 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     text = flat(plain(full))
     assert "could win back up to 1.30 s, 69 % of what this model spent" in text
     assert "at 00:00.137 (17.17 ms), 00:00.274 (17.17 ms) and 72 more" in text
-    assert "Together the fix could win back up to 7.65 s (sum)." in text
+    assert "Added up over the models, the fix could win back up to 7.65 s." in text
     assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
     assert "and 1 more model with -v" in text
 
@@ -115,6 +117,19 @@ def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
     ]
     assert set(headers[2]) < set(headers[1]) < set(headers[0])
     assert {"event", "count", "mean"} <= set(headers[2])
+
+
+@pytest.mark.parametrize("sample", ["sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented"])
+def test_80_columns_have_room_for_every_name(sample: str, samples: Path) -> None:
+    text = plain(analyze(samples / sample), width=80)
+    assert "GPU execution, other processes" in text
+    assert "…" not in text
+
+
+def test_the_title_of_a_finding_hangs_beside_its_severity(full: Report) -> None:
+    lines = plain(full, width=60).splitlines()
+    title = next(index for index, line in enumerate(lines) if line.startswith("CRITICAL  The model is loaded again"))
+    assert lines[title + 1] == "          reload-before-predict"
 
 
 def test_elapsed_stands_only_where_it_differs_from_the_sum(full: Report) -> None:

@@ -69,9 +69,11 @@ def test_a_listed_table_that_was_not_exported_is_unreadable_and_has_a_command(ma
     assert 'table[@schema="ane-hw-intervals"]' in entry.advice
 
 
-def test_the_best_state_of_several_tables_counts(make):
+def test_rows_of_one_table_are_rows_but_one_empty_table_does_not_make_all_of_them_empty(make):
     gone = make.unreadable("ane-hw-intervals", "gone")
-    assert covered(make, gone, make.engine(schema="ane-hw-intervals-internal"), name="Neural Engine").state == "empty"
+    entry = covered(make, gone, make.engine(schema="ane-hw-intervals-internal"), name="Neural Engine")
+    assert (entry.state, entry.rows) == (TableState.UNREADABLE, None)
+    assert "no Neural Engine activity" not in entry.conclusion
     entry = covered(
         make, gone, make.engine((0, 1, "x"), schema="ane-hw-intervals-internal"), make.engine(), name="Neural Engine"
     )
@@ -81,8 +83,10 @@ def test_the_best_state_of_several_tables_counts(make):
 def test_tables_that_cannot_be_had_are_told_beside_those_that_can(make):
     tables = [make.table("os-signpost", "time event-type name"), make.unreadable("os-signpost", "not exported")]
     entry = covered(make, *tables, name="Signposts")
-    assert (entry.state, entry.rows) == (TableState.EMPTY, 0)
-    assert entry.conclusion.endswith("no signpost was captured, but 1 of its 2 tables cannot be had: not exported.")
+    assert (entry.state, entry.rows) == (TableState.UNREADABLE, None)
+    assert entry.conclusion == (
+        "1 of the 2 tables of Signposts cannot be had, and the others hold no row: not exported."
+    )
     assert 'table[@schema="os-signpost"]' in entry.advice
 
 

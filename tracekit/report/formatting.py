@@ -20,6 +20,9 @@ ABSENT = "–"
 ABSENT_NOTE = f"{ABSENT}: not enough values, or not recorded"
 """Explains `ABSENT` wherever it is shown."""
 
+STATE_WORDS = {"rows": "recorded", "empty": "empty", "missing": "missing", "unreadable": "not read"}
+"""States of tables in words. `unreadable` holds what was not exported, too, and that is by far the usual case."""
+
 REPLACEMENT = "\ufffd"
 """Stands for a character that must not reach a screen."""
 

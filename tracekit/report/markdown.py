@@ -91,12 +91,12 @@ def _details(summary: str, body: str) -> str:
 def _recording(recording: RecordingInfo) -> str:
     runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
     pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    kind = f", {escape(recording.target_kind.replace('-', ' '))}" if recording.target_kind else ""
     system = " ".join(filter(None, (recording.platform, recording.os_version)))
     facts = {
         "Recording": code(recording.source),
         "Run": runs,
-        "Target": f"{code(recording.target)}{pid}" if recording.target else "",
-        "Started as": escape(recording.target_kind or ""),
+        "Target": f"{code(recording.target)}{pid}{kind}" if recording.target else kind.removeprefix(", "),
         "Arguments": code(recording.arguments) if recording.arguments else "",
         "Device": escape(", ".join(filter(None, (recording.device_name, recording.device_model, system)))),
         "Template": escape(recording.template or ""),
@@ -125,9 +125,14 @@ def _finding(group: Group) -> str:
             "\n\n".join(_evidence(check) for check in shown if check.evidence),
         ),
         _details("Measured", "\n\n".join(_measured(check) for check in shown)),
-        "\n".join(f"- [{escape(entry.title)}]({entry.url})" for entry in first.references),
+        _sources(first),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _sources(check: Check) -> str:
+    lines = [f"- [{escape(entry.title)}]({entry.url})" for entry in check.references]
+    return "\n".join(["**Sources**", "", *lines]) if lines else ""
 
 
 def _costs(group: Group) -> str:
@@ -249,7 +254,7 @@ def _coverage(report: Report) -> str:
     rows = [
         [
             escape(entry.instrument),
-            entry.state,
+            formatting.STATE_WORDS[entry.state],
             sentence(entry.conclusion),
             sentence(entry.advice),
             formatting.count(entry.rows),

@@ -125,7 +125,7 @@ def _layout(
     }
     longest = max(map(cell_len, [title, *(name for name, _ in names)]))
     wanted = min(max(longest, _NAME_ROOM[0]), _NAME_ROOM[1])
-    kept = fitting(columns, list(needs.values()), room - min(wanted, max(_NAME_ROOM[0], room // 3)), _GAP)
+    kept = fitting(columns, list(needs.values()), room - min(wanted, max(_NAME_ROOM[0], room * 9 // 20)), _GAP)
     widths = tuple(needs[column] for column in kept)
     return kept, widths, max(min(wanted, room - sum(widths) - _GAP * len(widths)), 1)
 

@@ -50,8 +50,6 @@ MODEL_LINES = 12
 NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
 
-STATE_WORDS = {"rows": "recorded", "empty": "empty", "missing": "missing", "unreadable": "unreadable"}
-
 
 def render_text(report: Report, *, width: int, color: bool, verbose: bool = False) -> str:
     """The report in lines of at most `width` cells, with a line break at the end.
@@ -210,7 +208,7 @@ def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]
     pairs = [(Text(entry.instrument), _entry(entry, verbose)) for entry in told_apart]
     for state, entries in alike.items():
         what = f"{formatting.listed(entry.instrument for entry in entries)} (-v says what follows)"
-        pairs.append((Text(state.capitalize(), style="bold"), Text(what, overflow="fold")))
+        pairs.append((Text(formatting.STATE_WORDS[state].capitalize(), style="bold"), Text(what, overflow="fold")))
     return [heading("Coverage"), *labelled(pairs, width)]
 
 
@@ -230,7 +228,7 @@ def _entry(entry: CoverageInfo, verbose: bool) -> Text:
     """State of one instrument and what follows from it."""
     rows = f" ({format_count(entry.rows, 'row')})" if entry.rows else ""
     body = Text(overflow="fold")
-    body.append(f"{STATE_WORDS[entry.state]}{rows}: ", style="bold" if entry.state != "rows" else "")
+    body.append(f"{formatting.STATE_WORDS[entry.state]}{rows}: ", style="bold" if entry.state != "rows" else "")
     return body.append(" ".join(filter(None, (entry.conclusion, entry.advice if verbose else ""))))
 
 

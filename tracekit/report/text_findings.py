@@ -39,12 +39,11 @@ def finding_blocks(report: Report, width: int, verbose: bool) -> list[Renderable
 def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     first = group.first
     severity = first.severity or ""
-    title = Text(overflow="fold")
-    title.append(f"{severity.upper()}  ", style=SEVERITY_STYLES.get(severity, "bold"))
-    title.append(first.title, style="bold").append(f"  {first.id}", style="dim")
-    blocks: list[RenderableType] = [title, paragraph(first.why, 2)]
+    label = Text(severity.upper(), style=SEVERITY_STYLES.get(severity, "bold"))
+    title = Text(first.title, style="bold", overflow="fold").append(f"  {first.id}", style="not bold dim")
+    blocks: list[RenderableType] = [*labelled([(label, title)], width, indent=0), paragraph(first.why, 2)]
     if len(group.checks) > 1:
-        cost = glued(f"Together the fix could win back up to {format_duration(group.cost_ns)} (sum).")
+        cost = glued(f"Added up over the models, the fix could win back up to {format_duration(group.cost_ns)}.")
         blocks.append(paragraph(cost, 2))
     blocks.append(Text())
     shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]

@@ -64,18 +64,22 @@ def _covered(recording: Recording, instrument: Instrument, failures: Mapping[str
     held = [table for table, good in zip(tables, usable, strict=True) if good]
     lost = [table for table, good in zip(tables, usable, strict=True) if not good]
     rows = sum(table.rows for table in held)
-    state = TableState.ROWS if rows else TableState.EMPTY if held else TableState.UNREADABLE
+    # Nothing is known to be empty as long as a part of it cannot be had.
+    state = TableState.ROWS if rows else TableState.UNREADABLE if lost else TableState.EMPTY
     conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
     if lost:
         reasons = dict.fromkeys(_what(failures.get(table.schema, table.reason)) for table in lost)
         why = "; ".join(reason for reason in reasons if reason) or "the reason is not known"
-        if held:
-            conclusion += f", but {len(lost)} of its {len(tables)} tables cannot be had: {why}"
+        if rows:
+            conclusion += f", but {len(lost)} of the {len(tables)} tables cannot be had: {why}"
+        elif held:
+            part = f"{len(lost)} of the {len(tables)} tables of {instrument.name}"
+            conclusion = f"{part} cannot be had, and the others hold no row: {why}"
         else:
             conclusion = f"{instrument.name} was recorded, but its rows cannot be had: {why}"
         advice = f"export them: {_export_command(recording, dict.fromkeys(table.schema for table in lost))}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
-    return _entry(instrument, state, schemas, rows if held else None, conclusion, advice)
+    return _entry(instrument, state, schemas, None if state is TableState.UNREADABLE else rows, conclusion, advice)
 
 
 def _entry(

@@ -65,7 +65,8 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     Instrument(
         MPS,
         mps.SCHEMAS,
-        "MPS graphs sent to the GPU were recorded; they count graphs and do not time them",
+        "MPS graphs sent to the GPU were recorded; they count graphs and do not time them, since a row ends with the "
+        "first command buffer of its graph",
         "the table of MPS graphs was recorded, and no MPS graph was captured",
         _CORE_ML_TEMPLATE,
     ),
