@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tracekit import analyze
-from tracekit.cli.analyze import FORMATS, LEVELS, status_of
+from tracekit.analysis.aggregation import SORT_COLUMNS
+from tracekit.cli.analyze import COLUMNS, FORMATS, LEVELS, status_of
 from tracekit.cli.exits import ExitStatus
 from tracekit.detectors.outcomes import Severity
 from tracekit.report.renderers import RENDERERS
@@ -184,6 +185,10 @@ def test_sort_orders_the_aggregation(tracekit, reload: Path, column: str, field:
     values = [row["statistics"][field] for row in rows]
     assert values == sorted(values, reverse=True)
     assert len(set(values)) > 1
+
+
+def test_help_names_every_column_to_sort_by() -> None:
+    assert {SORT_COLUMNS[column] for column in COLUMNS} == set(SORT_COLUMNS.values())
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_each_table_has_its_place_state_and_counts(tracekit, export: Path) -> No
     result = tracekit("tables", export)
     assert (result.status, result.err) == (0, "")
     heading, *lines = [line.split() for line in result.out.splitlines()]
-    assert heading == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes", "reason"]
+    assert heading == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes"]
     assert lines == [
         ["1", "3", "rows", "2", "1", "first", "export.xml"],
         ["1", "7", "empty", "0", "2", "second", "export.xml"],
@@ -61,6 +61,40 @@ def test_text_shows_a_dash_for_what_is_not_known(tracekit, export: Path, tmp_pat
     (line,) = (line for line in result.out.splitlines() if "never-exported" in line)
     assert line.split()[2:5] == ["unreadable", "-", "-"]
     assert "SECRET" not in result.out
+
+
+def test_each_reason_is_told_once(tracekit, export: Path, tmp_path: Path) -> None:
+    toc = tmp_path / "toc.xml"
+    toc.write_text(TOC, encoding="utf-8")
+    result = tracekit("tables", tmp_path)
+    assert result.out.endswith("\n\nUnreadable: 5 tables (listed in the table of contents but not exported)\n")
+
+
+def test_a_narrow_terminal_keeps_state_rows_and_schema(tracekit, export: Path, monkeypatch) -> None:
+    def heading(columns: int) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = tracekit("tables", export).out.splitlines()
+        assert columns < 20 or max(map(len, lines)) <= columns
+        return lines[0].split()
+
+    assert heading(80) == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes"]
+    assert heading(50) == ["run", "position", "state", "rows", "columns", "schema"]
+    assert heading(1) == ["state", "rows", "schema"]
+
+
+def test_a_table_of_contents_without_tables_lists_none(tracekit, tmp_path: Path) -> None:
+    path = tmp_path / "toc.xml"
+    path.write_text('<trace-toc><run number="1"><info/><data/></run></trace-toc>', encoding="utf-8")
+    assert tracekit("tables", path).out.split() == [
+        "run",
+        "position",
+        "state",
+        "rows",
+        "columns",
+        "schema",
+        "source",
+        "attributes",
+    ]
 
 
 def test_several_paths_are_one_recording(tracekit, export: Path, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
         (tmp_path / "void", r"'void' holds no XML that `xctrace export` wrote; if you have a trace"),
         (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle and holds nothing of one; check the path"),
         (tmp_path / "shelf", r"'shelf' holds no exported XML, but the trace bundle 'run.trace'; give the path of"),
-        (tmp_path / "absent.xml", r"there is no 'absent.xml'"),
+        (tmp_path / "absent.xml", r"there is no '.*absent.xml'; check the path"),
         (write("hello", "a.txt"), r"'a.txt' is not XML; pass XML"),
         (write(b"\x1f\x8b\x08", "a.gz"), r"'a.gz' is a gzip file"),
         (write("", "empty"), r"'empty' is empty"),
@@ -142,6 +142,11 @@ def test_what_the_operating_system_refuses_is_a_sentence(tmp_path: Path) -> None
         open_recording("a\0b")
     with pytest.raises(UnreadableRecording, match="no path was given"):
         open_recording([])
+    # An unset variable in a script must not read the current folder.
+    with pytest.raises(UnreadableRecording, match="a path is empty"):
+        open_recording("")
+    with pytest.raises(UnreadableRecording, match=r"^there is no 'not-here/a\.xml'; check the path$"):
+        open_recording("not-here/a.xml")
 
 
 def test_a_link_out_of_the_folder_is_not_followed(xml: Xml, write: Write, tmp_path: Path) -> None:
@@ -215,6 +220,11 @@ def test_files_of_different_recordings_are_refused(xml: Xml, write: Write) -> No
             open_recording([first, write(text, "second.xml")])
     with pytest.raises(UnreadableRecording, match="tables of contents of different recordings"):
         open_recording([write(xml.toc('schema="a"'), "a.xml"), write(xml.toc('schema="b"'), "b.xml")])
+    write(xml.toc('schema="a"'), "both/one/toc.xml"), write(xml.toc('schema="b"'), "both/two/toc.xml")
+    both = first.parent / "both"
+    for paths in (both, [both / "one", both / "two"]):
+        with pytest.raises(UnreadableRecording, match=r"^'one/toc.xml' and 'two/toc.xml' are tables of contents"):
+            open_recording(paths)
     with pytest.raises(UnreadableRecording, match="lists 1 run"):
         open_recording([write(xml.toc('schema="a"'), "a.xml"), write(xml.one_table(COLUMNS, ROW, run=2), "b.xml")])
 

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
 LEVELS = ("critical", "high", "medium", "low")
 """Severities, worst first, as `tracekit.detectors.outcomes.Severity` has them."""
+COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
+"""Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
 FORMATS = ("text", "markdown", "json")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command, in the order of the way through it: what, how judged, how shown."""
     parser.add_argument(
-        "path", metavar="PATH", nargs="+", help="what 'xctrace export' wrote: XML files, a folder or zip of them, or -"
+        "path",
+        metavar="PATH",
+        nargs="+",
+        help="what 'xctrace export' wrote: XML files, a folder or zip of them, or - for standard input",
     )
     chosen = parser.add_argument_group("what to look at")
     chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
@@ -50,7 +55,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="write a file: .txt, .md or .json; repeatable",
     )
-    shown.add_argument("--sort", default="total", metavar="COLUMN", help="column that orders the aggregation")
+    shown.add_argument(
+        "--sort", default="sum", metavar="COLUMN", help=f"order of the events: {', '.join(COLUMNS)} (default: sum)"
+    )
     shown.add_argument("--no-redact", action="store_true", help="keep device name, arguments and other private facts")
     loudness = shown.add_mutually_exclusive_group()
     loudness.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
@@ -188,7 +195,7 @@ COMMAND = Command(
     summary="judge a recording and print the report",
     description=(
         "Read what 'xctrace export' wrote, judge it and print a report: what was recorded, what costs time and how to "
-        "fix it,\nand what could not be judged."
+        "fix it, and what could not be judged."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -26,7 +26,12 @@ def main(arguments: Sequence[str]) -> ExitStatus:
     debug = "--debug" in arguments
     try:
         _check_command(arguments)
-        options = build_parser().parse_args(arguments)
+        options, rest = build_parser().parse_known_args(arguments)
+        if rest:
+            command = f"tracekit {options.command}" if options.command else "tracekit"
+            raise UsageError(f"unrecognized arguments: {' '.join(rest)} (see '{command} --help')")
+        if options.command is None:
+            raise _no_command()
         return ExitStatus(options.execute(options))
     except KeyboardInterrupt:
         narrate("tracekit: stopped before it was done.")
@@ -47,13 +52,18 @@ def _check_command(arguments: Sequence[str]) -> None:
     """Raise `UsageError` for a missing or unknown command, in better words than argparse has."""
     names = [command.name for command in COMMANDS]
     if not arguments:
-        raise UsageError(f"name a command: {', '.join(names)} (see 'tracekit --help')")
+        raise _no_command()
     first = arguments[0]
     if first in names or (first.startswith("-") and first != "-"):
         return
     if first == "-" or Path(first).exists():
         raise UsageError(f"name a command before the path: 'tracekit analyze {first}'")
     raise unknown("command", first, names)
+
+
+def _no_command() -> UsageError:
+    names = ", ".join(command.name for command in COMMANDS)
+    return UsageError(f"name a command: {names} (see 'tracekit --help')")
 
 
 def _show_traceback(debug: bool) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import textwrap
 from typing import TYPE_CHECKING, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import analyze, detectors, explain, tables
+from tracekit.cli import analyze, detectors, explain, export, tables
 from tracekit.cli.completion import SHELLS, PrintCompletion
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from tracekit.cli.command import Command
 
-COMMANDS: tuple[Command, ...] = (analyze.COMMAND, tables.COMMAND, detectors.COMMAND, explain.COMMAND)
+COMMANDS: tuple[Command, ...] = (analyze.COMMAND, tables.COMMAND, export.COMMAND, detectors.COMMAND, explain.COMMAND)
 """All commands, in the order in which `tracekit --help` lists them."""
 
 EPILOG = """\
@@ -49,12 +51,12 @@ def build_parser() -> Parser:
         metavar="SHELL",
         help="print the completion script for bash or zsh",
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for command in COMMANDS:
         added = commands.add_parser(
             command.name,
             help=command.summary,
-            description=command.description,
+            description=textwrap.fill(command.description, max(shutil.get_terminal_size().columns - 2, 40)),
             epilog=EPILOG if command is analyze.COMMAND else None,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,

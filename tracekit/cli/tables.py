@@ -10,14 +10,20 @@ from tracekit.cli.exits import ExitStatus
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tracekit.recording.contents import Contents
 
 HEADINGS = ("run", "position", "state", "rows", "columns", "schema", "source", "attributes", "reason")
-"""Columns of the list, and keys of its JSON. `position` is the N of `table[N]` in the run."""
+"""Keys of the JSON, and, but for the reason, columns of the list. `position` is the N of `table[N]` in the run."""
 NUMBERS = frozenset({"run", "position", "rows", "columns"})
 """Columns that are aligned on the right."""
+LEAST_NEEDED = ("attributes", "source", "position", "run", "columns")
+"""Columns that a narrow terminal does without, the first one first."""
+MOST_NAMED = 3
+"""Tables that are named beside the reason for which they cannot be read; more of them are counted."""
+ANY_WIDTH = 10_000
+"""Where there is no terminal, every column is shown."""
 ATTRIBUTES_WIDTH = 40
 """Some tables have attributes of several hundred characters; JSON has them in full."""
 
@@ -30,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Print the tables of every run."""
-    from tracekit.cli.output import emit
+    from tracekit.cli.output import emit, width
     from tracekit.cli.progress import showing_progress
     from tracekit.recording import open_contents
 
@@ -41,7 +47,7 @@ def run(arguments: Namespace) -> ExitStatus:
         objects = [dict(zip(HEADINGS, row, strict=True)) for row in rows]
         emit(json.dumps(objects, indent=2, ensure_ascii=False) + "\n", utf8=True)
     else:
-        emit(_aligned([HEADINGS, *([_text(value) for value in row] for row in rows)]))
+        emit(_aligned(rows, width(ANY_WIDTH)) + _reasons(rows))
     return ExitStatus.DONE
 
 
@@ -73,21 +79,46 @@ def _text(value: object) -> str:
     if isinstance(value, dict):
         pairs = " ".join(f"{key}={value[key]}" for key in sorted(value))
         return shorten(visible(pairs), ATTRIBUTES_WIDTH)
-    # What to do about a reason follows its first semicolon; it is long, and the same for most tables.
-    return visible(str(value).partition("; ")[0])
+    return visible(str(value))
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns two spaces apart; the last one is as long as it needs to be."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    return "".join(
-        "  ".join(
-            cell.rjust(width) if heading in NUMBERS else cell.ljust(width)
-            for heading, cell, width in zip(HEADINGS, row, widths, strict=True)
-        ).rstrip()
-        + "\n"
-        for row in rows
+def _aligned(rows: Sequence[Sequence[object]], room: int) -> str:
+    """Columns two spaces apart, as many as there is room for."""
+    columns = {
+        heading: [heading, *(_text(row[place]) for row in rows)]
+        for place, heading in enumerate(HEADINGS)
+        if heading != "reason"
+    }
+    widths = {heading: max(map(len, cells)) for heading, cells in columns.items()}
+    for heading in LEAST_NEEDED:
+        if sum(widths.values()) + 2 * (len(widths) - 1) > room:
+            del widths[heading], columns[heading]
+    lines = zip(
+        *(
+            [cell.rjust(widths[heading]) if heading in NUMBERS else cell.ljust(widths[heading]) for cell in cells]
+            for heading, cells in columns.items()
+        ),
+        strict=True,
     )
+    return "".join("  ".join(line).rstrip() + "\n" for line in lines)
+
+
+def _reasons(rows: Iterable[Sequence[object]]) -> str:
+    """Why tables cannot be read, each reason once, below an empty line."""
+    from tracekit.report.formatting import listed, visible
+
+    schemas: dict[str, list[str]] = {}
+    for row in rows:
+        table = dict(zip(HEADINGS, row, strict=True))
+        # What to do about a reason follows its first semicolon; it is long, and differs from table to table.
+        if reason := str(table["reason"]).partition("; ")[0]:
+            schemas.setdefault(reason, []).append(str(table["schema"]))
+    lines = [
+        visible(f"Unreadable: {listed(names) if len(names) <= MOST_NAMED else f'{len(names)} tables'} ({reason})")
+        + "\n"
+        for reason, names in schemas.items()
+    ]
+    return "".join(["\n", *lines]) if lines else ""
 
 
 COMMAND = Command(

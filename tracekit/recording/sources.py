@@ -87,14 +87,17 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
             if str(given) == STANDARD_INPUT:
                 _add_file(inputs, _spooled_standard_input(inputs.held))
                 continue
+            if not str(given).strip():
+                raise UnreadableRecording("a path is empty; pass XML files, a folder or zip of them, or -")
             resolved = path.resolve()
             if resolved in seen:
                 inputs.notes.append(f"{quoted(path.name)} was given twice and read once")
                 continue
             seen.add(resolved)
-            _add_path(inputs, path)
+            # Several folders may hold files of the same names.
+            _add_path(inputs, path, within=path.name if len(paths) > 1 else "")
         except OSError as error:
-            raise os_error(quoted(path.name or str(given)), error) from error
+            raise os_error(quoted(str(given)), error) from error
         except (ValueError, RuntimeError) as error:
             raise UnreadableRecording(f"{str(given)[:80]!r} is no usable path ({error})") from error
     return inputs
@@ -133,19 +136,20 @@ def _shown_name(paths: Sequence[str | Path]) -> str:
     return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
 
-def _add_path(inputs: Inputs, path: Path) -> None:
+def _add_path(inputs: Inputs, path: Path, within: str) -> None:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        _add_folder(inputs, path, path.resolve(), 0)
+        _add_folder(inputs, path, path.resolve(), 0, within)
     elif stat.S_ISREG(mode):
-        _add_file(inputs, _file_source(path, explicit=True))
+        _add_file(inputs, _file_source(path, path.name, explicit=True))
     else:
         raise UnreadableRecording(
             f"{quoted(path.name)} is no regular file; pass - to read an export from standard input"
         )
 
 
-def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int) -> None:
+def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str) -> None:
+    """Add what a folder holds. `within` is its path as messages show it: from the folder that was given on."""
     for path in sorted(folder.iterdir()):
         inputs.met += 1
         if inputs.met > limits.MAX_FILES:
@@ -154,6 +158,7 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int) -> None:
             )
         if path.name.startswith("."):
             continue
+        shown = f"{within}/{path.name}" if within else path.name
         if path.is_symlink() and (not path.exists() or path.is_dir() or not path.resolve().is_relative_to(top)):
             inputs.notes.append(
                 f"{quoted(path.name)} is a link out of the folder or to another folder and was left out"
@@ -162,15 +167,15 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int) -> None:
             if is_bundle(path):
                 inputs.bundles.append(path.name)
             elif depth < limits.MAX_FOLDER_DEPTH:
-                _add_folder(inputs, path, top, depth + 1)
+                _add_folder(inputs, path, top, depth + 1, shown)
             else:
                 inputs.notes.append(f"folder {quoted(path.name)} lies too deep and was left out")
         elif path.is_file():
-            _add_file(inputs, _file_source(path, explicit=False))
+            _add_file(inputs, _file_source(path, shown, explicit=False))
 
 
-def _file_source(path: Path, *, explicit: bool) -> Source:
-    label = quoted(path.name)
+def _file_source(path: Path, shown: str, *, explicit: bool) -> Source:
+    label = quoted(shown)
 
     @contextmanager
     def opened() -> Iterator[BinaryIO]:
