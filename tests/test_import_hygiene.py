@@ -41,6 +41,7 @@ def modules_after(arguments: list[str] | None) -> set[str]:
         ["detectors", "--help"],
         ["explain", "--help"],
         ["tables", "--help"],
+        ["export", "--help"],
     ],
     ids=" ".join,
 )

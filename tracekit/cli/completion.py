@@ -33,6 +33,8 @@ def completion_script(parser: ArgumentParser, shell: str) -> str:
     for action in _actions(parser):
         if action.metavar in ("PATH", "FILE"):
             action.complete = shtab.FILE  # type: ignore[attr-defined] # shtab's own convention
+        elif action.metavar == "DIR":
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
         elif action.metavar == "ID":
             action.choices = ids
     return str(shtab.complete(parser, shell))

@@ -1,0 +1,167 @@
+"""What is written as XML reads back as equal tables."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.recording import open_recording
+from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
+from tracekit.recording.writing import cells, write_folder, xml
+
+TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn"), include_characters="\t\n\r"), max_size=12)
+LINE = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=12)
+PIDS = st.integers(0, 2**31)
+PROCESSES = st.builds(Process, LINE, st.none() | PIDS)
+OWNERS = st.builds(Process, LINE, PIDS)
+VALUES = {
+    "start-time": st.integers(0, 2**53 - 1),
+    "duration": st.integers(0, 2**53 - 1),
+    "uint64": st.integers(-(2**63), 2**63 - 1),
+    "int64": st.integers(-(2**63), 2**63 - 1),
+    "string": TEXT,
+    "formatted-label": TEXT,
+    "process": PROCESSES,
+    "thread": st.builds(Thread, LINE, st.none() | st.integers(0, 2**63 - 1), st.none() | OWNERS),
+    "text-addresses": st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=3).map(
+        lambda numbers: " ← ".join(map(hex, numbers))
+    ),
+}
+"""What a table holds for each type. Unsigned numbers above 2^63 - 1 stand there in two's complement."""
+INTEGERS = {"start-time", "duration", "uint64", "int64"}
+
+
+def integer_cells(values: list[int | None]) -> IntegerCells:
+    valid = np.array([value is not None for value in values], dtype=bool)
+    return IntegerCells(np.array([value or 0 for value in values], dtype=np.int64), valid)
+
+
+def coded_cells(values: list[object]) -> CodedCells:
+    distinct = list(dict.fromkeys(value for value in values if value is not None))
+    codes = [-1 if value is None else distinct.index(value) for value in values]
+    return CodedCells(np.array(codes, dtype=np.int32), tuple(distinct))
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    types = draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=6))
+    rows = draw(st.integers(0, 12))
+    drawn = [draw(st.lists(st.none() | VALUES[kind], min_size=rows, max_size=rows)) for kind in types]
+    columns = tuple(Column(f"c{number}", kind, "A & B") for number, kind in enumerate(types))
+    content = tuple(
+        integer_cells(values) if kind in INTEGERS else coded_cells(values)
+        for kind, values in zip(types, drawn, strict=True)
+    )
+    state = TableState.ROWS if rows else TableState.EMPTY
+    return Table("sample", 1, state, columns, content, rows, position=3)
+
+
+def assert_equal(one: Table, other: Table) -> None:
+    assert (one.schema, one.state, one.rows, one.columns) == (other.schema, other.state, other.rows, other.columns)
+    for mine, its in zip(one.cells, other.cells, strict=True):
+        if isinstance(mine, IntegerCells):
+            assert isinstance(its, IntegerCells)
+            np.testing.assert_array_equal(mine.values, its.values)
+            np.testing.assert_array_equal(mine.valid, its.valid)
+        else:
+            assert isinstance(its, CodedCells)
+            np.testing.assert_array_equal(mine.codes, its.codes)
+            assert mine.values == its.values
+
+
+@settings(deadline=None, max_examples=200)
+@given(table=tables(), chunk=st.sampled_from([2, 65_536]), remembered=st.sampled_from([1, 500_000]))
+def test_any_table_reads_back_as_it_was(table: Table, chunk: int, remembered: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells, "CHUNK_ROWS", chunk)
+        patch.setattr(xml, "MAX_REMEMBERED", remembered)
+        path = Path(folder) / "table.xml"
+        with path.open("wb") as stream:
+            xml.write_xml(table, stream)
+        (read,) = open_recording(path).tables("sample")
+    assert_equal(replace(table, source="table.xml"), read)
+    assert read.position == 3
+
+
+def test_ids_rise_in_document_order_and_nested_values_take_part(tmp_path: Path) -> None:
+    owner = Process("app", 7)
+    columns = (Column("time", "start-time"), Column("thread", "thread"), Column("process", "process"))
+    content = (
+        integer_cells([60_505_087_750, 60_505_087_750]),
+        coded_cells([Thread("Main Thread", 9, owner)] * 2),
+        coded_cells([owner, None]),
+    )
+    path = tmp_path / "table.xml"
+    with path.open("wb") as stream:
+        xml.write_xml(Table("sample", 1, TableState.ROWS, columns, content, 2), stream)
+    rows = path.read_text(encoding="utf-8").partition("</schema>")[2].splitlines()
+    assert rows[0] == (
+        '<row><start-time id="1" fmt="01:00.505.087">60505087750</start-time>'
+        '<thread id="2" fmt="Main Thread"><tid id="3" fmt="0x9">9</tid><process id="4" fmt="app (7)">'
+        '<pid id="5" fmt="7">7</pid><device-session id="6" fmt="TODO">TODO</device-session></process></thread>'
+        '<process ref="4"/></row>'
+    )
+    assert rows[1] == '<row><start-time ref="1"/><thread ref="2"/><sentinel/></row>'
+    assert rows[2] == "</node></trace-query-result>"
+
+
+@pytest.mark.parametrize(
+    ("ns", "shown"),
+    [(319_125, "319.12 µs"), (91_375, "91.38 µs"), (5_350_000, "5.35 ms"), (28_900_000_000, "28.90 s"), (1, "1 ns")],
+)
+def test_durations_are_shown_as_instruments_shows_them(tmp_path: Path, ns: int, shown: str) -> None:
+    path = tmp_path / "table.xml"
+    table = Table("s", 1, TableState.ROWS, (Column("d", "duration"),), (integer_cells([ns]),), 1)
+    with path.open("wb") as stream:
+        xml.write_xml(table, stream)
+    assert f'fmt="{shown}">{ns}<' in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("sample", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])
+def test_a_sample_reads_back_as_it_was(samples: Path, tmp_path: Path, sample: str) -> None:
+    before = open_recording(samples / sample)
+    write_folder(before, tmp_path, "xml", public=None)
+    after = open_recording(tmp_path)
+    assert_same_recording(before, after)
+    assert [replace(run, tables=()) for run in after.contents.runs] == [
+        replace(run, tables=()) for run in before.contents.runs
+    ]
+
+
+def assert_same_recording(before, after) -> None:
+    assert len(before.run.tables) == len(after.run.tables)
+    for entry, other in zip(before.run.tables, after.run.tables, strict=True):
+        assert (entry.schema, entry.state, entry.rows, entry.attributes) == (
+            other.schema,
+            other.state,
+            other.rows,
+            other.attributes,
+        )
+    for schema in dict.fromkeys(entry.schema for entry in before.run.tables):
+        for one, other in zip(before.tables(schema), after.tables(schema), strict=True):
+            assert_equal(one, other)
+
+
+@pytest.mark.corpus
+def test_core_ml_and_hardware_tables_of_a_real_bundle_read_back_as_they_were(corpus: Path, tmp_path: Path) -> None:
+    before = open_recording(corpus / "bundles" / "output.trace")
+    write_folder(before, tmp_path, "xml", public=None)
+    after = open_recording(tmp_path)
+    for schema in ("coreml-os-signpost", "mps-hw-intervals", "metal-gpu-intervals", "ane-hw-intervals-internal"):
+        for one, other in zip(before.tables(schema), after.tables(schema), strict=True):
+            assert_equal(one, other)
+
+
+def test_a_character_that_xml_cannot_hold_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "table.xml"
+    table = Table("s", 1, TableState.ROWS, (Column("t", "string"),), (coded_cells(["a\x00b", "\udc80"]),), 2)
+    with path.open("wb") as stream:
+        xml.write_xml(table, stream)
+    (read,) = open_recording(path).tables("s")
+    assert [read.cells[0].item(row) for row in range(2)] == ["a\ufffdb", "\ufffd"]

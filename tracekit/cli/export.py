@@ -1,0 +1,161 @@
+"""`tracekit export PATH... -o DIR`: the tables of a recording in another form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from tracekit.recording.contents import Recording
+    from tracekit.recording.writing import WrittenFolder
+
+FORMATS = ("csv", "jsonl", "parquet", "xml")
+"""As `tracekit.recording.writing.FORMATS` has them."""
+MOST_NAMED = 3
+"""Tables that are named beside the reason for which they were left out; more of them are counted."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "path", metavar="PATH", nargs="+", help="a trace bundle, or what 'xctrace export' wrote: XML files, a folder, -"
+    )
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to write into, new or empty")
+    parser.add_argument("--format", choices=FORMATS, default="csv", help="default: csv; parquet needs pyarrow")
+    parser.add_argument(
+        "--schema",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only tables of this schema; repeatable (default: all with rows; for xml also the empty ones)",
+    )
+    parser.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
+    parser.add_argument("--force", action="store_true", help="replace files of the same names in DIR")
+    parser.add_argument(
+        "--no-redact", action="store_true", help="keep device names, arguments and such in the list of tables"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
+
+
+def _run_number(text: str) -> int:
+    """Type of `--run`."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+# argparse names the type in its message: "invalid run number value: 'x'".
+_run_number.__name__ = "run number"
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Write the tables."""
+    from tracekit.recording.writing.files import prepare_folder
+    from tracekit.recording.writing.formats import writer_for
+
+    # What can be seen to be wrong at once is not first found out after a long read.
+    writer_for(arguments.format)
+    folder = Path(arguments.output)
+    _check_place(folder, arguments.path)
+    recording = _opened(arguments)
+    _check_schemas(recording, arguments.schema)
+    prepare_folder(folder, arguments.force)
+    written = _written(recording, folder, arguments)
+    if not arguments.quiet:
+        _tell(written, folder)
+    return ExitStatus.DONE
+
+
+def _opened(arguments: Namespace) -> Recording:
+    from tracekit.cli.progress import showing_progress
+    from tracekit.recording import open_recording
+
+    with showing_progress(arguments.quiet) as progress:
+        return open_recording(arguments.path, run=arguments.run, schemas=arguments.schema or None, progress=progress)
+
+
+def _written(recording: Recording, folder: Path, arguments: Namespace) -> WrittenFolder:
+    from tracekit.recording.writing import write_folder
+    from tracekit.report.redact import public_attributes
+
+    return write_folder(
+        recording,
+        folder,
+        arguments.format,
+        schemas=arguments.schema,
+        public=None if arguments.no_redact else public_attributes,
+    )
+
+
+def _check_place(folder: Path, paths: list[str]) -> None:
+    """Raise `UsageError` for a folder inside a trace bundle, or one that is the input itself."""
+    target = folder.resolve()
+    for path in paths:
+        source = Path(path).resolve()
+        inside = source.suffix == ".trace" and target.is_relative_to(source)
+        if inside or target == source:
+            raise UsageError(f"cannot write into {folder}: it is the recording itself")
+
+
+def _check_schemas(recording: Recording, schemas: list[str]) -> None:
+    """Raise an error for a schema that the recording does not have, or whose tables cannot be read."""
+    from tracekit.errors import UnreadableRecording
+    from tracekit.recording.writing.folder import is_readable
+
+    tables = recording.run.tables
+    for schema in schemas:
+        found = [entry for entry in tables if entry.schema == schema]
+        if not found:
+            raise unknown("table", schema, dict.fromkeys(entry.schema for entry in tables))
+        if not any(is_readable(entry.state) for entry in found):
+            raise UnreadableRecording(f"table '{schema}' cannot be read: {found[0].reason}")
+
+
+def _tell(written: WrittenFolder, folder: Path) -> None:
+    """What was written, what was not, and what a reader of the files should know."""
+    from tracekit.cli.output import narrate
+    from tracekit.units import format_count
+
+    listing = f" and {written.listing}" if written.listing else ""
+    tables = format_count(len(written.files), "table")
+    narrate(f"tracekit: wrote {tables} with {format_count(written.rows, 'row')}{listing} into {folder}")
+    for reason, schemas in _reasons(written).items():
+        named = ", ".join(dict.fromkeys(schemas)) if len(schemas) <= MOST_NAMED else f"{len(schemas)} tables"
+        narrate(f"tracekit: left out {named}: {reason}")
+    if written.files:
+        narrate(
+            "tracekit: cells are written as recorded, with names of processes, paths and messages; look at them "
+            "before you pass them on"
+        )
+
+
+def _reasons(written: WrittenFolder) -> dict[str, list[str]]:
+    """Schemas by reason; what to do about it follows the first semicolon, and differs from table to table."""
+    from tracekit.report.formatting import visible
+
+    schemas: dict[str, list[str]] = {}
+    for schema, reason in written.left_out:
+        schemas.setdefault(visible(reason.partition("; ")[0]), []).append(visible(schema))
+    return schemas
+
+
+COMMAND = Command(
+    name="export",
+    summary="write the tables of a recording as CSV, JSON lines, Parquet or XML",
+    description=(
+        "Write the tables of one run into a folder, one file each, on any machine. csv, jsonl and parquet come with "
+        "tables.json, which says which file is which table; xml has the form of 'xctrace export', with toc.xml, and "
+        "is read by tracekit again. The list of tables leaves out what is private (device names and ids, arguments) "
+        "unless --no-redact is given; cells are always written as recorded. In csv, a text that a spreadsheet would "
+        "run as a formula gets an apostrophe in front."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,74 @@
+"""Files that are there completely or not at all, and names for them."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+_STRANGE = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
+_LONGEST = 100
+"""Characters of a name; file systems allow 255 bytes."""
+
+
+class FileNames:
+    """Hands out names that differ on every file system, those that ignore case included."""
+
+    def __init__(self, reserved: tuple[str, ...] = ()) -> None:
+        self._taken = {name.casefold() for name in reserved}
+
+    def name(self, schema: str, suffix: str) -> str:
+        """A name for the next table of a schema: `schema.csv`, then `schema-2.csv`, ..."""
+        base = _STRANGE.sub("_", schema).strip("._")[:_LONGEST] or "table"
+        number = 1
+        while True:
+            name = f"{base}{suffix}" if number == 1 else f"{base}-{number}{suffix}"
+            if name.casefold() not in self._taken:
+                self._taken.add(name.casefold())
+                return name
+            number += 1
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file under another name that becomes `path` when all was written, and vanishes where something failed.
+
+    Raises `TracekitError` where the operating system refuses.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            with part.open("wb") as stream:
+                yield stream
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise TracekitError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def prepare_folder(folder: Path, force: bool) -> None:
+    """Make the folder for the files. Raises `TracekitError` where it cannot be had or, without `force`, is in use.
+
+    Files of two recordings in one folder would be read as one recording, so what is there already is never added to
+    without being told.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        used = any(folder.iterdir())
+    except FileExistsError as error:
+        raise TracekitError(f"cannot write into {folder}: it is no folder") from error
+    except OSError as error:
+        raise TracekitError(f"cannot write into {folder}: {error.strerror or error}") from error
+    if used and not force:
+        raise TracekitError(
+            f"the folder {folder} is not empty; name a new one, or pass --force to replace files of the same names"
+        )

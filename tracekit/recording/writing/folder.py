@@ -1,0 +1,150 @@
+"""Writes the tables of one run into a folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from tracekit.recording.table import TableState
+from tracekit.recording.writing.files import FileNames, whole_file
+from tracekit.recording.writing.formats import XML, UnwritableTable, writer_for
+from tracekit.recording.writing.toc import toc_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from pathlib import Path
+
+    from tracekit.recording.contents import Recording, TableEntry
+    from tracekit.recording.table import Table
+    from tracekit.recording.writing.toc import PublicAttributes
+
+INDEX: Final = "tables.json"
+"""Which file holds which table, beside tables of a form that cannot say so itself."""
+TOC: Final = "toc.xml"
+
+
+@dataclass(slots=True)
+class WrittenFolder:
+    """What was written."""
+
+    files: list[str] = field(default_factory=list)
+    """Names of the files with tables."""
+    rows: int = 0
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    """Schema and reason of each wanted table that was not written."""
+    listing: str | None = None
+    """Name of the list of tables that was written too."""
+
+
+def write_folder(
+    recording: Recording,
+    folder: Path,
+    form: str,
+    *,
+    schemas: Collection[str] = (),
+    public: PublicAttributes | None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> WrittenFolder:
+    """Write the tables of the run that `recording` shows, one file each, and a list of all its tables.
+
+    form: one of `FORMATS`. schemas: what to write; by default every table that can be read (XML) or that has rows
+    (other forms). public: takes what is private out of attributes of tables; None keeps everything, in the table of
+    contents the names of devices and the arguments too. Cells are written as they were recorded. progress: called
+    with the schema of each table before it is read.
+
+    The folder must exist. Raises `TracekitError` where a file cannot be written.
+    """
+    write = writer_for(form)
+    names = FileNames(reserved=(INDEX, TOC))
+    result = WrittenFolder()
+    listed: dict[int, dict[str, object]] = {}
+    for number, entry, table in _tables(recording, schemas, form, progress):
+        name, reason = None, entry.reason if table is None else table.reason
+        if table is not None and is_readable(table.state):
+            name = names.name(table.schema, f".{form}")
+            try:
+                with whole_file(folder / name) as stream:
+                    write(table, stream)
+                result.files.append(name)
+                result.rows += table.rows
+            except UnwritableTable as error:
+                name, reason = None, f"it cannot be written as {form}: {error.reason}"
+        if name is None and reason and (not schemas or entry.schema in schemas):
+            result.left_out.append((entry.schema, reason))
+        listed[number] = _line(entry, table, name, reason, public)
+    result.listing = _write_listing(recording, folder, form, [listed[number] for number in sorted(listed)], public)
+    return result
+
+
+def is_readable(state: TableState) -> bool:
+    """Whether a table has cells, be it none."""
+    return state in (TableState.ROWS, TableState.EMPTY)
+
+
+def _tables(
+    recording: Recording, schemas: Collection[str], form: str, progress: Callable[[str], None]
+) -> Iterator[tuple[int, TableEntry, Table | None]]:
+    """Number and line of every table of the run, with the table itself where it is to be written. Schema by schema,
+    so that no more than the tables of one schema are in memory."""
+    run = recording.run
+    place = _run_place(recording)
+    numbered = recording.contents.has_table_of_contents and all(entry.position is None for entry in run.tables)
+    by_schema: dict[str, list[tuple[int, TableEntry]]] = {}
+    for number, entry in enumerate(run.tables, 1):
+        by_schema.setdefault(entry.schema, []).append((number, entry))
+    for schema, entries in by_schema.items():
+        states = {entry.state for _, entry in entries}
+        wanted = schema in schemas if schemas else form == XML or TableState.ROWS in states
+        if not wanted or not any(map(is_readable, states)):
+            yield from ((number, entry, None) for number, entry in entries)
+            continue
+        progress(schema)
+        for (number, entry), table in zip(entries, recording.tables(schema), strict=True):
+            skipped = not schemas and form != XML and entry.state is not TableState.ROWS
+            position = number if numbered else table.position
+            yield number, entry, None if skipped else replace(table, run=place, position=position)
+
+
+def _run_place(recording: Recording) -> int:
+    """The number by which an xpath names the run: its place in the table of contents, where there is one."""
+    numbers = [run.number for run in recording.contents.runs]
+    number = recording.run.number
+    return numbers.index(number) + 1 if recording.contents.has_table_of_contents else number
+
+
+def _line(
+    entry: TableEntry, table: Table | None, file: str | None, reason: str, public: PublicAttributes | None
+) -> dict[str, object]:
+    """One table in `tables.json`."""
+    known = entry if table is None else table
+    return {
+        "file": file,
+        "schema": entry.schema,
+        "state": str(known.state),
+        "rows": entry.rows,
+        "columns": [[column.mnemonic, column.engineering_type] for column in table.columns] if table else None,
+        "attributes": dict(entry.attributes if public is None else public(entry.attributes)),
+        "reason": reason or None,
+    }
+
+
+def _write_listing(
+    recording: Recording,
+    folder: Path,
+    form: str,
+    listed: list[dict[str, object]],
+    public: PublicAttributes | None,
+) -> str | None:
+    """The table of contents, or for other forms `tables.json`. None where it is not known what was recorded."""
+    if form != XML:
+        document = {"source": recording.contents.source, "run": recording.run.number, "tables": listed}
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    elif recording.contents.has_table_of_contents:
+        text = toc_document(recording.contents, public)
+    else:
+        return None
+    name = TOC if form == XML else INDEX
+    with whole_file(folder / name) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace"))
+    return name

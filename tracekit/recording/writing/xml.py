@@ -1,0 +1,184 @@
+"""Tables in the form of `xctrace export`, which the reader in `recording/export` reads back to equal tables.
+
+Every value is written once with an id and its display text, later as a reference; ids rise in document order and
+nested elements take part. A process keeps its pid, a thread its tid and process. Other containers (labels, messages,
+stacks) are written with their display text and without their parts, which a `Table` does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from tracekit.recording.export.cells import ANY, SENTINEL, STACK_SEPARATOR, Kind, kind_of
+from tracekit.recording.table import IntegerCells, Process, Thread
+from tracekit.recording.writing.cells import is_unsigned, parts
+from tracekit.recording.writing.display import display_of
+from tracekit.recording.writing.formats import UnwritableTable
+from tracekit.recording.writing.markup import escape
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    import numpy.typing as npt
+
+    from tracekit.recording.table import Cells, CellValue, Column, Table
+
+DECLARATION: Final = '<?xml version="1.0"?>\n'
+MAX_REMEMBERED: Final = 500_000
+"""Values of one type whose ids are kept. Beyond that they are forgotten and defined anew when they come again, so that
+memory does not grow with the table."""
+
+_TAG = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*", re.ASCII)
+_OCCUPIED = frozenset({SENTINEL, "row", "schema", "node"})
+_HEX = re.compile(r"0x[0-9a-f]+", re.ASCII)
+_EMPTY = f"<{SENTINEL}/>"
+
+
+def write_xml(table: Table, stream: BinaryIO) -> None:
+    """One query result with one node. `table.run` is the place of the run in the table of contents, from 1.
+
+    Raises `UnwritableTable` where a type is no name that XML allows.
+    """
+    for column in table.columns:
+        if not _TAG.fullmatch(column.engineering_type) or column.engineering_type in _OCCUPIED:
+            raise UnwritableTable(f"column {column.mnemonic!r} has a type that is no XML name")
+        if not column.mnemonic.strip():
+            raise UnwritableTable("a column has no mnemonic")
+    place = "" if table.position is None else f"[{table.position}]"
+    xpath = f"//trace-toc[1]/run[{table.run}]/data[1]/table{place}"
+    stream.write(f"{DECLARATION}<trace-query-result>\n<node xpath='{xpath}'>{_schema(table)}".encode())
+    writer = _RowWriter(table)
+    for part in parts(table.rows):
+        stream.write("".join(f"<row>{row}</row>\n" for row in writer.rows(part)).encode("utf-8"))
+    stream.write(b"</node></trace-query-result>\n")
+
+
+def _schema(table: Table) -> str:
+    columns = "".join(
+        f"<col><mnemonic>{escape(column.mnemonic)}</mnemonic><name>{escape(column.name)}</name>"
+        f"<engineering-type>{column.engineering_type}</engineering-type></col>"
+        for column in table.columns
+    )
+    return f'<schema name="{escape(table.schema)}">{columns}</schema>'
+
+
+class _RowWriter:
+    """Writes the rows of one table and knows the ids given so far."""
+
+    def __init__(self, table: Table) -> None:
+        self._columns = list(starmap(_Cells, zip(table.columns, table.cells, strict=True)))
+        self._ids: dict[str, dict[CellValue | int, str]] = {}
+        self._last = 0
+
+    def rows(self, part: slice) -> list[str]:
+        """The content of these rows."""
+        for known in self._ids.values():
+            if len(known) > MAX_REMEMBERED:
+                known.clear()
+        chunks = [column.chunk(part) for column in self._columns]
+        new = [
+            (row, place, value)
+            for place, (column, chunk) in enumerate(zip(self._columns, chunks, strict=True))
+            for value, row in zip(chunk.distinct, chunk.first_rows, strict=True)
+            if value not in self._ids.get(column.tag_of(value), ())
+        ]
+        new.sort(key=lambda each: each[:2])
+        # What is defined first in the document gets the lower id and is referred to by everything after it.
+        definitions = [
+            (row, place, self._element(self._columns[place].tag_of(value), value)) for row, place, value in new
+        ]
+        texts = [self._referring(column, chunk) for column, chunk in zip(self._columns, chunks, strict=True)]
+        for row, place, element in definitions:
+            texts[place][row] = element
+        return list(map("".join, zip(*(each.tolist() for each in texts), strict=True)))
+
+    def _referring(self, column: _Cells, chunk: _Chunk) -> npt.NDArray[Any]:
+        """Every cell of a column as a reference."""
+        references = [self._ids[column.tag_of(value)][value] for value in chunk.distinct]
+        lookup: npt.NDArray[Any] = np.array([*references, _EMPTY], dtype=object)
+        cells: npt.NDArray[Any] = lookup[chunk.inverse]
+        return cells
+
+    def _element(self, tag: str, value: CellValue | int) -> str:
+        """A value: itself at first, then a reference to it."""
+        known = self._ids.setdefault(tag, {})
+        if value in known:
+            return known[value]
+        self._last += 1
+        identity = self._last
+        known[value] = f'<{tag} ref="{identity}"/>'
+        shown, content = self._content(tag, value)
+        return f'<{tag} id="{identity}" fmt="{shown}">{content}</{tag}>'
+
+    def _content(self, tag: str, value: CellValue | int) -> tuple[str, str]:
+        """Display text and content."""
+        if isinstance(value, int):
+            return display_of(tag)(value), str(value)
+        shown = escape(str(value))
+        if isinstance(value, Process):
+            if value.pid is None:
+                return shown, ""
+            return shown, self._element("pid", value.pid) + self._element("device-session", "TODO")
+        if isinstance(value, Thread):
+            tid = "" if value.tid is None else self._element("tid", value.tid)
+            return shown, tid + ("" if value.process is None else self._element("process", value.process))
+        if kind_of(tag) is Kind.TEXT:
+            return shown, shown
+        if kind_of(tag) is Kind.ADDRESSES:
+            words = value.split(STACK_SEPARATOR)
+            return shown, " ".join(str(int(word, 16)) if _HEX.fullmatch(word) else escape(word) for word in words)
+        return shown, ""
+
+
+class _Chunk:
+    """Distinct values of a part of a column, by first appearance or by size, and where they stand."""
+
+    __slots__ = ("distinct", "first_rows", "inverse")
+
+    def __init__(
+        self, distinct: list[CellValue | int], first_rows: list[int], inverse: npt.NDArray[np.integer]
+    ) -> None:
+        self.distinct = distinct
+        self.first_rows = first_rows
+        self.inverse = inverse
+        """Shape (rows,): index into `distinct`; its length where there is no value."""
+
+
+class _Cells:
+    """One column."""
+
+    def __init__(self, column: Column, cells: Cells) -> None:
+        self._cells = cells
+        self._type = column.engineering_type
+        self._unsigned = is_unsigned(column.engineering_type)
+
+    def tag_of(self, value: CellValue | int) -> str:
+        """Name of the element: the type, or for cells that bring their own, one that reads back as the same."""
+        if self._type != ANY:
+            return self._type
+        if isinstance(value, int):
+            return "uint64" if value >= 0 else "int64"
+        return "process" if isinstance(value, Process) else "thread" if isinstance(value, Thread) else "string"
+
+    def chunk(self, part: slice) -> _Chunk:
+        """The values of these rows."""
+        if isinstance(self._cells, IntegerCells):
+            raw: npt.NDArray[Any] = self._cells.values[part]
+            raw = raw.astype(np.uint64) if self._unsigned else raw
+            valid = self._cells.valid[part]
+        else:
+            raw = self._cells.codes[part]
+            valid = raw >= 0
+        present = np.flatnonzero(valid)
+        values, first, inverse = np.unique(raw[present], return_index=True, return_inverse=True)
+        everywhere = np.full(len(raw), len(values), dtype=np.int64)
+        everywhere[present] = inverse
+        found: list[Any] = values.tolist()
+        if not isinstance(self._cells, IntegerCells):
+            texts = self._cells.values
+            found = [texts[code] for code in found]
+        return _Chunk(found, present[first].tolist(), everywhere)
