@@ -9,15 +9,13 @@ import pytest
 from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
+from tracekit.detectors.framework import Reference
+from tracekit.detectors.outcomes import Cost, Evidence, Metric
 from tracekit.report.checks import order_checks
 from tracekit.report.model import (
     Check,
-    CostInfo,
     CoverageInfo,
-    EvidenceInfo,
-    MetricInfo,
     RecordingInfo,
-    Reference,
     Report,
     TableInfo,
     ToolInfo,
@@ -89,15 +87,15 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
         "fix": FIX if found else "",
         "record": "Record the feature for longer." if outcome == "insufficient_data" else "",
         "metrics": (
-            MetricInfo("loads per prediction", 1.0, "ratio", 0.5, "above"),
-            MetricInfo("mean load", 17_170_000.0, "ns", None, None),
-            MetricInfo("loads used at most once", None, "share", 0.8, "above"),
+            Metric("loads per prediction", 1.0, "ratio", 0.5, "above"),
+            Metric("mean load", 17_170_000.0, "ns", None, None),
+            Metric("loads used at most once", None, "share", 0.8, "above"),
         )
         if found
         else (),
-        "cost": CostInfo(1_270_000_000, 0.69, "Time covered by the reloads.") if found else None,
+        "cost": Cost(1_270_000_000, 0.69, "Time covered by the reloads.") if found else None,
         "evidence": tuple(
-            EvidenceInfo(n * 137_000_000, n * 137_000_000 + 17_170_000 + n, model, "Load", "coreml-os-signpost", n)
+            Evidence(n * 137_000_000, n * 137_000_000 + 17_170_000 + n, model, "Load", "coreml-os-signpost", n)
             for n in range(1, 13)
         )
         if found
@@ -206,7 +204,7 @@ def full() -> Report:
         check(
             "finding",
             model=name,
-            cost=CostInfo(1_300_000_000 - n * 10_000_000, 0.69 - n * 0.1, "Time covered by the reloads."),
+            cost=Cost(1_300_000_000 - n * 10_000_000, 0.69 - n * 0.1, "Time covered by the reloads."),
             severity=("critical", "critical", "high", "high", "medium", "medium")[n],
         )
         for n, name in enumerate(STYLES)
@@ -219,7 +217,7 @@ def full() -> Report:
             title="Inputs are copied and cast around each request",
             severity="low",
             summary="Copies take 8.2 % of each prediction.",
-            cost=CostInfo(43_000_000, 0.082, "Copy time."),
+            cost=Cost(43_000_000, 0.082, "Copy time."),
         ),
         *(check("passed", "excess-data-copies", name) for name in STYLES[:2]),
         check("insufficient_data", "concurrent-predictions", "Mosaic"),

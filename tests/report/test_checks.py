@@ -22,7 +22,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.report.checks import check_from, order_checks
-from tracekit.report.model import Check, CostInfo
+from tracekit.report.model import Check
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def finding(share: float = 0.3) -> Finding:
 def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
     check = check_from(DETECTOR, finding())
     assert (check.outcome, check.title, check.severity, check.fix) == ("finding", "The problem", "high", "Do this.")
-    assert check.cost == CostInfo(30, 0.3, "Basis.")
+    assert check.cost == Cost(30, 0.3, "Basis.")
     assert (check.metrics[0].threshold, check.metrics[0].direction) == (0.5, "above")
     assert (len(check.evidence), check.evidence_total) == (1, 9)
     assert check.references[0].url == "https://example.com/talk"
@@ -87,7 +87,7 @@ def test_checks_are_ordered_by_outcome_severity_cost_id_and_model() -> None:
     def made(
         outcome: str, severity: str | None = None, ns: int = 0, name: str = "a", model: str | None = None
     ) -> Check:
-        cost = CostInfo(ns, 0.1, "") if severity else None
+        cost = Cost(ns, 0.1, "") if severity else None
         return Check(name, "", outcome, severity, model, "", "", "", "", (), cost, (), 0, ())
 
     expected = [

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from tracekit.detectors.outcomes import Metric
 from tracekit.report import formatting
-from tracekit.report.model import MetricInfo
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text:
 
 
 def test_a_condition_says_on_which_side_the_problem_is() -> None:
-    assert formatting.condition(MetricInfo("a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
-    assert formatting.condition(MetricInfo("a", 1, "share", 0.8, "below")) == "≤ 80 %"
-    assert formatting.condition(MetricInfo("a", 1, "ratio", None, None)) == ""
+    assert formatting.condition(Metric("a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
+    assert formatting.condition(Metric("a", 1, "share", 0.8, "below")) == "≤ 80 %"
+    assert formatting.condition(Metric("a", 1, "ratio", None, None)) == ""
 
 
 def test_lists_read_as_in_a_sentence() -> None:

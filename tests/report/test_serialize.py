@@ -17,10 +17,11 @@ import pytest
 from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
-from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
+from tracekit.detectors import framework, outcomes
+from tracekit.detectors.outcomes import OUTCOME_NAMES, Cost, Evidence, Metric, Severity
 from tracekit.recording.table import TableState
 from tracekit.report import model
-from tracekit.report.model import CoverageInfo, MetricInfo, Report
+from tracekit.report.model import CoverageInfo, Report
 from tracekit.report.serialize import to_dict, to_json
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 
@@ -31,10 +32,10 @@ CLASSES: dict[str, type] = {
     "recording": model.RecordingInfo,
     "table": model.TableInfo,
     "coverage": model.CoverageInfo,
-    "metric": model.MetricInfo,
-    "cost": model.CostInfo,
-    "evidence": model.EvidenceInfo,
-    "reference": model.Reference,
+    "metric": outcomes.Metric,
+    "cost": outcomes.Cost,
+    "evidence": outcomes.Evidence,
+    "reference": framework.Reference,
     "check": model.Check,
     "summary": model.Summary,
     "aggregation": AggregationRow,
@@ -76,7 +77,8 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
-    known = {"AggregationRow": AggregationRow, "ModelSummary": ModelSummary, "Statistics": Statistics}
+    classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, framework.Reference)
+    known = {each.__name__: each for each in classes}
     for field, hint in typing.get_type_hints(CLASSES[name], localns=known).items():
         part = SCHEMA["$defs"][name]["properties"][field]
         kinds = part.get("type", [])
@@ -133,7 +135,7 @@ def test_keys_stand_in_the_order_of_the_architecture(full: Report) -> None:
 
 def test_numbers_of_numpy_become_plain_and_infinite_ones_null(full: Report) -> None:
     metrics = tuple(
-        MetricInfo("a", value, "ratio", None, None)
+        Metric("a", value, "ratio", None, None)
         for value in (np.int64(3), np.float64(0.1) + np.float64(0.2), float("nan"), float("inf"))
     )
     report = replace(full, checks=(replace(full.checks[0], metrics=metrics), *full.checks[1:]))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tracekit.detectors.outcomes import Cost
 from tracekit.report.checks import order_checks
-from tracekit.report.model import Check, CostInfo, Report
+from tracekit.report.model import Check, Report
 from tracekit.report.verdict import summarise
 
 
 def check(
     outcome: str, summary: str = "", severity: str | None = None, model: str | None = "Net", title: str = "It is slow"
 ) -> Check:
-    cost = CostInfo(1, 0.1, "") if severity else None
+    cost = Cost(1, 0.1, "") if severity else None
     return Check("id", title, outcome, severity, model, summary, "", "", "", (), cost, (), 0, ())
 
 

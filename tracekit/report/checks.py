@@ -15,7 +15,7 @@ from tracekit.detectors.outcomes import (
     Severity,
     severity_of,
 )
-from tracekit.report.model import Check, CostInfo, EvidenceInfo, MetricInfo, Reference
+from tracekit.report.model import Check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,11 +42,11 @@ def check_from(detector: Detector[Any], outcome: Outcome) -> Check:
         why=detector.why,
         fix=detector.fix.strip() if found else "",
         record=outcome.record if isinstance(outcome, InsufficientData) else "",
-        metrics=_metrics(outcome),
-        cost=CostInfo(found.cost.ns, found.cost.share, found.cost.basis) if found else None,
-        evidence=_evidence(found) if found else (),
+        metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
+        cost=found.cost if found else None,
+        evidence=found.evidence if found else (),
         evidence_total=max(found.evidence_total, len(found.evidence)) if found else 0,
-        references=tuple(Reference(reference.title, reference.url) for reference in detector.references),
+        references=detector.references,
     )
 
 
@@ -70,32 +70,3 @@ def _summary(outcome: Outcome) -> str:
             return outcome.reason
         case DetectorFailed():
             return outcome.error
-
-
-def _metrics(outcome: Outcome) -> tuple[MetricInfo, ...]:
-    if not isinstance(outcome, Finding | Passed):
-        return ()
-    return tuple(
-        MetricInfo(
-            name=metric.name,
-            value=metric.value,
-            unit=metric.unit,
-            threshold=metric.threshold,
-            direction=str(metric.direction) if metric.direction else None,
-        )
-        for metric in outcome.metrics
-    )
-
-
-def _evidence(finding: Finding) -> tuple[EvidenceInfo, ...]:
-    return tuple(
-        EvidenceInfo(
-            start_ns=evidence.start_ns,
-            end_ns=evidence.end_ns,
-            model=evidence.model,
-            label=evidence.label,
-            table=evidence.table,
-            row=evidence.row,
-        )
-        for evidence in finding.evidence
-    )

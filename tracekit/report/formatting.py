@@ -12,7 +12,7 @@ from tracekit.units import format_duration, format_share
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tracekit.report.model import EvidenceInfo, MetricInfo
+    from tracekit.detectors.outcomes import Evidence, Metric
 
 ABSENT = "–"
 """Stands for None."""
@@ -50,7 +50,7 @@ def moment(ns: int) -> str:
     return f"{sign}{lead}{minutes:02d}:{seconds:02d}.{millis:03d}"
 
 
-def span(evidence: EvidenceInfo) -> str:
+def span(evidence: Evidence) -> str:
     """Start and duration of an interval: `00:01.234 (17.17 ms)`."""
     return f"{moment(evidence.start_ns)} ({format_duration(evidence.end_ns - evidence.start_ns)})"
 
@@ -69,7 +69,7 @@ def quantity(value: float | None, unit: str) -> str:
     return number if unit == "ratio" else f"{number} {unit}"
 
 
-def condition(metric: MetricInfo) -> str:
+def condition(metric: Metric) -> str:
     """The limit at which a metric is a problem, for example `≥ 0.5`; empty where it has none."""
     if metric.threshold is None or metric.direction is None:
         return ""

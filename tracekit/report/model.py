@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.models import ModelSummary
+    from tracekit.detectors.framework import Reference
+    from tracekit.detectors.outcomes import Cost, Evidence, Metric
 
 SCHEMA_VERSION = 1
 
@@ -80,46 +82,6 @@ class CoverageInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricInfo:
-    """A measured value of a check."""
-
-    name: str
-    value: float | int | None
-    unit: str
-    threshold: float | int | None
-    direction: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class CostInfo:
-    """The time that the fix could win back at most."""
-
-    ns: int
-    share: float
-    basis: str
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceInfo:
-    """An exact interval that shows the finding."""
-
-    start_ns: int
-    end_ns: int
-    model: str | None
-    label: str
-    table: str
-    row: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """Where a fact or an advice comes from."""
-
-    title: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class Check:
     """The answer of one detector for one model, or for the whole recording."""
 
@@ -137,9 +99,9 @@ class Check:
     """Markdown with code: the API to call. Empty unless the outcome is `finding`."""
     record: str
     """What to record so that it can be judged. Empty unless the outcome is `insufficient_data`."""
-    metrics: tuple[MetricInfo, ...]
-    cost: CostInfo | None
-    evidence: tuple[EvidenceInfo, ...]
+    metrics: tuple[Metric, ...]
+    cost: Cost | None
+    evidence: tuple[Evidence, ...]
     evidence_total: int
     references: tuple[Reference, ...]
 
