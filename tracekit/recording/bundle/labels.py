@@ -48,6 +48,7 @@ class Labels:
         self._types = types
         self._texts = texts
         self._spent = 0
+        self._known: dict[int, str] = {}
 
     def texts(self, references: Int64Array) -> list[str]:
         """Text of each array. Raises `DamageError`."""
@@ -113,13 +114,21 @@ class Labels:
         present = distinct != NOTHING if part_type.storage is not Storage.PACKED else np.ones(len(distinct), np.bool_)
         texts = np.full(len(distinct), NO_VALUE, object)
         if part_type.storage is Storage.TYPED:
-            texts[present] = self._composed(_references(distinct[present]), depth + 1)
+            texts[present] = self._inner(_references(distinct[present]), depth + 1)
         else:
             if part_type.storage is Storage.ARRAY:
                 _references(distinct[present])
             texts[present] = self._texts(part_type, distinct[present])
         found: list[str] = texts[place].tolist()
         return found
+
+    def _inner(self, references: Int64Array, depth: int) -> list[str]:
+        """Texts of labels inside labels, each composed once: it may stand in many places at once."""
+        wanted: list[int] = references.tolist()
+        unknown = [reference for reference in wanted if reference not in self._known]
+        texts = self._composed(np.array(unknown, np.int64), depth)
+        self._known.update(zip(unknown, texts, strict=True))
+        return [self._known[reference] for reference in wanted]
 
     def _type(self, number: int) -> EngineeringType:
         found = self._types[number] if number < len(self._types) else None

@@ -206,7 +206,7 @@ class _Schema:
 
 def _read_schema(data: bytes) -> _Schema:
     schema = _Schema()
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("utf-8")
 
     def element(tag: str, attributes: dict[str, str]) -> None:
         if tag == "schema" and not schema.name:

@@ -1,0 +1,116 @@
+"""Property lists and keyed archives, sound and hostile."""
+
+from __future__ import annotations
+
+import plistlib
+import struct
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tracekit.recording.bundle.archive import read_archive, read_plist
+from tracekit.recording.bundle.damage import DamageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VALUES = st.recursive(
+    st.integers(-(2**63), 2**64 - 1) | st.text(max_size=20) | st.booleans() | st.binary(max_size=20),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=5), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_every_sound_binary_list_is_read(value: object) -> None:
+    assert read_plist(plistlib.dumps(value, fmt=plistlib.FMT_BINARY), "it") == value
+
+
+@settings(deadline=None)
+@given(VALUES, st.data())
+def test_a_changed_list_is_read_or_refused_and_nothing_else(value: object, data: st.DataObject) -> None:
+    changed = bytearray(plistlib.dumps(value, fmt=plistlib.FMT_BINARY))
+    for _ in range(data.draw(st.integers(1, 4))):
+        changed[data.draw(st.integers(0, len(changed) - 1))] = data.draw(st.integers(0, 255))
+    with suppress(DamageError):
+        read_plist(bytes(changed[: data.draw(st.integers(0, len(changed)))]), "it")
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=200))
+@example(b"")
+@example(b"bplist00")
+@example(b"<?xml version='1.0' encoding='utf-99'?><plist/>")
+def test_bytes_of_any_kind_are_read_or_refused(data: bytes) -> None:
+    for content in (data, b"bplist00" + data, b"<plist>" + data):
+        with suppress(DamageError):
+            read_plist(content, "it")
+
+
+def test_a_list_with_entities_is_refused() -> None:
+    hostile = b'<!DOCTYPE plist [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;">]><plist><string>&b;</string></plist>'
+    with pytest.raises(DamageError):
+        read_plist(hostile, "it")
+
+
+def test_objects_that_share_bytes_are_refused() -> None:
+    """Thirty thousand objects of a small file, each of them the whole rest of it, would take a gigabyte."""
+    count = 30_000
+    text = b"\x5f\x12" + struct.pack(">I", 60_000) + b"a" * 60_000
+    array = b"\xaf\x12" + struct.pack(">I", count) + b"".join(struct.pack(">H", n + 1) for n in range(count))
+    body = b"bplist00" + array
+    table = len(body) + len(text)
+    offsets = struct.pack(">I", 8) + struct.pack(">I", len(body)) * count
+    trailer = struct.pack(">6xBBQQQ", 4, 2, count + 1, 0, table)
+    with pytest.raises(DamageError, match="no readable property list"):
+        read_plist(body + text + offsets + trailer, "it")
+
+
+def test_references_are_followed_one_at_a_time(archive: Any) -> None:
+    root = {"name": ("NSMutableString", {"NS.string": "run"}), "list": [1, "two"], "none": "$null", "count": "12"}
+    found = read_archive(archive.dump(root), "it")
+    fields = found.mapping(found.top["root"])
+    assert found.text(fields["name"]) == "run"
+    assert [found.value(each) for each in found.items(fields["list"])] == [1, "two"]
+    assert found.value(fields["none"]) is None
+    assert found.number(fields["count"]) == 12
+    assert found.text(fields["list"]) is None
+
+
+def test_a_graph_that_refers_to_itself_costs_nothing() -> None:
+    objects = ["$null", {"NS.keys": [plistlib.UID(2)], "NS.objects": [plistlib.UID(1)]}, "me"]
+    whole = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(1)}, "$objects": objects}
+    found = read_archive(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY), "it")
+    step = found.top["root"]
+    for _ in range(100):
+        step = found.mapping(step)["me"]
+    assert step == plistlib.UID(1)
+
+
+@pytest.mark.parametrize(
+    ("objects", "ask"),
+    [
+        (["$null"], lambda found: found.value(plistlib.UID(5))),
+        (["$null", plistlib.UID(1)], lambda found: found.value(plistlib.UID(1))),
+        (["$null", "text"], lambda found: found.mapping(plistlib.UID(1))),
+        (["$null", "text"], lambda found: found.items(plistlib.UID(1))),
+        (["$null", {"NS.keys": [1], "NS.objects": []}], lambda found: found.mapping(plistlib.UID(1))),
+        (["$null", {"NS.keys": 1, "NS.objects": []}], lambda found: found.mapping(plistlib.UID(1))),
+        (["$null", {"$0": 1 << 60}], lambda found: found.mapping(plistlib.UID(1))),
+    ],
+)
+def test_what_contradicts_itself_is_damage(objects: list[object], ask: Callable[[Any], object]) -> None:
+    whole = {"$archiver": "NSKeyedArchiver", "$top": {}, "$objects": objects}
+    found = read_archive(plistlib.dumps(whole, fmt=plistlib.FMT_BINARY), "it")
+    with pytest.raises(DamageError, match="it "):
+        ask(found)
+
+
+@pytest.mark.parametrize("whole", [[], {}, {"$archiver": "NSKeyedArchiver"}, {"$archiver": "other", "$objects": [1]}])
+def test_other_lists_are_no_keyed_archive(whole: object) -> None:
+    with pytest.raises(DamageError, match="keyed archive"):
+        read_archive(plistlib.dumps(whole), "it")
