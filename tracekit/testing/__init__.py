@@ -1,11 +1,12 @@
 """Recordings with known contents, to test detectors and readers with.
 
-Describe what happened as a `Scenario`, write it with `write_export`, and compare what an analysis finds with
-`ground_truth`. Nothing here uses the rest of tracekit, so the two cannot share a mistake.
+Describe what happened as a `Scenario`, write it with `write_export` or `write_bundle`, and compare what an analysis
+finds with `ground_truth`. Nothing here uses the rest of tracekit, so the two cannot share a mistake.
 """
 
 from __future__ import annotations
 
+from tracekit.testing.bundle import write_bundle
 from tracekit.testing.draws import Draws
 from tracekit.testing.expectations import Expected
 from tracekit.testing.export_xml import write_export, write_single_export
@@ -28,6 +29,7 @@ __all__ = [
     "SignpostRow",
     "StateRow",
     "ground_truth",
+    "write_bundle",
     "write_export",
     "write_single_export",
 ]

@@ -10,7 +10,7 @@ import pytest
 
 from tracekit.testing.ground_truth import ground_truth
 from tracekit.testing.samples import SAMPLES
-from tracekit.testing.samples.__main__ import write_samples
+from tracekit.testing.samples.__main__ import write_bundle_samples, write_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -216,3 +216,16 @@ def test_the_tool_that_may_not_be_watched_leaves_only_the_hardware(
     assert len(engine.rows) > 400
     (gpu,) = read_export(folder / "metal-gpu-intervals.xml")
     assert not any("embed-images" in (process or "") for process in gpu.texts("process"))
+
+
+def test_bundles_of_all_samples_are_written_again_byte_for_byte(tmp_path: Path) -> None:
+    def files() -> dict[str, bytes]:
+        paths = [path for path in tmp_path.rglob("*") if path.is_file()]
+        return {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in paths}
+
+    write_bundle_samples(tmp_path)
+    first = files()
+    assert {name.partition("/")[0] for name in first} == {f"{name}.trace" for name in SAMPLES}
+    (tmp_path / f"{next(iter(SAMPLES))}.trace" / "left over").touch()
+    write_bundle_samples(tmp_path)
+    assert files() == first

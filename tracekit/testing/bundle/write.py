@@ -1,0 +1,151 @@
+"""Write scenarios as native `.trace` bundles, in the layout of Instruments 16.
+
+X.trace/
+  open.creq, form.template, TraceN.run/, instrument_data/      what is said of the document and its runs
+  corespace/runN/core/                                         tables and shared values of run N
+
+The same scenario gives the same bytes with one version of zlib. A bundle holds the tables whose rows a scenario knows;
+names of processes that `Scenario.processes` does not list are in `form.template` alone.
+"""
+
+from __future__ import annotations
+
+import plistlib
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.testing.bundle.archive import Coded, MutableText, archive
+from tracekit.testing.bundle.facts import configuration, instrument_files, run_information, run_issues
+from tracekit.testing.bundle.stores import store_files, table_list
+from tracekit.testing.bundle.types import TYPE_LIST, TYPES
+from tracekit.testing.bundle.values import Values
+from tracekit.testing.cells import Column, TableContent, Thread
+from tracekit.testing.scenario import Scenario
+from tracekit.testing.tables import main_thread, tables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.testing.cells import Cell
+
+_THREAD_INFO = tuple(
+    Column(*texts)
+    for texts in (
+        ("time", "Timestamp", "event-time"),
+        ("pid", "Process ID", "pid"),
+        ("tid", "Thread ID", "tid"),
+        ("process", "Process", "process"),
+        ("thread", "Thread", "thread"),
+        ("name", "Name", "thread-name"),
+        ("main-thread", "Main Thread", "boolean"),
+    )
+)
+
+_DOCUMENT_VERSION = 5
+CORE = "corespace/"
+"""Folder of all tables; files outside it are never compressed."""
+
+
+def write_bundle(
+    scenario: Scenario | Sequence[Scenario], path: Path | str, *, form_template: bool = True, compressed: bool = True
+) -> Path:
+    """Write a recording as a folder at `path`, which must not exist and should end in `.trace`. Returns the path.
+
+    Several scenarios become the runs of one recording. Without `form_template` the run information is left out, as in
+    most public bundles. Without `compressed` the files below `corespace` are stored as they are.
+
+    Raises FileExistsError where there is something at `path`.
+    """
+    path = Path(path)
+    runs = [scenario] if isinstance(scenario, Scenario) else list(scenario)
+    path.mkdir(parents=True)
+    for name, content in bundle_files(runs, form_template=form_template).items():
+        target = path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        packed = compressed and name.startswith(CORE) and not name.endswith("MANIFEST.plist")
+        target.write_bytes(zlib.compress(content) if packed else content)
+    return path
+
+
+def bundle_files(runs: Sequence[Scenario], *, form_template: bool = True) -> dict[str, bytes]:
+    """All files of a bundle by path, nothing compressed."""
+    files: dict[str, bytes] = {}
+    shared = []
+    mnemonics: set[str] = set()
+    for number, run in enumerate(runs, start=1):
+        values = Values()
+        shared.append(values)
+        tables = _tables(run)
+        mnemonics |= {column.type for table in tables for column in table.columns}
+        core = f"{CORE}run{number}/core"
+        for store, table in enumerate(tables):
+            folder = f"{core}/stores/indexed-store-{store}"
+            files |= {f"{folder}/{name}": content for name, content in store_files(table, values).items()}
+        files[f"{core}/table-manager/tables.plist"] = table_list(tables, number)
+        files[f"{core}/core-config/exposedTableInfo.plist"] = configuration(run)
+        files |= {f"{core}/uniquing/{name}": content for name, content in _shared_files(values).items()}
+        files[f"Trace{number}.run/RunIssues.storedata"] = run_issues()
+    files |= instrument_files(runs)
+    files["open.creq"] = _requirements(mnemonics)
+    files[f"{CORE}MANIFEST.plist"] = _manifest(files)
+    if form_template:
+        files["form.template"] = run_information(runs, shared)
+    return files
+
+
+def _tables(run: Scenario) -> list[TableContent]:
+    """Tables of a run. `thread-info` is not among the rows of scenarios, and tells which thread is the main one."""
+    tables = [table for _, table in tables_of(run)]
+    if "thread-info" in run.missing:
+        return tables
+    cells = dict.fromkeys(cell for table in tables for row in table.rows for cell in row)
+    threads = dict.fromkeys((main_thread(run.target), *(cell for cell in cells if isinstance(cell, Thread))))
+    rows = tuple(map(_thread_row, threads))
+    return [*tables, TableContent("thread-info", (), _THREAD_INFO, rows)]
+
+
+def _thread_row(thread: Thread) -> tuple[Cell, ...]:
+    # The main thread has no name of its own in real recordings.
+    return 0, thread.process.pid, thread.tid, thread.process, thread, None, int(thread.name == "Main Thread")
+
+
+def _shared_files(values: Values) -> dict[str, bytes]:
+    """Files of the shared values of a run, by path below `uniquing`."""
+    names = {
+        "strings": "strings",
+        "arrayUniquer": "arrayUniquer",
+        "typedArrayUniquer": "typedArrayUniquer",
+        "etypeMap": "EngineeringTypes.etypes",
+        "nextUniqueIdentifier": 0,
+    }
+    files = {
+        "TOC": archive(root=Coded("XRAnalysisCoreObjectRegistryTOC", names)),
+        "strings": plistlib.dumps(list(values.strings), fmt=plistlib.FMT_XML),
+        "EngineeringTypes.etypes": archive(root=list(map(MutableText, TYPE_LIST))),
+    }
+    for folder, arrays in (("arrayUniquer", values.arrays), ("typedArrayUniquer", values.labels)):
+        index, data = arrays.files()
+        files |= {f"{folder}/integeruniquer.index": index, f"{folder}/integeruniquer.data": data}
+    return files
+
+
+def _requirements(mnemonics: Iterable[str]) -> bytes:
+    """`open.creq`: what a reader must know of."""
+    topology = "The stored data contains storage topology not yet implemented by this version."
+    entries: dict[str, list[object]] = {
+        "com.apple.dt.ac.topology.XRT64_CC32_R_TypeID": [1, topology],
+        "com.apple.dt.ac.topology.XRTD64_CC32_R_TypeID": [1, topology],
+        "com.apple.dt.path-manager.compression": [1, "The data is compressed."],
+        "com.apple.dt.trace": [_DOCUMENT_VERSION, "This document was saved by a newer version of Instruments."],
+    }
+    for mnemonic in mnemonics:
+        sentence = f"This version does not support the new engineering type '{mnemonic}'."
+        entries[f"com.apple.dt.etype.{TYPES[mnemonic].id}"] = [1, sentence]
+    return plistlib.dumps(entries, fmt=plistlib.FMT_XML)
+
+
+def _manifest(paths: Iterable[str]) -> bytes:
+    """Folders below `corespace`."""
+    folders = sorted({path.rpartition("/")[0].removeprefix(CORE) for path in paths if path.startswith(CORE)})
+    return plistlib.dumps({"compressed-paths": folders, "paths": folders}, fmt=plistlib.FMT_XML)
