@@ -111,3 +111,13 @@ def test_each_row_counts_as_often_as_in_the_table_that_holds_it_most_often(make,
     assert found == as_text
     once = gathered(gather(recording, ["x"], once=True))
     assert len(once) == len(set(once)) == len(expected)
+
+
+def test_a_column_without_any_value_in_one_table_takes_nothing_from_the_numbers_of_another(make):
+    one, other = make.table("x", COLUMNS, (0, None, "a")), make.table("x", COLUMNS, (1, 5, "b"))
+    assert gathered(gather(make.recording(one, other), ["x"])) == [(0, None, "a"), (1, 5, "b")]
+
+
+@pytest.mark.parametrize(("time", "kept"), [(2**50 - 2, 1), (2**50 - 1, 0)])
+def test_the_largest_of_apples_times_means_that_there_is_none(make, time, kept):
+    assert len(gathered(gather(make.recording(make.table("x", COLUMNS, (time, 5, "a"))), ["x"]))) == kept

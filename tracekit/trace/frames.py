@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from tracekit.errors import MissingColumn
-from tracekit.trace.binding import constant, optional_integers, recode, text
+from tracekit.recording.table import CodedCells
+from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level
 
 if TYPE_CHECKING:
@@ -41,11 +41,15 @@ def fixed(column: str, codes: npt.NDArray[np.integer], values: Iterable[str | No
 def durations(table: Table) -> Int64Array:
     """Durations in ns: shape (rows,). 0 where a cell holds none: Apple's own sentinel for durations is 0.
 
-    Raises `MissingColumn` where a table with rows has no such column: none of its durations would be known.
+    Raises `MissingColumn` where a table with rows has no such column, and `UnreadableRecording` where the column
+    holds something else than numbers: none of its durations would be known.
     """
-    if table.rows and not table.has("duration"):
-        raise MissingColumn(table.schema, "duration", tuple(column.mnemonic for column in table.columns))
-    return optional_integers(table, "duration").values
+    if not table.rows:
+        return optional_integers(table, "duration").values
+    cells = table.column("duration")
+    if isinstance(cells, CodedCells) and not cells.values:
+        return np.zeros(table.rows, np.int64)
+    return required_integers(table, "duration").values
 
 
 def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) -> pd.DataFrame:

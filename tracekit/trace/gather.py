@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
 """Engineering types that only say how Instruments draws a row: they differ between tables that show the same row."""
 
-_FARTHEST_NS = 1 << 50
-"""Instruments' times have 50 bits (13 days); what lies beyond is no time, and sums of such values could overflow."""
+_FARTHEST_NS = (1 << 50) - 1
+"""Instruments' times have 50 bits (13 days). The largest means that there is no time; what lies beyond is none, and
+sums of such values could overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,8 @@ def _one_table(tables: list[Table]) -> Table:
 
 def _join(parts: Sequence[Cells]) -> Cells:
     """Cells of several tables, one after the other. A column that is numbers in some tables only becomes text."""
+    if any(isinstance(part, IntegerCells) for part in parts):
+        parts = [_as_numbers(part) for part in parts]
     numbers = [part for part in parts if isinstance(part, IntegerCells)]
     if len(numbers) == len(parts):
         return IntegerCells(
@@ -125,6 +128,13 @@ def _join(parts: Sequence[Cells]) -> Cells:
         target = np.array([*(place.setdefault(value, len(place)) for value in part.values), -1], np.int32)
         codes.append(target[part.codes])
     return CodedCells(np.concatenate(codes), tuple(place))
+
+
+def _as_numbers(cells: Cells) -> Cells:
+    """Cells without any value as numbers: what they would hold is not known."""
+    if isinstance(cells, IntegerCells) or cells.values:
+        return cells
+    return IntegerCells(np.zeros(len(cells), np.int64), np.zeros(len(cells), np.bool_))
 
 
 def take_cells(cells: Cells, index: npt.NDArray[np.intp]) -> Cells:

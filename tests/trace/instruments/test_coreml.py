@@ -1,6 +1,6 @@
 import pytest
 
-from tracekit.errors import MissingColumn
+from tracekit.errors import MissingColumn, UnreadableRecording
 from tracekit.trace.build import build_trace
 from tracekit.trace.gather import gather
 from tracekit.trace.instruments.coreml import SCHEMAS, bind
@@ -108,3 +108,14 @@ def test_a_row_with_a_duration_that_none_can_be_is_left_out_and_one_without_has_
     found = events(make, make.coreml((0, -5, "CPU", "n"), (1, 2**50, "CPU", "n"), (2, None, "CPU", "n")))
     assert list(found["start_ns"]) == [2]
     assert list(found["duration_ns"]) == [0]
+
+
+def test_durations_that_are_no_numbers_are_refused_by_name(make):
+    names = ("start", "duration", "event-label", "model-name")
+    with pytest.raises(UnreadableRecording, match="'duration' of table 'coreml-os-signpost' does not hold numbers"):
+        events(make, make.table("coreml-os-signpost", names, (0, "5000", "Prediction", "n")))
+
+
+def test_a_column_of_durations_without_any_value_holds_none(make):
+    found = events(make, make.coreml((0, None, "CPU", "n"), (1, None, "CPU", "n")))
+    assert list(found["duration_ns"]) == [0, 0]
