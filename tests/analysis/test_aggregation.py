@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.aggregation import SORT_COLUMNS, aggregate, aggregate_hardware, sort_rows
+from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS, aggregate, aggregate_hardware, sort_rows
 from tracekit.errors import UsageError
 
 
@@ -133,3 +133,19 @@ def test_no_row_is_lost_whatever_it_names_and_order_does_not_matter(frame, trace
     assert {row[:3]: row[3:] for row in found} == {key: (count[key], total[key]) for key in count}
     assert len(found) == len(count)
     assert build(random.sample(drawn, len(drawn))) == found
+
+
+def test_rows_without_an_event_are_called_so(frame, trace_of):
+    (row,) = aggregate(trace_of(frame((0, 5), kind="other", label=[None])))
+    assert (row.label, row.statistics.count) == (NO_EVENT, 1)
+
+
+def test_nested_hardware_rows_are_not_counted_with_those_around_them(frame, trace_of):
+    hardware = frame(
+        (0, 9), (0, 4), (4, 9), (20, 23), lane="gpu", kind="gpu_exec", model=None, level=None, depth=[0, 1, 1, None]
+    )
+    rows = [
+        (row.label, row.statistics.count, row.statistics.total_ns)
+        for row in aggregate_hardware(trace_of(frame(), hardware=hardware))
+    ]
+    assert rows == [("GPU execution", 2, 12), ("GPU execution, nested", 2, 9)]

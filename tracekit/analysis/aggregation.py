@@ -27,7 +27,8 @@ class AggregationRow:
 
     lane: str
     label: str
-    """Event as recorded. For the hardware lanes a title of the kind, since their labels name single pieces of work."""
+    """Event as recorded, `NO_EVENT` where none is. For the hardware lanes a title of the kind, since their labels name
+    single pieces of work."""
     kind: str
     guessed: bool
     model: str | None
@@ -47,6 +48,9 @@ HARDWARE_TITLES: dict[str, str] = {
     Kind.MPS_DISPATCH: "MPS graph dispatch",
 }
 """What rows of the hardware lanes are called in the aggregation."""
+
+NO_EVENT = "no event named"
+"""What stands for the event of rows whose cell holds none."""
 
 SORT_COLUMNS: dict[str, str] = {
     "total": "total_ns",
@@ -77,11 +81,18 @@ def aggregate(trace: Trace) -> tuple[AggregationRow, ...]:
 def aggregate_hardware(trace: Trace) -> tuple[AggregationRow, ...]:
     """The Neural Engine, GPU and MPS lanes by lane, kind and model, largest total first. O(n log n).
 
-    Work of other processes stands apart, so that it is never taken for the target's.
+    Work of other processes stands apart, so that it is never taken for the target's. So do rows nested in others of
+    their lane (depth 1 and more): together with those they would be counted twice.
     """
     rows: list[AggregationRow] = []
     foreign = (trace.hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
-    for chosen, ending in ((~foreign, ""), (foreign, ", other processes")):
+    nested = (trace.hardware["depth"].fillna(0) > 0).to_numpy(dtype=bool)
+    for chosen, ending in (
+        (~foreign & ~nested, ""),
+        (~foreign & nested, ", nested"),
+        (foreign & ~nested, ", other processes"),
+        (foreign & nested, ", other processes, nested"),
+    ):
         frame = trace.hardware[chosen]
         rows.extend(
             replace(row, label=f"{HARDWARE_TITLES.get(row.kind, row.kind)}{ending}")
@@ -120,7 +131,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_]) -> Iterat
         warm = members[~cold[members]]
         yield AggregationRow(
             lane=str(key["lane"]),
-            label=str(key[name]),
+            label=key[name] if isinstance(key[name], str) else NO_EVENT,
             kind=str(key["kind"]),
             guessed=bool(key["guessed"]),
             model=key["model"] if isinstance(key["model"], str) else None,
