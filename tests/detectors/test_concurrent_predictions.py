@@ -114,3 +114,8 @@ def test_different_models_do_not_add_up(scenario, judge):
         for name in ("A", "B", "C", "D"):
             scenario.predict(Model(name), k * 50 * MS, 40 * MS)
     assert all(isinstance(outcome, Passed) for outcome in judge(scenario, ID).values())
+
+
+def test_predictions_without_durations_are_not_judged(scenario, judge):
+    steady(scenario, 0, 20, 0, 10 * MS)
+    assert isinstance(judge(scenario, ID)["Captions"], InsufficientData)

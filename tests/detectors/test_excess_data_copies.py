@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
-from tracekit.testing.rows import Model
+from tracekit.testing.rows import DATA, CoreMLRow, Model
 from tracekit.testing.scenario import Prediction, Scenario
 
 ID = "excess-data-copies"
@@ -126,3 +126,23 @@ def test_rows_of_another_model_are_left_out(scenario, judge):
     outcomes = judge(scenario, ID)
     assert isinstance(outcomes["Sharpen"], Passed)
     assert isinstance(outcomes["Other"], Finding)
+
+
+@pytest.mark.parametrize(
+    ("outside", "expected"), [pytest.param(1 * MS, InsufficientData, id="could decide"), (900 * US, Passed)]
+)
+def test_copies_that_lie_in_no_prediction_leave_it_open_where_they_could_decide(scenario, judge, outside, expected):
+    for prediction in predictions(scenario, 10, 10 * MS, spacing=20 * MS):
+        end = prediction.row.end_ns
+        scenario.coreml.append(CoreMLRow(end + MS, outside, "Input Copy", SHARPEN, DATA))
+    assert isinstance(judge(scenario, ID)["Sharpen"], expected)
+
+
+def test_copies_in_a_stage_that_lies_in_several_predictions_of_its_pipeline_count(scenario, judge):
+    # Two calls of the pipeline at a time, 10 ms apart and 20 ms long; the stage runs where both are in flight.
+    for prediction in predictions(scenario, 10, 20 * MS, spacing=10 * MS)[:-1]:
+        stage = prediction.stage("Encoder", 11 * MS, 8 * MS)
+        stage.event("Input Copy", 0, 5 * MS)
+    found = judge(scenario, ID)["Sharpen"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 9 * 5 * MS

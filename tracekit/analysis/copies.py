@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import clip, union_length_by_group
+from tracekit.intervals import clip, union_length, union_length_by_group
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ class CopySummary:
     """Index labels of the input copies that stand out among the inputs of their call."""
     large_share: float
     """Share of `predicted_ns` that the outstanding input copies cover."""
+    outside_count: int
+    """Copy rows that lie in no prediction of the model and are not counted above."""
+    outside_ns: int
+    """Time that those rows cover."""
 
 
 def summarise_copies(
@@ -51,7 +55,9 @@ def summarise_copies(
     linked = copies["prediction"].isin(predictions.index).to_numpy(dtype=bool)
     ambiguous = (copies["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & ~linked
     # Without predictions there is nothing that an ambiguous row could lie in.
-    copies = copies[linked | (ambiguous & (len(predictions) > 0))]
+    counted = linked | (ambiguous & (len(predictions) > 0))
+    outside, copies = copies[~counted], copies[counted]
+    outside_starts = outside["start_ns"].to_numpy()
     group = _groups(predictions, copies)
     starts, ends = _inside(predictions, copies, group)
     kinds = copies["kind"].to_numpy()
@@ -72,6 +78,8 @@ def summarise_copies(
         rows=labels,
         large_rows=labels[large],
         large_share=covered(large) / predicted if predicted else 0.0,
+        outside_count=len(outside),
+        outside_ns=union_length(outside_starts, outside_starts + outside["duration_ns"].to_numpy()),
     )
 
 

@@ -58,6 +58,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name, f"{format_count(count, 'prediction')}: more than {options.limit} cannot be in flight."
         )
     found = summarise_concurrency(view.predictions, options.limit)
+    if not found.busy_ns:
+        return InsufficientData(
+            view.name,
+            f"None of {format_count(count, 'prediction')} has a duration, so that it is unknown how many overlap.",
+            "Record again, and stop the recording only after the predictions have ended.",
+        )
     if found.max_depth > options.limit and count < options.min_predictions:
         return InsufficientData(
             view.name,
@@ -168,7 +174,8 @@ are not judged when they exceed the limit.
 ## What can look like it and is not
 
 - Throughput jobs that keep two or three calls in flight, so that the device is never idle.
-- Several models, or instances on different devices, at work at the same time: each model is judged by itself.
+- Several models at work at the same time: each model is judged by itself.
+- Several instances of one model on different devices: the instances of a model count together.
 - A batch call, which shows as single predictions in sequence.
 """
 

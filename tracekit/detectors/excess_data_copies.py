@@ -84,8 +84,21 @@ def detect(view: ModelView, options: Options) -> Outcome:
         *(Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
     )
     if not any(metric.reached for metric in metrics):
+        if summary.covered_ns + summary.outside_ns >= options.copy_share * summary.predicted_ns and summary.outside_ns:
+            return _unplaced(view, summary)
         return Passed(view.name, f"Copies take {format_share(summary.share)} of prediction time.", metrics)
     return _finding(view, summary, metrics)
+
+
+def _unplaced(view: ModelView, summary: CopySummary) -> InsufficientData:
+    """The answer where copies that might matter cannot be set against a prediction."""
+    rows = format_count(summary.outside_count, "copy row lies", "copy rows lie")
+    return InsufficientData(
+        view.name,
+        f"{rows} in none of its predictions ({format_duration(summary.outside_ns)}, beside "
+        f"{format_duration(summary.covered_ns)} of copies inside them), so that their share is unknown.",
+        "Record from before the model loads until its predictions have ended.",
+    )
 
 
 def _words(kind: str) -> str:
@@ -147,7 +160,8 @@ median of the other inputs of the same call and at least `large_input_ms`. Rows 
 show which call it was.
 
 At least `min_predictions` predictions are needed. A copy that lies in several overlapping predictions of the model is
-counted once, though not assigned to one of them.
+counted once, though not assigned to one of them. Copies that lie in none are not counted; where they could decide,
+the model is not judged.
 
 ## What can look like it and is not
 

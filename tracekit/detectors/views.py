@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.detectors.framework import ModelView
-from tracekit.trace.events import LOAD_KINDS, Kind, Level
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,7 +27,7 @@ def model_views(trace: Trace) -> tuple[ModelView, ...]:
     called = top[top["kind"].isin([*LOAD_KINDS, Kind.PREDICTION]).to_numpy()]
     names = sorted(str(name) for name in called["model"].dropna().unique())
     owner = top_predictions(activity)
-    data, compute = (_relink(frame, owner) for frame in (trace.data, trace.compute))
+    data, compute = (_relink(frame, owner, activity) for frame in (trace.data, trace.compute))
     return tuple(_view(trace, name, called, data, compute) for name in names)
 
 
@@ -56,13 +56,23 @@ def top_predictions(activity: pd.DataFrame) -> npt.NDArray[np.int64]:
     return owner
 
 
-def _relink(frame: pd.DataFrame, owner: npt.NDArray[np.int64]) -> pd.DataFrame:
-    """`frame` with `prediction` replaced by the outermost prediction."""
+def _relink(frame: pd.DataFrame, owner: npt.NDArray[np.int64], activity: pd.DataFrame) -> pd.DataFrame:
+    """`frame` with `prediction` replaced by the outermost prediction.
+
+    A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
+    """
     linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
     known = linked >= 0
     outer = np.zeros_like(linked)
     outer[known] = owner[linked[known]]
-    return frame.assign(prediction=pd.arrays.IntegerArray(outer, mask=~known))
+    lost = known.copy()
+    lost[known] = (activity["level"] == Level.SUB).to_numpy()[outer[known]]
+    attribution = frame["attribution"].astype(object).to_numpy(copy=True)
+    attribution[lost] = activity["attribution"].astype(object).to_numpy()[outer[lost]]
+    return frame.assign(
+        prediction=pd.arrays.IntegerArray(np.where(lost, 0, outer), mask=~known | lost),
+        attribution=pd.Categorical(attribution, categories=list(map(str, Attribution))),
+    )
 
 
 def _view(trace: Trace, name: str, called: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame) -> ModelView:
