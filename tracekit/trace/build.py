@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tracekit.errors import UnreadableRecording
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage
+from tracekit.trace.doubts import doubts
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, sorted_events
 from tracekit.trace.gather import gather
@@ -84,7 +85,7 @@ def build_trace(recording: Recording) -> Trace:
         models=model_frame(events),
         context=context,
         coverage=coverage(recording, hardware, binding.failures),
-        notes=tuple(binding.notes),
+        notes=(*binding.notes, *doubts(recording, events, hardware)),
     )
 
 

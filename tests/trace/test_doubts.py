@@ -1,0 +1,60 @@
+from dataclasses import replace
+
+import pytest
+
+from tracekit.recording.contents import Run
+from tracekit.trace.build import build_trace
+
+SECOND = 1_000_000_000
+
+
+def notes(recording):
+    return build_trace(recording).notes
+
+
+def of_length(recording, duration_ns):
+    """The recording, with a run of this length."""
+    return replace(recording, run=Run(number=1, duration_ns=duration_ns))
+
+
+def test_an_ordinary_recording_leaves_no_doubt(make):
+    coreml = make.coreml((0, 5, "Load", "a-1"), (10, 5, "Prediction", "a-1"), (11, 0, "Input Copy", "a-1"))
+    engine = make.engine((11, 3, "a_main__Op0_AneInference Prediction"), (20, 3, "Neural Engine Prediction"))
+    assert notes(of_length(make.recording(coreml, engine), 25)) == ()
+    assert notes(make.recording(coreml, engine, toc=False)) == ()
+
+
+def test_core_ml_rows_of_two_files_may_be_of_two_recordings(make):
+    one = replace(make.coreml((0, 5, "Prediction", "a-1")), source="a.xml")
+    other = replace(make.coreml((0, 5, "Prediction", "b-1")), source="b.xml")
+    assert notes(make.recording(one, other)) == ()
+    (note,) = notes(make.recording(one, other, toc=False))
+    assert note.startswith("Core ML rows come from 2 files")
+    assert notes(make.recording(one, replace(other, source="a.xml"), toc=False)) == ()
+
+
+def test_loads_and_predictions_without_a_duration_are_told(make):
+    rows = [(0, None, "Load", "a-1"), (10, 5, "Prediction", "a-1"), (20, 0, "Prediction", "a-1")]
+    assert notes(make.recording(make.coreml(*rows))) == (
+        "2 of 3 loads and predictions have no duration and count as 0 ns.",
+    )
+
+
+@pytest.mark.parametrize(("end", "told"), [(3 * SECOND, False), (3 * SECOND + 1, True)])
+def test_rows_that_end_well_after_the_run_are_told(make, end, told):
+    coreml = make.coreml((0, 5, "Prediction", "a-1"), (end - 5, 5, "Prediction", "a-1"))
+    found = notes(of_length(make.recording(coreml), 2 * SECOND))
+    assert bool(found) is told
+    if told:
+        assert found[0].startswith("1 Core ML row ends after the run did, which took 2.00 s")
+
+
+def test_hardware_rows_of_models_that_core_ml_does_not_name_may_be_of_others(make):
+    engine = make.engine(
+        (1, 3, "a_main__Op0_AneInference"), (9, 3, "b_main__Op0_AneInference"), (20, 3, "b_main__Op1_AneInference")
+    )
+    coreml = make.coreml((0, 5, "Prediction", "a-1"))
+    (note,) = notes(make.recording(coreml, engine))
+    assert note.startswith("2 hardware rows name a model that no Core ML row names")
+    # Without any Core ML row there is nothing to compare with; the coverage says so.
+    assert notes(make.recording(make.coreml(), engine)) == ()

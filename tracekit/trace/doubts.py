@@ -1,0 +1,81 @@
+"""Signs that the tables of a recording do not belong together, or that their numbers are not what they seem.
+
+None of them proves a fault, so rows stay, and a note says what was seen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.recording.table import TableState
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+from tracekit.trace.instruments import coreml
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.recording.contents import Recording
+
+_AFTER_END_NS = 1_000_000_000
+"""How far rows may reach beyond the run. In real recordings of Xcode 16.4 none reaches beyond it at all."""
+
+
+def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame) -> list[str]:
+    """One sentence for each sign. `events` are the Core ML rows, `hardware` those of the hardware. O(rows)."""
+    found = (
+        _several_files(recording),
+        _without_duration(events),
+        _after_the_end(recording.run.duration_ns, events, "Core ML"),
+        _after_the_end(recording.run.duration_ns, hardware, "hardware"),
+        _unknown_models(events, hardware),
+    )
+    return [note for note in found if note]
+
+
+def _several_files(recording: Recording) -> str:
+    """Without a table of contents, nothing tells whether two files are of one recording."""
+    if recording.contents.has_table_of_contents:
+        return ""
+    tables = [table for schema in coreml.SCHEMAS for table in recording.tables(schema)]
+    files = {table.source for table in tables if table.state is TableState.ROWS}
+    if len(files) < 2:
+        return ""
+    return (
+        f"Core ML rows come from {len(files)} files, and without a table of contents nothing tells whether they are of "
+        "one recording."
+    )
+
+
+def _without_duration(events: pd.DataFrame) -> str:
+    calls = events[events["kind"].isin([*LOAD_KINDS, Kind.PREDICTION]).to_numpy(dtype=bool)]
+    count = int((calls["duration_ns"] == 0).sum())
+    if not count:
+        return ""
+    whole = format_count(len(calls), "load or prediction", "loads and predictions")
+    verbs = ("has", "counts") if count == 1 else ("have", "count")
+    return f"{count:,} of {whole} {verbs[0]} no duration and {verbs[1]} as 0 ns."
+
+
+def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:
+    if duration_ns is None:
+        return ""
+    late = int((rows["start_ns"] + rows["duration_ns"] > duration_ns + _AFTER_END_NS).sum())
+    if not late:
+        return ""
+    return (
+        f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the run did, which took "
+        f"{format_duration(duration_ns)}: the table is damaged or of another recording."
+    )
+
+
+def _unknown_models(events: pd.DataFrame, hardware: pd.DataFrame) -> str:
+    """The hardware tables show the whole machine, so a model that Core ML does not name may be anybody's."""
+    named = hardware[hardware["attribution"].eq(Attribution.LABEL).to_numpy(dtype=bool)]
+    unknown = int((~named["model"].isin(events["model"].dropna().unique())).sum())
+    if events.empty or not unknown:
+        return ""
+    return (
+        f"{format_count(unknown, 'hardware row')} {'names' if unknown == 1 else 'name'} a model that no Core ML row "
+        f"names: {'it' if unknown == 1 else 'they'} may be the work of other processes."
+    )
