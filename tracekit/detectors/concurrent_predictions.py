@@ -143,9 +143,9 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
             ns=found.excess_ns,
             share=found.excess_ns / found.busy_ns if found.busy_ns else 0.0,
             basis=(
-                f"Of the time with predictions in flight, the part of those beyond the first {found.limit} (with "
-                f"{2 * found.limit} in flight, half of it); share of the time with predictions in flight. They wait "
-                "during it if the compute unit takes them one by one."
+                f"Time with predictions in flight, of which those beyond the first {found.limit} count (with "
+                f"{2 * found.limit} in flight, half of it); share of all time with predictions in flight. It is won "
+                "as far as they only waited for each other."
             ),
         ),
         evidence=evidence_of(rows),
