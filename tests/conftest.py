@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,3 +38,39 @@ def corpus() -> Path:
 def samples() -> Path:
     """Folder of the sample recordings."""
     return SAMPLES
+
+
+@pytest.fixture
+def standin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put stand-ins for Apple's tools into PATH; called with settings (`export="crash"`), it says what goes wrong."""
+    folder = tmp_path / "standin"
+    folder.mkdir()
+    script = Path(__file__).parent / "standin" / "xctrace.py"
+    for name in ("xcrun", "xctrace", "xcode-select", "codesign"):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I "{script}" {name} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    def set_up(**settings: str) -> None:
+        for name, value in settings.items():
+            monkeypatch.setenv(f"STANDIN_{name.upper()}", value)
+
+    set_up(log=str(folder / "log"))
+    return set_up
+
+
+@pytest.fixture
+def standin_log(tmp_path: Path) -> Callable[[], list[list[str]]]:
+    """The calls that the stand-ins got."""
+    path = tmp_path / "standin" / "log"
+    return lambda: [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.fixture
+def sample_bundle(tmp_path: Path) -> Path:
+    """A bundle that only the stand-in can read."""
+    bundle = tmp_path / "run.trace"
+    shutil.copytree(SAMPLES / "style_transfer_reload", bundle / "tables")
+    (bundle / "form.template").touch()
+    return bundle

@@ -42,6 +42,8 @@ def modules_after(arguments: list[str] | None) -> set[str]:
         ["explain", "--help"],
         ["tables", "--help"],
         ["export", "--help"],
+        ["record", "--help"],
+        ["doctor", "--help"],
     ],
     ids=" ".join,
 )

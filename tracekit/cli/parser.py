@@ -8,14 +8,22 @@ import textwrap
 from typing import TYPE_CHECKING, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import analyze, detectors, explain, export, tables
+from tracekit.cli import analyze, detectors, doctor, explain, export, record, tables
 from tracekit.cli.completion import SHELLS, PrintCompletion
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from tracekit.cli.command import Command
 
-COMMANDS: tuple[Command, ...] = (analyze.COMMAND, tables.COMMAND, export.COMMAND, detectors.COMMAND, explain.COMMAND)
+COMMANDS: tuple[Command, ...] = (
+    analyze.COMMAND,
+    tables.COMMAND,
+    record.COMMAND,
+    export.COMMAND,
+    detectors.COMMAND,
+    explain.COMMAND,
+    doctor.COMMAND,
+)
 """All commands, in the order in which `tracekit --help` lists them."""
 
 EPILOG = """\

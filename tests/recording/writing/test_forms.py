@@ -14,7 +14,7 @@ import pytest
 from tracekit.errors import TracekitError
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState
 from tracekit.recording.writing import cells
-from tracekit.recording.writing.files import FileNames, prepare_folder, whole_file
+from tracekit.recording.writing.files import FileNames, check_folder, make_folder, whole_file
 from tracekit.recording.writing.formats import writer_for
 
 TABLE = Table(
@@ -117,10 +117,14 @@ def test_names_of_files_are_tame_and_differ_where_case_does_not_count() -> None:
 
 
 def test_a_folder_in_use_is_left_alone_unless_forced(tmp_path: Path) -> None:
-    prepare_folder(tmp_path / "new" / "folder", force=False)
+    make_folder(tmp_path / "new" / "folder")
+    check_folder(tmp_path / "new" / "folder", force=False)
+    check_folder(tmp_path / "absent", force=False)
     (tmp_path / "file").touch()
     with pytest.raises(TracekitError, match="not empty"):
-        prepare_folder(tmp_path, force=False)
-    prepare_folder(tmp_path, force=True)
+        check_folder(tmp_path, force=False)
+    check_folder(tmp_path, force=True)
     with pytest.raises(TracekitError, match="no folder"):
-        prepare_folder(tmp_path / "file", force=True)
+        check_folder(tmp_path / "file", force=True)
+    with pytest.raises(TracekitError, match="cannot make"):
+        make_folder(tmp_path / "file" / "inside")

@@ -55,16 +55,15 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         raise TracekitError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def prepare_folder(folder: Path, force: bool) -> None:
-    """Make the folder for the files. Raises `TracekitError` where it cannot be had or, without `force`, is in use.
+def check_folder(folder: Path, force: bool) -> None:
+    """Raise `TracekitError` for a folder that cannot be written into or, without `force`, is in use.
 
     Files of two recordings in one folder would be read as one recording, so what is there already is never added to
     without being told.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        used = any(folder.iterdir())
-    except FileExistsError as error:
+        used = folder.exists() and any(folder.iterdir())
+    except NotADirectoryError as error:
         raise TracekitError(f"cannot write into {folder}: it is no folder") from error
     except OSError as error:
         raise TracekitError(f"cannot write into {folder}: {error.strerror or error}") from error
@@ -72,3 +71,11 @@ def prepare_folder(folder: Path, force: bool) -> None:
         raise TracekitError(
             f"the folder {folder} is not empty; name a new one, or pass --force to replace files of the same names"
         )
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it. Raises `TracekitError` where the operating system refuses."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TracekitError(f"cannot make the folder {folder}: {error.strerror or error}") from error

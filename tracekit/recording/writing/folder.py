@@ -12,7 +12,7 @@ from tracekit.recording.writing.formats import XML, UnwritableTable, writer_for
 from tracekit.recording.writing.toc import toc_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from tracekit.recording.contents import Recording, TableEntry
@@ -44,14 +44,12 @@ def write_folder(
     *,
     schemas: Collection[str] = (),
     public: PublicAttributes | None,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> WrittenFolder:
     """Write the tables of the run that `recording` shows, one file each, and a list of all its tables.
 
     form: one of `FORMATS`. schemas: what to write; by default every table that can be read (XML) or that has rows
     (other forms). public: takes what is private out of attributes of tables; None keeps everything, in the table of
-    contents the names of devices and the arguments too. Cells are written as they were recorded. progress: called
-    with the schema of each table before it is read.
+    contents the names of devices and the arguments too. Cells are written as they were recorded.
 
     The folder must exist. Raises `TracekitError` where a file cannot be written.
     """
@@ -59,7 +57,7 @@ def write_folder(
     names = FileNames(reserved=(INDEX, TOC))
     result = WrittenFolder()
     listed: dict[int, dict[str, object]] = {}
-    for number, entry, table in _tables(recording, schemas, form, progress):
+    for number, entry, table in _tables(recording, schemas, form):
         name, reason = None, entry.reason if table is None else table.reason
         if table is not None and is_readable(table.state):
             name = names.name(table.schema, f".{form}")
@@ -83,7 +81,7 @@ def is_readable(state: TableState) -> bool:
 
 
 def _tables(
-    recording: Recording, schemas: Collection[str], form: str, progress: Callable[[str], None]
+    recording: Recording, schemas: Collection[str], form: str
 ) -> Iterator[tuple[int, TableEntry, Table | None]]:
     """Number and line of every table of the run, with the table itself where it is to be written. Schema by schema,
     so that no more than the tables of one schema are in memory."""
@@ -99,7 +97,6 @@ def _tables(
         if not wanted or not any(map(is_readable, states)):
             yield from ((number, entry, None) for number, entry in entries)
             continue
-        progress(schema)
         for (number, entry), table in zip(entries, recording.tables(schema), strict=True):
             skipped = not schemas and form != XML and entry.state is not TableState.ROWS
             position = number if numbered else table.position

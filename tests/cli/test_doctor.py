@@ -1,0 +1,97 @@
+"""`tracekit doctor`: what works here, and what is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tracekit.recording.xctrace import doctor, tool
+
+
+def by_name(result) -> dict[str, dict[str, str]]:
+    return {check["name"]: check for check in json.loads(result.out)["checks"]}
+
+
+def test_a_machine_that_is_no_mac_is_usable_for_reading(tracekit, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    result = tracekit("doctor")
+    assert result.status == 0
+    assert "analyze, tables and export work here" in result.out
+
+
+def test_a_mac_with_xcode_is_described_without_names_of_devices(tracekit, standin) -> None:
+    standin(version="xctrace version 16.0 (17F113)")
+    result = tracekit("doctor", "--format", "json")
+    checks = by_name(result)
+    assert result.status == 0
+    assert checks["xctrace"]["detail"] == "16.0 (17F113), of Xcode 26"
+    assert checks["devices"]["detail"] == "2 Devices, 1 Devices Offline, 1 Simulators"
+    assert checks["templates"]["detail"] == "4, with Core ML"
+    assert checks["Xcode"]["detail"] == "Xcode.app is selected"
+
+
+def test_names_and_ids_of_devices_are_shown_where_they_are_asked_for(tracekit, standin) -> None:
+    assert "Phone (blue) (00000000-0000000000000002; Devices)" in tracekit("doctor", "--no-redact").out
+
+
+def test_command_line_tools_alone_are_not_enough(tracekit, standin) -> None:
+    standin(selected="/Library/Developer/CommandLineTools")
+    result = tracekit("doctor")
+    assert result.status == 2
+    assert "the Command Line Tools are selected" in result.out
+    assert "sudo xcode-select -s" in result.out
+
+
+def test_a_mac_without_developer_tools_is_told_how_to_get_them(tracekit, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "darwin")
+    result = tracekit("doctor")
+    assert (result.status, "install Xcode" in result.out) == (2, True)
+
+
+@pytest.mark.parametrize(("signed", "status"), [("yes", 0), ("no", 2), ("unsigned", 2)])
+def test_the_entitlement_of_a_target_decides(tracekit, standin, tmp_path: Path, signed: str, status: int) -> None:
+    standin(signed=signed)
+    result = tracekit("doctor", "--target", tmp_path)
+    assert result.status == status
+    assert ("codesign --force" in result.out) == (status == 2)
+
+
+def test_a_target_that_cannot_be_checked_is_not_called_fine(tracekit, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert tracekit("doctor", "--target", tmp_path).status == 2
+    assert "there is no" in tracekit("doctor", "--target", tmp_path / "none").out
+
+
+def test_a_missing_package_is_named(tracekit, monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "NEEDED", ("no-such-package",))
+    monkeypatch.setattr(doctor, "OPTIONAL", {"no-such-option": "what for"})
+    result = tracekit("doctor")
+    assert result.status == 2
+    assert "pip install no-such-package" in result.out
+    assert "what for" in result.out
+
+
+@pytest.mark.parametrize(
+    ("printed", "family"),
+    [
+        ("14.3.1 (14E300c)", 14),
+        ("16.0 (16F6)", 16),
+        ("16.0 (17E202)", 26),
+        ("26.0 (17C529)", 26),
+        ("16.0 (27A5194q)", 27),
+        ("27.0", None),
+    ],
+)
+def test_the_build_decides_which_xcode_it_is(standin, printed: str, family: int | None) -> None:
+    standin(version=f"xctrace version {printed}")
+    version = tool.read_version(tool.Tool(("xctrace",)))
+    assert (version.text, version.family) == (printed, family)
+
+
+def test_a_version_of_another_form_is_kept_as_it_is(standin) -> None:
+    standin(version="xctrace, the next generation")
+    assert tool.read_version(tool.Tool(("xctrace",))) == tool.Version("xctrace, the next generation")

@@ -1,0 +1,178 @@
+"""`tracekit export` through Apple's tool, as the stand-in imitates it, and every way in which it fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tracekit.recording.xctrace import exporter
+
+CORE_ML = "coreml-os-signpost"
+
+
+@pytest.fixture
+def export(tracekit, standin, sample_bundle: Path, tmp_path: Path, monkeypatch):
+    """Export the sample bundle through the stand-in."""
+    monkeypatch.setattr(exporter.time, "sleep", lambda _: None)
+
+    def call(*arguments: str, reader: str = "xctrace", **settings: str):
+        standin(**settings)
+        return tracekit("export", sample_bundle, "-o", tmp_path / "out", "--reader", reader, *arguments)
+
+    return call
+
+
+def test_the_tables_are_those_of_the_recording(export, tracekit, reload: Path, tmp_path: Path, standin_log) -> None:
+    result = export("--schema", CORE_ML, "--schema", "os-signpost")
+    assert (result.status, result.out) == (0, "")
+    assert "xctrace exports table 1 of 2" in result.err
+    assert tracekit("export", reload, "-o", tmp_path / "direct", "--schema", CORE_ML).status == 0
+    assert (tmp_path / "out" / f"{CORE_ML}.csv").read_bytes() == (tmp_path / "direct" / f"{CORE_ML}.csv").read_bytes()
+    asked = [words[-1] for words in standin_log()]
+    assert asked == [
+        "--toc",
+        *(f'/trace-toc/run[@number="1"]/data/table[@schema="{name}"]' for name in (CORE_ML, "os-signpost")),
+    ]
+
+
+def test_a_schema_that_is_not_listed_is_never_asked_for(export, standin_log) -> None:
+    result = export("--schema", "coreml-os-signpots")
+    assert result.status == 2
+    assert f"did you mean '{CORE_ML}'" in result.err
+    assert len(standin_log()) == 1
+
+
+def test_an_intermittent_error_is_tried_again(export, tmp_path: Path, standin_log) -> None:
+    result = export(
+        "--schema", CORE_ML, export="missing-template", only=CORE_ML, times="3", state=str(tmp_path / "count")
+    )
+    assert result.status == 0
+    assert len(standin_log()) == 5
+
+
+@pytest.mark.parametrize(
+    ("failure", "told", "calls"),
+    [
+        ("missing-template", "Document Missing Template Error; the recording was not finished", 6),
+        ("malformed", "Trace is malformed - run data is missing; the recording was not finished", 2),
+        ("crash", "xctrace crashed (exit status 133); what it wrote until then was thrown away", 2),
+        ("cut", "cut off, although it reported success", 2),
+        ("no-node", "there is no such table, although it lists it", 2),
+        ("nothing", "reported success and wrote nothing", 2),
+        ("refused", "failed with exit status 1: Something that nobody has seen yet", 2),
+    ],
+)
+def test_a_table_that_does_not_come_is_said_and_keeps_nothing_else_back(
+    export, tmp_path: Path, standin_log, failure: str, told: str, calls: int
+) -> None:
+    result = export("--schema", CORE_ML, export=failure, only=CORE_ML)
+    assert result.status == 2
+    assert told.partition("; ")[0] in result.err
+    assert len(standin_log()) == calls
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["tables.json"]
+    listed = json.loads((tmp_path / "out" / "tables.json").read_text(encoding="utf-8"))["tables"]
+    (entry,) = (entry for entry in listed if entry["schema"] == CORE_ML)
+    assert (entry["file"], entry["state"], entry["rows"]) == (None, "unreadable", None)
+
+
+def test_the_other_tables_are_written_all_the_same(export, tmp_path: Path) -> None:
+    result = export("--schema", CORE_ML, "--schema", "os-signpost", export="crash", only=CORE_ML)
+    assert result.status == 2
+    assert (tmp_path / "out" / "os-signpost.csv").exists()
+    assert not (tmp_path / "out" / f"{CORE_ML}.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        ("missing-template", "xcrun xctrace import --input"),
+        ("malformed", "Trace is malformed - run data is missing"),
+        ("crash", "xctrace crashed"),
+        ("cut", "toc.xml"),
+        ("refused", "Something that nobody has seen yet"),
+    ],
+)
+def test_without_a_table_of_contents_nothing_is_written(export, tmp_path: Path, failure: str, told: str) -> None:
+    result = export(export=failure, only="toc")
+    assert result.status == 2
+    assert told in result.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_hanging_call_is_ended(export, monkeypatch, stubborn: bool) -> None:
+    from tracekit.recording.xctrace import running
+
+    monkeypatch.setattr(running, "TERMINATE_S", 0.2)
+    settings = {"stubborn": "yes"} if stubborn else {}
+    result = export("--schema", CORE_ML, "--timeout", "1", export="hang", only=CORE_ML, **settings)
+    assert result.status == 2
+    assert "did not answer within 1 s and was stopped" in result.err
+
+
+def test_a_slow_start_is_waited_for(export) -> None:
+    assert export("--schema", CORE_ML, delay="0.5").status == 0
+
+
+def test_the_automatic_reader_says_that_it_took_xctrace(export) -> None:
+    result = export("--schema", CORE_ML, reader="auto")
+    assert result.status == 0
+    assert "through xctrace instead" in result.err
+
+
+def test_the_native_reader_never_takes_xctrace(export, standin_log) -> None:
+    assert export(reader="native").status == 2
+    assert standin_log() == []
+
+
+def test_command_line_tools_alone_are_not_enough(export) -> None:
+    result = export(selected="/Library/Developer/CommandLineTools")
+    assert result.status == 2
+    assert "sudo xcode-select -s" in result.err
+
+
+def test_without_xctrace_the_reader_is_refused(tracekit, sample_bundle: Path, reload: Path, tmp_path: Path) -> None:
+    result = tracekit("export", sample_bundle, "-o", tmp_path / "o", "--reader", "xctrace")
+    assert (result.status, "needs a Mac" in result.err) == (2, True)
+    result = tracekit("export", reload, "-o", tmp_path / "o", "--reader", "xctrace")
+    assert (result.status, "one .trace bundle" in result.err) == (2, True)
+
+
+def test_xml_of_xctrace_reads_back_without_private_facts(export, tracekit, tmp_path: Path, reload: Path) -> None:
+    assert export("--format", "xml").status == 2  # most tables of the sample are listed and were not exported
+    toc = (tmp_path / "out" / "toc.xml").read_text(encoding="utf-8")
+    assert "uuid=" not in toc
+    before, after = (
+        {entry["schema"]: entry["rows"] for entry in json.loads(tracekit("tables", path, "--format", "json").out)}
+        for path in (reload, tmp_path / "out")
+    )
+    assert after == before
+
+
+def test_only_what_cannot_be_read_natively_is_read_through_xctrace(
+    export, tracekit, reload: Path, tmp_path: Path, monkeypatch, standin_log
+) -> None:
+    from tracekit.recording import open_recording
+
+    # The native reading of this bundle lacks one table: the sample without the file of that table.
+    native = tmp_path / "native"
+    shutil.copytree(reload, native)
+    (native / f"{CORE_ML}.xml").unlink()
+    monkeypatch.setattr("tracekit.cli.export._natively", lambda *_: open_recording(native))
+    schemas = [CORE_ML, "os-signpost", "metal-gpu-intervals"]
+    result = export(*(word for schema in schemas for word in ("--schema", schema)), "--format", "xml", reader="auto")
+    asked = [words[-1] for words in standin_log()]
+    assert f"reading through xctrace what cannot be read natively: {CORE_ML}" in result.err
+    assert not any("metal-gpu-intervals" in each for each in asked)
+    before, after = (
+        {
+            (entry["schema"], str(entry["attributes"])): entry["rows"]
+            for entry in json.loads(tracekit("tables", path, "--format", "json").out)
+            if entry["schema"] in schemas
+        }
+        for path in (reload, tmp_path / "out")
+    )
+    assert after == before

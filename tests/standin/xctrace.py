@@ -1,0 +1,250 @@
+"""Stands in for `xcrun`, `xctrace`, `xcode-select` and `codesign` where there is no Xcode.
+
+The first argument is the name it was called by. What it answers follows `xctrace` of Xcode 16 to 27; environment
+variables choose what goes wrong:
+
+STANDIN_VERSION   what `version` prints
+STANDIN_EXPORT    missing-template, malformed, crash, cut, no-node, hang, nothing, refused
+STANDIN_ONLY      the schema, or `toc`, that this happens to; all by default
+STANDIN_TIMES     how often it happens; STANDIN_STATE is the file that counts
+STANDIN_DELAY     seconds that an export takes to start
+STANDIN_RECORD    54, issues, failed, not-allowed, no-name, no-pid, no-instrument, crash, hang, over-limit, unfinished,
+                  slow-saving
+STANDIN_LOG       file that receives the arguments of every call
+STANDIN_SELECTED  what `xcode-select -p` prints
+STANDIN_SIGNED    yes, no or unsigned: what `codesign` says
+
+A bundle is a folder that holds `form.template` and a folder `tables` of XML exports. Anything that is not imitated
+ends with status 64, so that no test passes by accident.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import plistlib
+import re
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+SETTINGS = {name[8:].lower(): value for name, value in os.environ.items() if name.startswith("STANDIN_")}
+NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
+XPATH = re.compile(r'/trace-toc/run\[@number="(\d+)"\]/data/table\[@schema="([^"]+)"\]')
+FLAGS = {"--no-prompt", "--all-processes"}
+INSTRUMENTS = ("Points of Interest", "Thermal State", "GPU", "os_signpost")
+DEVICES = """== Devices ==
+Example Mac (00000000-0000-0000-0000-000000000001)
+Phone (blue) (18.5) (00000000-0000000000000002)
+
+== Devices Offline ==
+Old Phone (16.1) (00000000-0000000000000003)
+
+== Simulators ==
+iPhone 16 (18.5) (00000000-0000-0000-0000-000000000004)
+"""
+TEMPLATES = "== Standard Templates ==\nActivity Monitor\nCore ML\nTime Profiler\n\n== Custom Templates ==\nMine\n"
+
+
+def main() -> None:
+    name, *arguments = sys.argv[1:]
+    if "log" in SETTINGS:
+        with Path(SETTINGS["log"]).open("a", encoding="utf-8") as log:
+            log.write(json.dumps([name, *arguments]) + "\n")
+    if name == "xcrun":
+        if not arguments or arguments[0] != "xctrace":
+            refuse(f"xcrun {arguments}")
+        if SETTINGS.get("selected", "").endswith("CommandLineTools"):
+            leave(72, errors='xcrun: error: unable to find utility "xctrace", not a developer tool or in PATH\n')
+        name, arguments = "xctrace", arguments[1:]
+    if name == "xcode-select" and arguments == ["-p"]:
+        leave(0, SETTINGS.get("selected", "/Applications/Xcode.app/Contents/Developer") + "\n")
+    if name == "codesign":
+        codesign()
+    command, *rest = arguments
+    if command == "version":
+        leave(0, SETTINGS.get("version", "xctrace version 16.0 (16F6)") + "\n")
+    if command == "list" and rest in (["devices"], ["templates"]):
+        leave(0, DEVICES if rest == ["devices"] else TEMPLATES)
+    if command == "export":
+        export(options(rest, {"--input", "--output", "--xpath"}, {"--toc"}))
+    if command == "record":
+        record(rest)
+    refuse(" ".join(arguments))
+
+
+def leave(status: int, output: str = "", errors: str = "") -> None:
+    sys.stdout.write(output)
+    sys.stderr.write(errors)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    sys.exit(status)
+
+
+def refuse(what: str) -> None:
+    leave(64, errors=f"the stand-in does not imitate: {what}\n")
+
+
+def crash() -> None:
+    sys.stdout.flush()
+    os.kill(os.getpid(), signal.SIGTRAP)
+
+
+def options(words: list[str], valued: set[str], flags: set[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--launch" and "--launch" in valued:
+            if rest[:1] != ["--"]:
+                refuse("--launch without --")
+            found["--launch"], rest = rest[1:], []
+        elif word in flags:
+            found[word] = []
+        elif word in valued and rest:
+            found.setdefault(word, []).append(rest.pop(0))
+        else:
+            refuse(word)
+    return found
+
+
+def codesign() -> None:
+    if SETTINGS.get("signed") == "unsigned":
+        leave(1, errors="App: code object is not signed at all\n")
+    allowed = SETTINGS.get("signed", "yes") == "yes"
+    leave(0, plistlib.dumps({"com.apple.security.get-task-allow": allowed}).decode(), "Executable=App\n")
+
+
+def happens(what: str) -> str | None:
+    """The failure to imitate for this table, if its turn has come."""
+    failure = SETTINGS.get("export")
+    if failure is None or SETTINGS.get("only", what) != what:
+        return None
+    if "times" in SETTINGS:
+        state = Path(SETTINGS["state"])
+        count = int(state.read_text()) if state.exists() else 0
+        state.write_text(str(count + 1))
+        return failure if count < int(SETTINGS["times"]) else None
+    return failure
+
+
+def export(given: dict[str, list[str]]) -> None:
+    trace = Path(given["--input"][0])
+    time.sleep(float(SETTINGS.get("delay", "0")))
+    if "--toc" in given:
+        what, text = "toc", (trace / "tables" / "toc.xml").read_text(encoding="utf-8")
+    else:
+        match = XPATH.fullmatch(given["--xpath"][0])
+        if match is None:
+            refuse(given["--xpath"][0])
+        what, text = match[2], answer(trace, match[1], match[2])
+    failure = happens(what)
+    if failure == "hang":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN) if "stubborn" in SETTINGS else None
+        time.sleep(600)
+    if failure in ("missing-template", "malformed"):
+        text = {
+            "missing-template": "Document Missing Template Error",
+            "malformed": "Trace is malformed - run data is missing",
+        }[failure]
+        leave(10, errors=f"Export failed: {text}\n")
+    if failure == "refused":
+        leave(1, errors="Something that nobody has seen yet.\n")
+    if failure == "no-node":
+        text = NO_MATCH
+    target = given.get("--output", [None])[0]
+    if failure in ("crash", "cut"):
+        text = text[: len(text) // 2]
+    if target is None:
+        sys.stdout.write(text)
+    elif failure != "nothing":
+        Path(target).write_text(text, encoding="utf-8")
+    if failure == "crash":
+        crash()
+    leave(0, f"Finished export to the file: {target}\n" if target else "")
+
+
+def answer(trace: Path, run: str, schema: str) -> str:
+    nodes: list[str] = []
+    for path in sorted((trace / "tables").glob("*.xml")):
+        found = re.findall(r"<node .*?</node>", path.read_text(encoding="utf-8"), re.DOTALL)
+        nodes += [node for node in found if f"/run[{run}]/" in node and f'<schema name="{schema}"' in node]
+    if not nodes:
+        return NO_MATCH
+    return f'<?xml version="1.0"?>\n<trace-query-result>\n{"".join(nodes)}</trace-query-result>\n'
+
+
+def record(words: list[str]) -> None:
+    valued = {"--output", "--template", "--instrument", "--device", "--time-limit", "--attach", "--launch"}
+    given = options(words, valued, FLAGS)
+    mode = SETTINGS.get("record", "")
+    output = Path(given["--output"][0])
+    if output.exists():
+        leave(1, errors="the output exists\n")
+    refuse_target(mode, given)
+    say(f"Starting recording with the {given['--template'][0]} template.")
+    stopped: list[int] = []
+    signal.signal(signal.SIGINT, lambda *_: stopped.append(1))
+    if mode == "crash":
+        crash()
+    if mode == "hang":
+        wait(stopped, 60)
+        leave(1)
+    say("Ctrl-C to stop the recording")
+    limited = "--time-limit" in given and mode != "over-limit"
+    wait(stopped, 0.3 if limited else 60)
+    if limited:
+        say("Reached specified time limit, ending recording...")
+    save(mode, output, len(stopped))
+
+
+def refuse_target(mode: str, given: dict[str, list[str]]) -> None:
+    target = given.get("--attach", [""])[0]
+    if mode == "no-name":
+        leave(19, errors=f"Cannot find process matching name: {target}\n")
+    if mode == "no-pid":
+        leave(21, errors=f"Cannot find process for provided pid: {target}\n")
+    for name in given.get("--instrument", []):
+        if name not in INSTRUMENTS:
+            leave(56, errors=f"Instrument with name '{name}' cannot be found\n")
+
+
+def save(mode: str, output: Path, signals: int) -> None:
+    failed = mode in ("failed", "not-allowed")
+    say(f"Recording {'failed with errors' if failed else 'completed'}. Saving output file...")
+    if mode == "slow-saving":
+        time.sleep(30)
+    output.mkdir()
+    if mode != "unfinished" and signals < 2:
+        (output / "form.template").touch()
+        shutil.copytree(SETTINGS["tables"], output / "tables") if "tables" in SETTINGS else None
+    say(f"Output file saved as: {output.name}")
+    issue = {
+        "issues": ("Recording of 'Hangs' is not supported in the Simulator.", "Remove the `Hangs` instrument."),
+        "failed": ("Allocations cannot handle a target type of 'All Processes'", ""),
+        "not-allowed": (
+            "Permission to debug App was denied.",
+            "The app must be debuggable and signed with 'get-task-allow'.",
+        ),
+    }.get(mode)
+    errors = ""
+    if issue:
+        errors = f"Run issues were detected (trace is still ready to be viewed):\n* [Error] {issue[0]}\n\n"
+        errors += f"\t* [Error] Recovery Suggestion: {issue[1]}\n\n" if issue[1] else ""
+    leave(54 if mode == "54" else 2 if failed else 0, errors=errors)
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def wait(stopped: list[int], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not stopped and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+main()

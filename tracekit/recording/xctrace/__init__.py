@@ -1,0 +1,1 @@
+"""Apple's command line tool: found through PATH, called with time-outs, its answers checked."""

@@ -1,0 +1,136 @@
+"""Reading a bundle through `xctrace export`: the table of contents, then one file per wanted schema."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
+from tracekit.recording.xctrace.running import run_command
+from tracekit.recording.xctrace.tool import failed, first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+    from tracekit.recording.contents import Run
+    from tracekit.recording.xctrace.running import Completed
+    from tracekit.recording.xctrace.tool import Tool
+
+TIMEOUT_S: Final = 900.0
+"""For one table. 412 MB took about 190 s, large traces up to 20 minutes."""
+ATTEMPTS: Final = 5
+"""How often `Document Missing Template Error`, which comes and goes, is tried again."""
+PAUSE_S: Final = 1.0
+_INTERMITTENT: Final = "Document Missing Template"
+_MALFORMED: Final = "Trace is malformed"
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
+_NO_NODE: Final = re.compile(rb"\s*(<\?xml[^>]*>)?\s*<trace-query-result>\s*</trace-query-result>\s*")
+UNFINISHED: Final = (
+    "the recording was not finished; if its bundle holds Trace1.run/Attachments/trace-data.atrc, recover it with "
+    "`xcrun xctrace import --input …/trace-data.atrc --template 'Core ML' --output recovered.trace`, else record again"
+)
+
+
+@dataclass(slots=True)
+class Exported:
+    """What came out of a bundle."""
+
+    run: Run
+    files: list[Path] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    """Schema and reason of each table that could not be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """How tables are asked for."""
+
+    tool: Tool
+    trace: Path
+    timeout_s: float = TIMEOUT_S
+    pause_s: float = PAUSE_S
+
+    def export(
+        self,
+        folder: Path,
+        run: int | None,
+        schemas: Collection[str],
+        progress: Callable[[int, int, str], None],
+    ) -> Exported:
+        """Write `toc.xml` and a file for each schema into a folder.
+
+        run: the latest by default. schemas: all of the table of contents by default; one call each. progress: called
+        with number, count and schema before each call. A table that fails does not keep the others back.
+
+        Raises `TracekitError` where the table of contents cannot be had, `UsageError` for a run or schema that it
+        does not list.
+        """
+        from tracekit.recording.open import open_contents
+
+        toc = folder / "toc.xml"
+        self._call(toc, "--toc")
+        runs = open_contents(toc).runs
+        chosen = _chosen(runs, run)
+        listed = list(dict.fromkeys(entry.schema for entry in chosen.tables))
+        if absent := [schema for schema in schemas if schema not in listed]:
+            raise unknown("table", absent[0], listed)
+        result = Exported(chosen, [toc])
+        wanted = [schema for schema in listed if not schemas or schema in schemas]
+        for number, schema in enumerate(wanted, 1):
+            progress(number, len(wanted), schema)
+            path = folder / f"{number}.xml"
+            try:
+                self._export_schema(path, chosen.number, schema)
+                result.files.append(path)
+            except TracekitError as error:
+                path.unlink(missing_ok=True)
+                result.failures.append((schema, str(error)))
+        return result
+
+    def _export_schema(self, path: Path, run: int, schema: str) -> None:
+        if not _PLAIN_NAME.fullmatch(schema):
+            raise UnreadableRecording("its name cannot be put into an XPath")
+        self._call(path, "--xpath", f'/trace-toc/run[@number="{run}"]/data/table[@schema="{schema}"]')
+        with path.open("rb") as stream:
+            beginning = stream.read(4096)
+        if _NO_NODE.fullmatch(beginning):
+            raise UnreadableRecording("xctrace answered that there is no such table, although it lists it")
+        if b"<node" not in beginning:
+            raise UnreadableRecording("the answer of xctrace holds no table")
+        with path.open("rb") as stream:
+            stream.seek(max(0, path.stat().st_size - 200))
+            if b"</trace-query-result>" not in stream.read():
+                raise UnreadableRecording("the answer of xctrace is cut off, although it reported success")
+
+    def _call(self, output: Path, *what: str) -> None:
+        """One `xctrace export`. Raises `TracekitError` unless it succeeded and wrote the file."""
+        command = [*self.tool.command, "export", "--input", str(self.trace), "--output", str(output), *what]
+        for attempt in range(1, ATTEMPTS + 1):
+            output.unlink(missing_ok=True)
+            completed = run_command(command, self.timeout_s)
+            if not completed.status and not completed.timed_out:
+                if output.is_file():
+                    return
+                raise UnreadableRecording("xctrace export reported success and wrote nothing")
+            if _INTERMITTENT not in completed.errors or attempt == ATTEMPTS:
+                break
+            time.sleep(self.pause_s)
+        raise self._error(completed)
+
+    def _error(self, completed: Completed) -> TracekitError:
+        if not completed.timed_out and any(word in completed.errors for word in (_INTERMITTENT, _MALFORMED)):
+            return UnreadableRecording(f"{first_line(completed.errors)}; {UNFINISHED}")
+        if completed.status == 128 + 5 and not completed.timed_out:
+            return TracekitError("xctrace crashed (exit status 133); what it wrote until then was thrown away")
+        return failed("xctrace export", completed, self.timeout_s)
+
+
+def _chosen(runs: tuple[Run, ...], number: int | None) -> Run:
+    """The run of that number, by default the latest."""
+    for run in reversed(runs):
+        if number in (None, run.number):
+            return run
+    raise UsageError(f"the recording has no run {number} (runs: {', '.join(str(run.number) for run in runs)})")

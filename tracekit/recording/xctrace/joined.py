@@ -1,0 +1,55 @@
+"""A recording of which some tables were read through `xctrace`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tracekit.recording.table import TableState
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from tracekit.recording.contents import Recording, Run, TableEntry
+    from tracekit.recording.table import Table
+
+
+def unreadable_schemas(run: Run, schemas: Collection[str]) -> list[str]:
+    """Wanted schemas (all by default) of which at least one table cannot be read."""
+    found = (entry.schema for entry in run.tables if entry.state is TableState.UNREADABLE)
+    return [schema for schema in dict.fromkeys(found) if not schemas or schema in schemas]
+
+
+class JoinedRecording:
+    """A recording with all tables of some schemas taken from another reading of the same run.
+
+    The two number their tables differently, so none of them has a position.
+    """
+
+    def __init__(self, base: Recording, other: Recording, schemas: Collection[str]) -> None:
+        self._base, self._other, self._schemas = base, other, schemas
+        self._run = replace(base.run, tables=tuple(self._entries()))
+        runs = tuple(self._run if run.number == self._run.number else run for run in base.contents.runs)
+        self.contents = replace(base.contents, runs=runs)
+
+    @property
+    def run(self) -> Run:
+        """The run that this recording shows."""
+        return self._run
+
+    def tables(self, schema: str, **attributes: str) -> list[Table]:
+        """As `Recording.tables`."""
+        source = self._other if schema in self._schemas else self._base
+        return [replace(table, position=None) for table in source.tables(schema, **attributes)]
+
+    def _entries(self) -> Iterator[TableEntry]:
+        """Tables of the base; where the first one of a replaced schema stands, those of the other reading."""
+        seen: set[str] = set()
+        for entry in self._base.run.tables:
+            if entry.schema not in self._schemas:
+                yield replace(entry, position=None)
+            elif entry.schema not in seen:
+                seen.add(entry.schema)
+                for other in self._other.run.tables:
+                    if other.schema == entry.schema:
+                        yield replace(other, position=None)

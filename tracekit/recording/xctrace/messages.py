@@ -1,0 +1,84 @@
+"""What `xctrace record` prints, and what it means.
+
+Texts and exit codes as seen with Xcode 26.3 and 27.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tracekit.recording.xctrace.signing import HOW_TO_SIGN
+from tracekit.recording.xctrace.tool import first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.recording.xctrace.running import Completed
+
+RUNNING: Final = "Ctrl-C to stop the recording"
+"""The line that says that the recording really runs."""
+SAVING: Final = ("Recording completed", "Recording failed")
+FAILED: Final = "Recording failed with errors"
+ENDED_WITH_TARGET: Final = 54
+"""Exit code of launched targets, although the recording is complete."""
+_SAVED: Final = "Output file saved as: "
+_ISSUE: Final = re.compile(r"^(\t?)\* \[(Error|Warning)\] (.*)$")
+_NOT_ALLOWED: Final = ("get-task-allow", "Permission to debug", "Failed to gain authorization", "Failed to attach")
+_TRAP: Final = 133
+
+
+@dataclass(frozen=True, slots=True)
+class RunIssue:
+    """One thing that went wrong while recording."""
+
+    level: str
+    """`Error` or `Warning`."""
+    text: str
+    suggestion: str = ""
+
+
+def run_issues(errors: str) -> tuple[RunIssue, ...]:
+    """The run issues on standard error; a suggestion is indented below its issue."""
+    issues: list[RunIssue] = []
+    for line in errors.splitlines():
+        found = _ISSUE.match(line)
+        if found is None:
+            continue
+        text = found[3].strip()
+        if found[1] and issues:
+            suggestion = text.removeprefix("Recovery Suggestion: ")
+            issues[-1] = RunIssue(issues[-1].level, issues[-1].text, suggestion)
+        else:
+            issues.append(RunIssue(found[2], text))
+    return tuple(issues)
+
+
+def was_saved(output: str) -> bool:
+    """Whether the tool says that it wrote the recording."""
+    return any(line.startswith(_SAVED) for line in output.splitlines())
+
+
+def advice_for(issues: Sequence[RunIssue]) -> str | None:
+    """What to do where the target may not be observed."""
+    texts = " ".join(f"{issue.text} {issue.suggestion}" for issue in issues)
+    return HOW_TO_SIGN if any(word in texts for word in _NOT_ALLOWED) else None
+
+
+def why_failed(completed: Completed, issues: Sequence[RunIssue]) -> str:
+    """One clause: what went wrong, and what to do."""
+    said = first_line(completed.errors or completed.output)
+    known = {
+        19: "start the app first, or give its process id: a name is not found while the app is still starting",
+        21: "check the process id with `ps`: the process may have ended",
+        56: "`xcrun xctrace list instruments` names them; templates such as System Trace are no instruments",
+    }
+    if completed.status in known:
+        return f"{said}; {known[completed.status]}"
+    if issues:
+        first = issues[0]
+        return "; ".join(filter(None, [first.text.rstrip("."), advice_for(issues) or first.suggestion.rstrip(".")]))
+    if completed.status == _TRAP:
+        return "xctrace crashed; try again, with fewer instruments or a shorter time limit"
+    return f"xctrace ended with exit status {completed.status}: {said}"

@@ -1,0 +1,119 @@
+"""Finding `xctrace`, its version, and what it lists."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import TracekitError
+from tracekit.recording.xctrace.running import run_command
+
+if TYPE_CHECKING:
+    from tracekit.recording.xctrace.running import Completed
+
+PATIENCE_S: Final = 120.0
+"""For short questions. The first call after an update of Xcode takes tens of seconds."""
+HOW_TO_INSTALL: Final = (
+    "install Xcode from the App Store or developer.apple.com, then select it with "
+    "`sudo xcode-select -s /Applications/Xcode.app/Contents/Developer`; the Command Line Tools alone lack xctrace"
+)
+_VERSION: Final = re.compile(r"^xctrace version (\S+)(?: \((\S+)\))?$", re.MULTILINE)
+_FAMILIES: Final = {17: 26}
+"""Leading digits of the build and the release of Xcode, where they differ."""
+_DEVICE: Final = re.compile(r"(?P<name>.*?)(?: \((?P<os>[0-9][0-9.]*)\))? \((?P<id>[0-9A-Fa-f-]{8,})\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """How `xctrace` is called."""
+
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What `xctrace version` printed."""
+
+    text: str
+    """The whole line without its first two words, as it is where it has another form."""
+    build: str | None = None
+    family: int | None = None
+    """Release of Xcode by the build. The number before it can be years behind (`16.0 (17F113)` is Xcode 26)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDevice:
+    """One line of `xctrace list devices`. Name and id are private."""
+
+    section: str
+    name: str
+    identifier: str
+    os_version: str | None
+    """None for the Mac itself."""
+
+
+def find_tool() -> Tool | None:
+    """`xcrun xctrace` or `xctrace`, whichever PATH has; None elsewhere than on a Mac with developer tools."""
+    if shutil.which("xcrun"):
+        return Tool(("xcrun", "xctrace"))
+    return Tool(("xctrace",)) if shutil.which("xctrace") else None
+
+
+def read_version(tool: Tool) -> Version:
+    """Version and build. Raises `TracekitError` where the tool does not run."""
+    answer = _ask(tool, "version")
+    found = _VERSION.search(answer)
+    if found is None:
+        return Version(answer.strip())
+    build = found[2]
+    digits = re.match(r"\d+", build or "")
+    number = int(digits[0]) if digits else None
+    return Version(found[0].removeprefix("xctrace version "), build, _FAMILIES.get(number, number) if number else None)
+
+
+def list_templates(tool: Tool) -> list[str]:
+    """Names of all templates."""
+    return [line for _, line in _entries(_ask(tool, "list", "templates"))]
+
+
+def list_devices(tool: Tool) -> list[ListedDevice]:
+    """Devices and simulators. Lines of another form are left out."""
+    found = [(section, _DEVICE.fullmatch(line)) for section, line in _entries(_ask(tool, "list", "devices"))]
+    return [ListedDevice(section, match["name"], match["id"], match["os"]) for section, match in found if match]
+
+
+def first_line(text: str) -> str:
+    """What a tool says, as it may stand in a message."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "it said nothing")
+    return "".join(character if character.isprintable() else "?" for character in line[:300]).rstrip(".")
+
+
+def failed(what: str, completed: Completed, timeout_s: float) -> TracekitError:
+    """The error for a call that did not end well."""
+    if completed.timed_out:
+        return TracekitError(f"{what} did not answer within {timeout_s:g} s and was stopped; try again")
+    if "unable to find utility" in completed.errors or "requires Xcode" in completed.errors:
+        return TracekitError(f"the selected developer tools have no xctrace; {HOW_TO_INSTALL}")
+    told = first_line(completed.errors or completed.output)
+    return TracekitError(f"{what} failed with exit status {completed.status}: {told}")
+
+
+def _ask(tool: Tool, *arguments: str) -> str:
+    completed = run_command([*tool.command, *arguments], PATIENCE_S)
+    if completed.timed_out or completed.status:
+        raise failed(f"xctrace {' '.join(arguments)}", completed, PATIENCE_S)
+    return completed.output
+
+
+def _entries(text: str) -> list[tuple[str, str]]:
+    """Section and text of each line of a list."""
+    section = ""
+    entries = []
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("== ") and line.endswith(" =="):
+            section = line[3:-3]
+        elif line:
+            entries.append((section, line))
+    return entries
