@@ -130,3 +130,8 @@ def test_every_string_has_a_meaning_and_a_model_behind_an_arrow_changes_none(tex
 @settings(deadline=None)
 def test_folding_twice_changes_nothing(label):
     assert fold(fold(label)) == fold(label)
+
+
+def test_a_long_string_of_blanks_is_folded_at_once():
+    # Quadratic time would take minutes here.
+    assert fold(f"a{' ' * 1_000_000}b -{' ' * 1_000_000}c") == "a b - c"

@@ -92,14 +92,14 @@ _LANE_WORDS: tuple[tuple[tuple[str, ...], Lane], ...] = (
 """Words that tell the lane of a string whose kind stays `other`."""
 
 _ARROW = re.compile(r"\s→\s.*", re.DOTALL)
-_HYPHEN = re.compile(r"\s*-\s*")
+_HYPHEN = re.compile(" ?- ?")
 
 
 def fold(label: str) -> str:
     """The form in which strings are compared: one case, single blanks, ` - ` for `-`, no trailing ` → <model>`."""
-    text = _ARROW.sub("", label.strip())
-    text = _HYPHEN.sub(" - ", text)
-    return " ".join(text.split()).casefold()
+    # Blanks are collapsed first: an open number of them before each hyphen takes quadratic time to match.
+    text = " ".join(_ARROW.sub("", label.strip()).split())
+    return " ".join(_HYPHEN.sub(" - ", text).split()).casefold()
 
 
 def event_meaning(label: str) -> Meaning:
