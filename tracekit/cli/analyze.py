@@ -28,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "path",
         metavar="PATH",
         nargs="+",
-        help="what 'xctrace export' wrote: XML files, a folder or zip of them, or - for standard input",
+        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
     )
     chosen = parser.add_argument_group("what to look at")
     chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
@@ -194,7 +194,7 @@ COMMAND = Command(
     name="analyze",
     summary="judge a recording and print the report",
     description=(
-        "Read what 'xctrace export' wrote, judge it and print a report: what was recorded, what costs time and how to "
+        "Read a recording, judge it and print a report: what was recorded, what costs time and how to "
         "fix it, and what could not be judged."
     ),
     add_arguments=add_arguments,
