@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracekit.report import formatting
+from tracekit.trace.events import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +28,9 @@ SUM_NOTE = "sum: durations added up, as Instruments shows them; rows overlap, so
 
 WARM = ", warm"
 """Ends the name of a warm line."""
+
+STAGE = ", as a stage"
+"""Ends the name of what a model did as a stage of a pipeline, beside which the app may call it as well."""
 
 WARM_NOTE = "warm: without the first prediction after each load"
 """Explains the warm rows wherever they are shown."""
@@ -119,10 +123,11 @@ def _of_one(row: ModelRow, quantile: str) -> str:
 
 def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
     """The line of a row and, where some of its predictions were warm and some not, the line of the warm ones."""
-    first = EventRow(row.label, row.lane, row.statistics)
+    event = f"{row.label}{STAGE}" if row.level == Level.SUB else row.label
+    first = EventRow(event, row.lane, row.statistics)
     if row.warm is None or row.warm.count == row.statistics.count:
         return (first,)
-    return (first, EventRow(f"{row.label}{WARM}", row.lane, row.warm))
+    return (first, EventRow(f"{event}{WARM}", row.lane, row.warm))
 
 
 def by_model(rows: Iterable[AggregationRow]) -> dict[str | None, tuple[AggregationRow, ...]]:
@@ -175,7 +180,9 @@ def model_rows(models: Sequence[ModelSummary]) -> tuple[ModelRow, ...]:
 
 
 def _model_row(model: ModelSummary) -> ModelRow:
-    stage = f" (stage of {formatting.listed(model.parents)})" if model.parents else ""
+    # The numbers of a model that the app calls as well are those of these calls.
+    also = "also " if model.level == Level.TOP else ""
+    stage = f" ({also}stage of {formatting.listed(model.parents)})" if model.parents else ""
     return ModelRow(
         name=f"{model.name}{stage}",
         cold_loads=model.cold_loads,
