@@ -60,6 +60,12 @@ def test_without_calls_alone_four_in_flight_are_found(scenario, judge):
     assert {metric.name: metric.value for metric in found.metrics}["slow-down above the limit"] is None
 
 
+def test_without_calls_alone_several_instances_are_not_judged(scenario, judge):
+    for k in range(40):
+        scenario.predict(Model("Captions", k % 4 + 1), k * 10 * MS, 40 * MS)
+    assert isinstance(judge(scenario, ID)["Captions"], InsufficientData)
+
+
 def test_without_calls_alone_three_in_flight_are_not_judged(scenario, judge):
     steady(scenario, 0, 40, 30 * MS, 10 * MS)
     outcome = judge(scenario, ID)["Captions"]

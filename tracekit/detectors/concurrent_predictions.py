@@ -84,7 +84,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
             metrics,
         )
     deep = summarise_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
-    if deep.share_above >= options.busy_share:
+    # Several instances may well run on different devices, where depth alone shows nothing.
+    if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
         return _finding(view, found, metrics, "too few calls ran alone to tell how much that slows them down")
     return InsufficientData(
         view.name,
@@ -168,14 +169,14 @@ Per model, on the predictions that the app itself called: how many are in flight
 with more than `limit` in flight must reach `busy_share`. Then the median duration of the calls that overlapped a
 depth above the limit for most of their time is set against that of the calls that ran alone: it is a finding from
 `slowdown` on. Where fewer than `min_compared` calls ran alone (or together), it is a finding only if
-`unsupported_depth` or more were in flight for `busy_share` of the busy time. Fewer than `min_predictions` predictions
+`unsupported_depth` or more of one instance were in flight for `busy_share` of the busy time. Fewer than `min_predictions` predictions
 are not judged when they exceed the limit.
 
 ## What can look like it and is not
 
 - Throughput jobs that keep two or three calls in flight, so that the device is never idle.
 - Several models at work at the same time: each model is judged by itself.
-- Several instances of one model on different devices: the instances of a model count together.
+- Several instances of one model on different devices: they count together, so only a measured slow-down is a finding.
 - A batch call, which shows as single predictions in sequence.
 """
 
