@@ -168,9 +168,9 @@ done no sooner.
 Per model, on the predictions that the app itself called: how many are in flight over time. The share of the busy time
 with more than `limit` in flight must reach `busy_share`. Then the median duration of the calls that overlapped a
 depth above the limit for most of their time is set against that of the calls that ran alone: it is a finding from
-`slowdown` on. Where fewer than `min_compared` calls ran alone (or together), it is a finding only if
-`unsupported_depth` or more of one instance were in flight for `busy_share` of the busy time. Fewer than `min_predictions` predictions
-are not judged when they exceed the limit.
+`slowdown` on. Where fewer than `min_compared` calls ran alone (or together), it is a finding only for a model of one
+instance with `unsupported_depth` or more in flight for `busy_share` of the busy time. Fewer than `min_predictions`
+predictions are not judged when they exceed the limit.
 
 ## What can look like it and is not
 
