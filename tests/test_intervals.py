@@ -43,22 +43,6 @@ def test_the_union_covers_the_same_time_in_separate_sorted_pieces(items: Pairs) 
 
 
 @thorough
-@given(pairs)
-def test_gaps_are_the_time_between_the_pieces(items: Pairs) -> None:
-    left, right = intervals.gaps(*split(items))
-    cells = covered(items)
-    expected = set(range(min(cells), max(cells) + 1)) - cells if cells else set()
-    assert covered(list(zip(left.tolist(), right.tolist(), strict=True))) == expected
-    assert (left < right).all()
-
-
-@thorough
-@given(pairs, pairs)
-def test_the_intersection_is_the_time_that_both_cover(first: Pairs, second: Pairs) -> None:
-    assert intervals.intersection_length(*split(first), *split(second)) == len(covered(first) & covered(second))
-
-
-@thorough
 @given(pairs, pair)
 def test_clipping_keeps_each_row_and_drops_the_time_outside(items: Pairs, window: tuple[int, int]) -> None:
     low, high = intervals.clip(*split(items), *window)
@@ -102,24 +86,10 @@ def test_the_depth_profile_is_the_number_running_at_each_time(items: Pairs) -> N
 
 
 @thorough
-@given(pairs)
-def test_depth_at_start_counts_what_runs_then(items: Pairs) -> None:
-    assert intervals.depth_at_start(*split(items)).tolist() == [depth(items, a) for a, _ in items]
-    assert intervals.max_depth(*split(items)) == max((depth(items, t) for t in range(-15, 40)), default=0)
-
-
-@thorough
 @given(pairs, pairs)
 def test_the_integral_of_the_depth_is_the_time_of_all_intervals_in_each_window(items: Pairs, windows: Pairs) -> None:
     found = intervals.integrate(*intervals.depth_profile(*split(items)), *split(windows))
     assert found.tolist() == [sum(depth(items, t) for t in range(a, b)) for a, b in windows]
-
-
-@thorough
-@given(pairs, pairs)
-def test_busy_time_in_windows_counts_overlaps_once(items: Pairs, windows: Pairs) -> None:
-    found = intervals.busy_in_windows(*split(items), *split(windows))
-    assert found.tolist() == [len(covered(items) & covered([window])) for window in windows]
 
 
 @settings(deadline=None, max_examples=500)
@@ -158,24 +128,21 @@ def test_touching_intervals_are_one_piece_at_depth_one() -> None:
     assert (left.tolist(), right.tolist()) == ([0], [9])
     times, level = intervals.depth_profile([5, 0], [9, 5])
     assert (times.tolist(), level.tolist()) == ([0, 9], [1, 0])
-    assert intervals.max_depth([5, 0], [9, 5]) == 1
 
 
 def test_instants_cover_nothing_and_add_no_depth() -> None:
     assert intervals.union_length([3, 3], [3, 3]) == 0
-    assert intervals.max_depth([3, 0], [3, 9]) == 1
-    assert intervals.depth_at_start([3, 0, 20], [3, 9, 20]).tolist() == [1, 1, 0]
+    times, level = intervals.depth_profile([3, 0, 20], [3, 9, 20])
+    assert (times.tolist(), level.tolist()) == ([0, 9], [1, 0])
 
 
 def test_empty_sets_have_empty_answers() -> None:
     none: list[int] = []
     assert intervals.union_length(none, none) == 0
-    assert intervals.max_depth(none, none) == 0
-    assert intervals.busy_in_windows(none, none, [0], [10]).tolist() == [0]
     assert intervals.containing(none, none, [1], [2])[1].tolist() == [0]
     assert intervals.containing([1], [2], none, none)[0].size == 0
     assert intervals.union_length_by_group(none, none, none, 2).tolist() == [0, 0]
-    for result in (*intervals.union(none, none), *intervals.gaps(none, none), *intervals.depth_profile(none, none)):
+    for result in (*intervals.union(none, none), *intervals.depth_profile(none, none)):
         assert result.dtype == np.int64
         assert result.size == 0
 
@@ -183,10 +150,11 @@ def test_empty_sets_have_empty_answers() -> None:
 def test_times_beyond_the_exact_range_of_floats_stay_exact() -> None:
     base = 2**60 + 1
     assert intervals.union_length([base, base + 1], [base + 2, base + 4]) == 4
-    assert intervals.busy_in_windows([base], [base + 3], [base + 1], [base + 9]).tolist() == [2]
+    times, level = intervals.depth_profile([base], [base + 3])
+    assert intervals.integrate(times, level, [base + 1], [base + 9]).tolist() == [2]
 
 
-@pytest.mark.parametrize("function", [intervals.union, intervals.depth_profile, intervals.depth_at_start])
+@pytest.mark.parametrize("function", [intervals.union, intervals.depth_profile])
 def test_an_end_before_its_start_is_refused(function) -> None:
     with pytest.raises(ValueError, match="ends before it starts"):
         function([5], [4])

@@ -64,22 +64,6 @@ def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike,
     return np.diff(total[edges])
 
 
-def gaps(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray]:
-    """Starts and ends of the pauses between the merged pieces, sorted. O(n log n)."""
-    left, right = union(starts, ends)
-    return right[:-1], left[1:]
-
-
-def intersection_length(
-    first_starts: ArrayLike, first_ends: ArrayLike, second_starts: ArrayLike, second_ends: ArrayLike
-) -> int:
-    """Time in ns that both sets cover, as union(first) + union(second) - union(both). O(n log n)."""
-    first = _checked(first_starts, first_ends)
-    second = _checked(second_starts, second_ends)
-    both = union_length(np.concatenate((first[0], second[0])), np.concatenate((first[1], second[1])))
-    return union_length(*first) + union_length(*second) - both
-
-
 def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:
     """The part of each interval inside `[low, high)`, row by row. O(n).
 
@@ -107,23 +91,6 @@ def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArra
     return times[changed], depth[changed]
 
 
-def depth_at_start(starts: ArrayLike, ends: ArrayLike) -> IntArray:
-    """For each interval, how many are running at its start, itself included: shape (n,). O(n log n).
-
-    Intervals without length are not counted, not even for themselves.
-    """
-    all_starts, all_ends = _checked(starts, ends)
-    start, end = _with_length(all_starts, all_ends)
-    begun = np.searchsorted(np.sort(start), all_starts, side="right")
-    over = np.searchsorted(np.sort(end), all_starts, side="right")
-    return (begun - over).astype(np.int64)
-
-
-def max_depth(starts: ArrayLike, ends: ArrayLike) -> int:
-    """The largest number of intervals running at once; 0 where none has length. O(n log n)."""
-    return int(depth_at_start(starts, ends).max(initial=0))
-
-
 def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, window_ends: ArrayLike) -> IntArray:
     """Integral of a step function over each window, in ns times depth: shape (m,). O((n + m) log n).
 
@@ -143,14 +110,6 @@ def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, wind
         return np.where(step < 0, 0, before[inside] + level[inside] * (time - at[inside]))
 
     return up_to(high) - up_to(low)
-
-
-def busy_in_windows(starts: ArrayLike, ends: ArrayLike, window_starts: ArrayLike, window_ends: ArrayLike) -> IntArray:
-    """Time in ns of each window that at least one interval covers: shape (m,). O((n + m) log n).
-
-    Windows may overlap each other and come in any order.
-    """
-    return integrate(*depth_profile(*union(starts, ends)), window_starts, window_ends)
 
 
 def containing(

@@ -133,12 +133,6 @@ class KeyedArchive:
             return int(found)
         return found if isinstance(found, int) else None
 
-    def class_name(self, reference: object) -> str | None:
-        """Name of the class of an object."""
-        found = self.value(reference)
-        described = self.value(found.get("$class")) if isinstance(found, dict) else None
-        return self.text(described.get("$classname")) if isinstance(described, dict) else None
-
     def _numbered(self, found: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
         """Pairs of an `XRIntKeyedDictionary`: `$0` their number, then key, value, key, value ..."""
         if pairs * 2 + 1 > len(found):

@@ -72,11 +72,6 @@ def bind_intervals(rows: Rows) -> pd.DataFrame:
     return context_frame(rows, INTERVAL_FIELDS)
 
 
-def bind_points(rows: Rows) -> pd.DataFrame:
-    """Points of interest. Raises `MissingColumn` where the table has no time or no name."""
-    return context_frame(rows, POINT_FIELDS)
-
-
 def bind_signposts(rows: Rows) -> Signposts:
     """Intervals and events of the `os-signpost` tables. Raises `MissingColumn` without time, name or event type."""
     event_type = required_values(rows.table, "event-type")
