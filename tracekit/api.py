@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from tracekit.recording import Progress
+    from tracekit.recording import Asking, Progress
     from tracekit.report.model import Report
     from tracekit.trace.model import Trace
 
@@ -31,13 +31,23 @@ if TYPE_CHECKING:
     """One path or several that make up one recording. `-` is standard input."""
 
 
-def open_trace(path: Paths, *, run: int | None = None, progress: Callable[[Progress], None] | None = None) -> Trace:
+def open_trace(
+    path: Paths,
+    *,
+    run: int | None = None,
+    reader: str = "auto",
+    asking: Asking | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Trace:
     """Read a recording and work out what it means.
 
-    `run` is the number of the run; the latest one where it is None. Raises `UnreadableRecording` for an input that is
-    no recording or a broken one, and `UsageError` for a run that it does not hold.
+    `run` is the number of the run; the latest one where it is None. `reader` is `auto`, `native` or `xctrace`, and
+    `asking` says how the last is asked, as for `open_recording`. Raises `UnreadableRecording` for an input that is no
+    recording or a broken one, `UsageError` for a run that it does not hold, and `TracekitError` for the reader
+    `xctrace` on a machine without it.
     """
-    return build_trace(open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress))
+    opened = open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress, reader=reader, asking=asking)
+    return build_trace(opened)
 
 
 def analyze(
@@ -51,12 +61,15 @@ def analyze(
     settings: Mapping[str, str | int | float] | None = None,
     sort: str = "total",
     redact: bool = True,
+    reader: str = "auto",
+    asking: Asking | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Read a recording, judge it and report.
 
     `models` are shell patterns of base names, `process` a name or pid, `only` and `skip` ids of detectors; `settings`
     maps `detector.option` to a value. `sort` is a column of the aggregation. `redact=False` keeps private fields.
+    `reader` and `asking` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist; what
     does not depend on the recording is checked before it is read.
@@ -64,7 +77,9 @@ def analyze(
     choose(DETECTORS, only, skip)
     configure(DETECTORS, settings or {})
     check_sort(sort)
-    trace = filter_trace(open_trace(path, run=run, progress=progress), models=models, process=process)
+    trace = filter_trace(
+        open_trace(path, run=run, reader=reader, asking=asking, progress=progress), models=models, process=process
+    )
     judgements = run_detectors(trace, only=only, skip=skip, settings=settings)
-    checks = [check_from(detector, outcome) for detector, outcome in judgements]
+    checks = [check_from(judgement.detector, judgement.outcome) for judgement in judgements]
     return build_report(trace, checks, sort=sort, redact=redact)

@@ -35,7 +35,7 @@ def judge(tmp_path: Path) -> Judge:
         write_export(scenario, folder)
         trace = build_trace(open_recording(folder, schemas=NEEDED_SCHEMAS))
         chosen = {f"{detector_id}.{name}": value for name, value in settings.items()}
-        outcomes = [outcome for _, outcome in run_detectors(trace, only=[detector_id], settings=chosen)]
+        outcomes = [outcome for _, outcome, _ in run_detectors(trace, only=[detector_id], settings=chosen)]
         by_model = {outcome.model: outcome for outcome in outcomes}
         assert len(by_model) == len(outcomes), "one outcome per model"
         return by_model

@@ -12,8 +12,8 @@ from tracekit.detectors.registry import DETECTORS
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
 def test_a_page_names_every_threshold_and_source(detector):
     page = page_markdown(detector)
-    for heading in ("## How it is measured", "## What can look like it and is not", "## Thresholds", "## Fix"):
-        assert heading in page
+    for heading in ("On the lanes", "How it is measured", "What can look like it and is not", "Thresholds", "Fix"):
+        assert f"## {heading}\n" in page
     for info in option_infos(detector):
         assert f"| `{info.name}` | {info.default} |" in page
         assert f"`{info.name}`" in detector.description

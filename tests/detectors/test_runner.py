@@ -30,7 +30,7 @@ def trace(scenario, tmp_path):
 
 
 def test_every_detector_answers_once_for_every_model(trace):
-    pairs = [(detector.id, outcome.model) for detector, outcome in run_detectors(trace)]
+    pairs = [(detector.id, outcome.model) for detector, outcome, _ in run_detectors(trace)]
     assert pairs == [(detector.id, name) for detector in DETECTORS for name in ("A", "B")]
 
 
@@ -40,7 +40,7 @@ def test_a_detector_that_fails_leaves_the_others_running(trace):
 
     broken = replace(reload_before_predict.DETECTOR, id="broken", detect=fails)
     outcomes = run_detectors(trace, detectors=(broken, reload_before_predict.DETECTOR))
-    assert [type(outcome) for _, outcome in outcomes] == [DetectorFailed, DetectorFailed, Passed, Passed]
+    assert [type(outcome) for _, outcome, _ in outcomes] == [DetectorFailed, DetectorFailed, Passed, Passed]
     assert outcomes[0][1].error == "ZeroDivisionError: no such number"
 
 
@@ -49,7 +49,7 @@ def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_pat
         scenario.predict(Model("", None), 10 * k * MS, 5 * MS)
     write_export(scenario, tmp_path)
     outcomes = run_detectors(build_trace(open_recording(tmp_path)), only=["reload-before-predict"])
-    assert [type(outcome) for _, outcome in outcomes] == [InsufficientData]
+    assert [type(outcome) for _, outcome, _ in outcomes] == [InsufficientData]
     assert "5 predictions carry no model name" in outcomes[0][1].reason
 
 

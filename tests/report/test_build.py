@@ -23,7 +23,7 @@ from tracekit.trace.model import Trace
 
 @pytest.fixture(scope="module")
 def trace(samples: Path) -> Trace:
-    return tracekit.open_trace(samples / "style_transfer_reload")
+    return tracekit.open_trace(samples / "style_transfer_reload.trace")
 
 
 def test_the_figures_of_wwdc22_are_in_every_format(trace: Trace) -> None:
@@ -98,7 +98,7 @@ def test_every_outcome_of_the_detectors_becomes_a_check(trace: Trace) -> None:
     from tracekit.detectors.runner import run_detectors
 
     judgements = run_detectors(trace)
-    report = build_report(trace, [check_from(detector, outcome) for detector, outcome in judgements])
+    report = build_report(trace, [check_from(detector, outcome) for detector, outcome, _ in judgements])
     assert len(report.checks) == len(judgements)
     assert {check.id for check in report.checks} == {detector.id for detector in DETECTORS}
 

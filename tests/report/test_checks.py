@@ -21,6 +21,7 @@ from tracekit.detectors.outcomes import (
     Outcome,
     Passed,
 )
+from tracekit.detectors.patterns import Pattern
 from tracekit.report.checks import check_from, order_checks
 from tracekit.report.model import Check
 
@@ -34,6 +35,7 @@ DETECTOR = Detector(
     id="an-id",
     title="Good state",
     finding_title="The problem",
+    pattern=Pattern.SLOW_PREDICTIONS,
     description="",
     why="It costs time.",
     fix="\nDo this.\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
@@ -12,7 +12,7 @@ from tracekit.cli.exits import ExitStatus
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from tracekit.detectors.framework import Detector
+    from tracekit.detectors.framework import AnyDetector
 
 WIDEST = 120
 """Longer lines are hard to read, however wide the terminal."""
@@ -36,7 +36,7 @@ def run(arguments: Namespace) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def _facts(detector: Detector[Any]) -> dict[str, object]:
+def _facts(detector: AnyDetector) -> dict[str, object]:
     """One detector as JSON."""
     from tracekit.detectors.options import option_infos
 
@@ -44,7 +44,9 @@ def _facts(detector: Detector[Any]) -> dict[str, object]:
         "id": detector.id,
         "title": detector.title,
         "finding_title": detector.finding_title,
+        "pattern": str(detector.pattern),
         "needs": list(detector.needs),
+        "uses": list(detector.uses),
         "options": [
             {"name": info.name, "default": info.default, "unit": info.unit, "basis": info.basis}
             for info in option_infos(detector)
@@ -52,12 +54,13 @@ def _facts(detector: Detector[Any]) -> dict[str, object]:
     }
 
 
-def _paragraph(detector: Detector[Any], columns: int) -> str:
+def _paragraph(detector: AnyDetector, columns: int) -> str:
     """One detector as text: id, what it reports, then each option as `--set` takes it."""
     from tracekit.detectors.options import option_infos
+    from tracekit.detectors.page import needs_sentence
 
     lines = [detector.id, *_wrapped(f"Finds: {detector.finding_title}.", columns, 2)]
-    lines += _wrapped(f"Needs rows of: {', '.join(detector.needs)}.", columns, 2)
+    lines += _wrapped(needs_sentence(detector), columns, 2)
     for info in option_infos(detector):
         lines.append(f"    {detector.id}.{info.name}={info.default} ({info.unit})")
         lines += _wrapped(info.basis, columns, 8)

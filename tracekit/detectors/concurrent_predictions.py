@@ -17,7 +17,9 @@ from tracekit.detectors.outcomes import (
     NotApplicable,
     Outcome,
     Passed,
+    covered_by,
 )
+from tracekit.detectors.patterns import Pattern
 from tracekit.units import format_count, format_duration, format_share
 
 
@@ -151,12 +153,15 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
         ),
         evidence=evidence_of(rows),
         evidence_total=len(rows),
+        lost=covered_by(rows),
     )
 
 
 DESCRIPTION = """
 Each prediction in flight holds its buffers. Once the compute unit is busy, further requests only wait longer and are
 done no sooner.
+
+## On the lanes
 
     Activity  |Prediction            |
                 |Prediction               |
@@ -207,6 +212,7 @@ DETECTOR = Detector(
     id="concurrent-predictions",
     title="Predictions in flight stay within the limit",
     finding_title="Too many predictions are in flight at once",
+    pattern=Pattern.MEMORY_GROWS,
     description=DESCRIPTION,
     why="Every call in flight holds its buffers, and a busy compute unit makes the others wait.",
     fix=FIX,

@@ -17,7 +17,9 @@ from tracekit.detectors.outcomes import (
     NotApplicable,
     Outcome,
     Passed,
+    covered_by,
 )
+from tracekit.detectors.patterns import Pattern
 from tracekit.units import format_count, format_duration, format_share
 
 
@@ -136,12 +138,15 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
         ),
         evidence=evidence_of(rows),
         evidence_total=len(rows),
+        lost=covered_by(rows),
     )
 
 
 DESCRIPTION = """
 Core ML copies inputs and outputs, and converts them, when the app's buffers do not have the layout and type that the
 compute unit works with. On the Neural Engine that type is Float16.
+
+## On the lanes
 
     Activity  |Prediction                            |
     Data      |Copy |                          |Copy |      problem
@@ -203,6 +208,7 @@ DETECTOR = Detector(
     id="excess-data-copies",
     title="Inputs and outputs are handed over without costly copies",
     finding_title="Inputs and outputs are copied and converted on every call",
+    pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
     why="Copying and converting can take a third of each prediction, and better buffers avoid most of it.",
     fix=FIX,

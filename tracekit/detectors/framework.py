@@ -1,13 +1,14 @@
 """What a detector is, and what it is given.
 
-A detector is metadata, typed options with defaults, and one pure function from a `ModelView` to an outcome. The
-runner decides by itself whether a detector could look at all, so a detector never has to abstain for lack of a table.
+A detector is metadata, typed options with defaults, and one pure function: from a `ModelView` to an outcome
+(`Detector`), or from the whole trace to one (`RecordingDetector`). The runner decides by itself whether a detector
+could look at all, so a detector never has to abstain for lack of a table that it names in `needs`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.detectors.outcomes import Outcome
+    from tracekit.detectors.patterns import Pattern
     from tracekit.trace.model import Trace
 
 Options = TypeVar("Options")
@@ -30,39 +32,80 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class ModelView:
-    """What a detector sees of one model that the app called. Every frame is sorted by start and keeps its index."""
+    """What a detector sees of one model that the app called. Every frame is sorted by start and keeps its index.
+
+    In `data`, `compute` and `hardware` the column `prediction` names a row of `predictions`: what happened in the
+    stages of a pipeline is linked to the pipeline's own prediction. Rows of the model that lie in no single one of its
+    predictions are there too, with `prediction` null.
+    """
 
     name: str
     trace: Trace
     loads: pd.DataFrame
     """Its load rows of the Activity lane."""
+    compiles: pd.DataFrame
+    """Its compilation rows of the Activity lane."""
     predictions: pd.DataFrame
     """Its prediction rows of the Activity lane, level `top`."""
     data: pd.DataFrame
-    """Data rows of the model and, for a pipeline, of its stages; `prediction` names a row of `predictions`."""
+    """Data rows of the model and, for a pipeline, of its stages."""
     compute: pd.DataFrame
     """Compute rows, chosen and linked in the same way."""
+    hardware: pd.DataFrame
+    """Neural Engine, GPU and MPS rows that belong to the model, by their label or by time; `attribution` says how
+    sure that is. Work of others is not among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detector(Generic[Options]):
-    """One antipattern. File name = id with underscores."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata(Generic[Options]):
+    """What every detector says of itself."""
 
     id: str
-    """Noun of what is found, kebab case."""
+    """Noun of what is found, kebab case. File name = id with underscores."""
     title: str
     """Describes the good state."""
     finding_title: str
     """States the problem."""
+    pattern: Pattern
+    """Where it belongs in the diagnostic tree of Core ML."""
     description: str
-    """Markdown page for `tracekit explain`: what it is, how it is measured, what can look like it and is not."""
+    """Markdown page: what it is, `## On the lanes` with a picture, `## How it is measured`, `## What can look like it
+    and is not`."""
     why: str
     """One sentence: what it costs the user."""
     fix: str
     """Markdown with Swift or coremltools code: the API to call."""
     references: tuple[Reference, ...]
-    needs: tuple[str, ...]
-    """Instruments (names in `Trace.coverage`) whose tables must hold rows."""
+    needs: tuple[str, ...] = ()
+    """Instruments (names in `Trace.coverage`) whose tables must hold rows. Predictions inferred from hardware stand in
+    for Core ML where `on_inferred` allows it."""
+    uses: tuple[str, ...] = ()
+    """Instruments that the answer rests on too where they were recorded. Where other processes use the Neural Engine
+    and it is named here or in `needs`, the answer says so."""
+    on_inferred: bool = False
+    """Whether it can judge predictions inferred from hardware: they hold no data or compute rows, end with their last
+    hardware row, and no load is known."""
+    caused_by: tuple[str, ...] = ()
+    """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]
     """Frozen dataclass; every field is made by `option`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detector(Metadata[Options]):
+    """One antipattern that a model can have."""
+
     detect: Callable[[ModelView, Options], Outcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingDetector(Metadata[Options]):
+    """One antipattern of the recording as a whole, or of several models together.
+
+    Its findings name no model; a finding about several models names them in its summary.
+    """
+
+    detect: Callable[[Trace, Options], Outcome]
+
+
+AnyDetector = Detector[Any] | RecordingDetector[Any]

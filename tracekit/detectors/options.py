@@ -11,7 +11,7 @@ from tracekit.errors import UsageError, unknown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tracekit.detectors.framework import Detector
+    from tracekit.detectors.framework import AnyDetector
 
 Number = int | float
 
@@ -33,7 +33,7 @@ def option(default: Number, unit: str, basis: str, maximum: Number | None = None
     return field(default=default, metadata={"unit": unit, "basis": basis, "maximum": maximum})
 
 
-def option_infos(detector: Detector[Any]) -> tuple[OptionInfo, ...]:
+def option_infos(detector: AnyDetector) -> tuple[OptionInfo, ...]:
     """The options of a detector in the order of its dataclass."""
     return tuple(
         OptionInfo(
@@ -47,7 +47,7 @@ def option_infos(detector: Detector[Any]) -> tuple[OptionInfo, ...]:
     )
 
 
-def configure(detectors: Sequence[Detector[Any]], settings: Mapping[str, str | Number]) -> dict[str, Any]:
+def configure(detectors: Sequence[AnyDetector], settings: Mapping[str, str | Number]) -> dict[str, Any]:
     """Options of every detector by id, with `settings` (`detector.option` to value) applied to the defaults.
 
     Raises `UsageError` for an unknown detector or option, and for a value that does not fit.

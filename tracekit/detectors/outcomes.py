@@ -6,8 +6,19 @@ Each outcome carries the fields it needs and no others, so that "looked and foun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tracekit.intervals import union
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
 
 
 class Direction(StrEnum):
@@ -63,6 +74,23 @@ class Evidence:
     row: int
 
 
+class Intervals(NamedTuple):
+    """Times of the run that no two of which overlap: shape (n,) each, ns, sorted, half-open."""
+
+    starts: IntArray
+    ends: IntArray
+
+
+def covered_by(rows: pd.DataFrame) -> Intervals:
+    """The time that at least one row of an event frame covers. O(n log n)."""
+    starts = rows["start_ns"].to_numpy()
+    return Intervals(*union(starts, starts + rows["duration_ns"].to_numpy()))
+
+
+def _nowhere() -> Intervals:
+    return Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The antipattern is there."""
@@ -72,11 +100,15 @@ class Finding:
     summary: str
     """One sentence with the numbers."""
     metrics: tuple[Metric, ...]
-    cost: Cost
+    cost: Cost | None
+    """None where what is wrong costs no time that could be measured, as with the recording's own health."""
     evidence: tuple[Evidence, ...]
     """The intervals that weigh most first; at most the framework's limit is kept."""
     evidence_total: int = 0
     """How many intervals there are in all, where `evidence` is a selection."""
+    lost: Intervals = field(default_factory=_nowhere)
+    """Where the time of `cost` lies, so that no ns is counted for two findings. It may be longer than the cost: then
+    the cost is spread evenly over it. Needed wherever there is a cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +176,8 @@ SEVERITY_FLOORS: tuple[tuple[Severity, float], ...] = (
 quarter is what the sources of the catalogue call strong (A03); below a tenth, other work usually comes first."""
 
 
-def severity_of(cost: Cost) -> Severity:
-    """Severity from the share of time that the fix could win back at most."""
+def severity_of(cost: Cost | None) -> Severity:
+    """Severity from the share of time that the fix could win back at most; the lowest where no time was measured."""
+    if cost is None:
+        return Severity.LOW
     return next(severity for severity, floor in SEVERITY_FLOORS if cost.share >= floor)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracekit.detectors import concurrent_predictions, excess_data_copies, reload_before_predict
 
 if TYPE_CHECKING:
-    from tracekit.detectors.framework import Detector
+    from tracekit.detectors.framework import AnyDetector
 
-DETECTORS: tuple[Detector[Any], ...] = (
+DETECTORS: tuple[AnyDetector, ...] = (
     reload_before_predict.DETECTOR,
     excess_data_copies.DETECTOR,
     concurrent_predictions.DETECTOR,

@@ -19,7 +19,9 @@ from tracekit.detectors.outcomes import (
     NotApplicable,
     Outcome,
     Passed,
+    covered_by,
 )
+from tracekit.detectors.patterns import Pattern
 from tracekit.intervals import union_length
 from tracekit.units import format_count, format_duration
 
@@ -132,6 +134,7 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         cost=Cost(ns=won, share=won / spent if spent else 0.0, basis=basis),
         evidence=evidence_of(reloaded),
         evidence_total=len(reloaded),
+        lost=covered_by(reloaded),
     )
 
 
@@ -144,6 +147,8 @@ def _covered(rows: pd.DataFrame) -> int:
 DESCRIPTION = """
 Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
 anew at each use pays for this every time.
+
+## On the lanes
 
     Activity  |Load        |Pred|Load        |Pred|Load        |Pred|     problem
     Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     as it should be
@@ -192,6 +197,7 @@ DETECTOR = Detector(
     id="reload-before-predict",
     title="Models stay loaded between predictions",
     finding_title="The model is loaded again for each prediction",
+    pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
     why="Each load holds up the prediction that waits for it, and only the first one is needed.",
     fix=FIX,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracekit.detectors.framework import Detector
 from tracekit.detectors.options import configure
 from tracekit.detectors.outcomes import DetectorFailed, InsufficientData, NotApplicable, Outcome
 from tracekit.detectors.registry import DETECTORS
@@ -12,12 +13,19 @@ from tracekit.errors import UsageError, unknown
 from tracekit.recording.table import TableState
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from tracekit.detectors.framework import Detector, ModelView
+    from tracekit.detectors.framework import AnyDetector, ModelView
     from tracekit.trace.model import Trace
 
-Judgement = tuple["Detector[Any]", Outcome]
+
+class Judgement(NamedTuple):
+    """One answer of one detector."""
+
+    detector: AnyDetector
+    outcome: Outcome
+    caveats: tuple[str, ...] = ()
+    """What the reader must know before relying on the answer, one sentence each."""
 
 
 def run_detectors(
@@ -26,23 +34,23 @@ def run_detectors(
     only: Collection[str] = (),
     skip: Collection[str] = (),
     settings: Mapping[str, str | int | float] | None = None,
-    detectors: Sequence[Detector[Any]] = DETECTORS,
+    detectors: Sequence[AnyDetector] = DETECTORS,
 ) -> tuple[Judgement, ...]:
-    """Every chosen detector's outcome for every model, or one for the recording where there is no model to judge.
+    """Every chosen detector's outcome for every model, or one for the recording where it is about that, or where there
+    is no model to judge.
 
     Raises `UsageError` for an unknown detector id, option or value.
     """
     options = configure(detectors, settings or {})
     views = model_views(trace)
-    judgements: list[Judgement] = []
-    for detector in choose(detectors, only, skip):
-        judgements.extend((detector, outcome) for outcome in _judge(detector, options[detector.id], trace, views))
-    return tuple(judgements)
+    return tuple(
+        Judgement(detector, outcome, ())
+        for detector in choose(detectors, only, skip)
+        for outcome in _judge(detector, options[detector.id], trace, views)
+    )
 
 
-def choose(
-    detectors: Sequence[Detector[Any]], only: Collection[str], skip: Collection[str]
-) -> tuple[Detector[Any], ...]:
+def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collection[str]) -> tuple[AnyDetector, ...]:
     """The detectors named in `only` (all where it is empty) less those in `skip`. Raises `UsageError` for others."""
     ids = [detector.id for detector in detectors]
     for name in (*only, *skip):
@@ -54,12 +62,14 @@ def choose(
     return chosen
 
 
-def _judge(detector: Detector[Any], options: Any, trace: Trace, views: Sequence[ModelView]) -> list[Outcome]:
+def _judge(detector: AnyDetector, options: Any, trace: Trace, views: Sequence[ModelView]) -> list[Outcome]:
     """Outcomes of one detector."""
     blind = _missing_evidence(detector, trace)
     if blind is not None:
         return [blind]
-    outcomes = [_detect(detector, options, view) for view in views]
+    if not isinstance(detector, Detector):
+        return [_detect(detector.detect, trace, options, None)]
+    outcomes = [_detect(detector.detect, view, options, view.name) for view in views]
     unnamed = unnamed_predictions(trace)
     if unnamed:
         outcomes.append(
@@ -72,7 +82,7 @@ def _judge(detector: Detector[Any], options: Any, trace: Trace, views: Sequence[
     return outcomes or [NotApplicable(model=None, reason="No load and no prediction of a model was recorded.")]
 
 
-def _missing_evidence(detector: Detector[Any], trace: Trace) -> InsufficientData | None:
+def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData | None:
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
         coverage = trace.cover(instrument)
@@ -81,10 +91,9 @@ def _missing_evidence(detector: Detector[Any], trace: Trace) -> InsufficientData
     return None
 
 
-def _detect(detector: Detector[Any], options: Any, view: ModelView) -> Outcome:
-    """One detector on one model; whatever it raises becomes an outcome, so that the others still run."""
+def _detect(detect: Callable[[Any, Any], Outcome], seen: Any, options: Any, model: str | None) -> Outcome:
+    """The answer of one detector function; whatever it raises becomes an outcome, so that the others still run."""
     try:
-        outcome: Outcome = detector.detect(view, options)
+        return detect(seen, options)
     except Exception as error:
-        return DetectorFailed(model=view.name, error=f"{type(error).__name__}: {error}")
-    return outcome
+        return DetectorFailed(model=model, error=f"{type(error).__name__}: {error}")

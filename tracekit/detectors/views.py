@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,26 +10,36 @@ import pandas as pd
 
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.frames import fixed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from tracekit.trace.model import Trace
+
+    IntArray = npt.NDArray[np.int64]
 
 
 def model_views(trace: Trace) -> tuple[ModelView, ...]:
     """One view per base name with at least one top-level load or prediction, by name.
 
-    A pipeline's view holds the data and compute rows of its stages too, linked to the pipeline's own prediction, since
-    their time is spent inside it. O(rows) per model.
+    A pipeline's view holds the rows of its stages too, linked to the pipeline's own prediction, since their time is
+    spent inside it. O(n log n) in the rows of the trace.
     """
     activity = trace.activity
     top = activity[(activity["level"] == Level.TOP).to_numpy()]
     called = top[top["kind"].isin([*LOAD_KINDS, Kind.PREDICTION]).to_numpy()]
     names = sorted(str(name) for name in called["model"].dropna().unique())
     owner = top_predictions(activity)
-    data, compute = (_relink(frame, owner, activity) for frame in (trace.data, trace.compute))
-    return tuple(_view(trace, name, called, data, compute) for name in names)
+    of_prediction = _places(activity["model"], names)
+    own = _split(top, [_places(top["model"], names)], len(names))
+    frames = [
+        _rows_by_model(_relink(frame, owner, activity), of_prediction, names)
+        for frame in (trace.data, trace.compute, _own_work(trace.hardware))
+    ]
+    return tuple(_view(trace, name, rows, *parts) for name, rows, *parts in zip(names, own, *frames, strict=True))
 
 
 def unnamed_predictions(trace: Trace) -> int:
@@ -38,7 +49,7 @@ def unnamed_predictions(trace: Trace) -> int:
     return int(chosen.to_numpy().sum())
 
 
-def top_predictions(activity: pd.DataFrame) -> npt.NDArray[np.int64]:
+def top_predictions(activity: pd.DataFrame) -> IntArray:
     """For each row of `activity`, the row of the outermost prediction it leads to (itself where it is outermost).
 
     Stages of a pipeline link to the prediction around them; following those links ends at the call of the app.
@@ -56,7 +67,7 @@ def top_predictions(activity: pd.DataFrame) -> npt.NDArray[np.int64]:
     return owner
 
 
-def _relink(frame: pd.DataFrame, owner: npt.NDArray[np.int64], activity: pd.DataFrame) -> pd.DataFrame:
+def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.DataFrame:
     """`frame` with `prediction` replaced by the outermost prediction.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
@@ -67,31 +78,61 @@ def _relink(frame: pd.DataFrame, owner: npt.NDArray[np.int64], activity: pd.Data
     outer[known] = owner[linked[known]]
     lost = known.copy()
     lost[known] = (activity["level"] == Level.SUB).to_numpy()[outer[known]]
-    attribution = frame["attribution"].astype(object).to_numpy(copy=True)
-    attribution[lost] = activity["attribution"].astype(object).to_numpy()[outer[lost]]
+    attribution = frame["attribution"].cat.codes.to_numpy().copy()
+    attribution[lost] = activity["attribution"].cat.codes.to_numpy()[outer[lost]]
     return frame.assign(
         prediction=pd.arrays.IntegerArray(np.where(lost, 0, outer), mask=~known | lost),
-        attribution=pd.Categorical(attribution, categories=list(map(str, Attribution))),
+        attribution=fixed("attribution", attribution, tuple(Attribution)),
     )
 
 
-def _view(trace: Trace, name: str, called: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame) -> ModelView:
-    """View of one base name."""
-    own = called[(called["model"] == name).to_numpy()]
-    is_prediction = (own["kind"] == Kind.PREDICTION).to_numpy()
-    predictions = own[is_prediction]
+def _own_work(hardware: pd.DataFrame) -> pd.DataFrame:
+    """Hardware rows without those of other processes."""
+    return hardware[(hardware["attribution"] != Attribution.FOREIGN).to_numpy(dtype=bool)]
+
+
+def _places(models: pd.Series, names: Sequence[str]) -> IntArray:
+    """Place in `names` of each row's model: shape (rows,), -1 where it is none of them. O(rows)."""
+    place = {name: index for index, name in enumerate(names)}
+    of_code = np.array([*(place.get(str(value), -1) for value in models.cat.categories), -1], np.int64)
+    return of_code[models.cat.codes.to_numpy()]
+
+
+def _rows_by_model(frame: pd.DataFrame, of_prediction: IntArray, names: Sequence[str]) -> list[pd.DataFrame]:
+    """For each name, rows that lie in one of its predictions, and rows of it or its stages that lie in no single one.
+
+    `of_prediction` gives the place in `names` of the model of each row of the activity.
+    """
+    linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
+    alone = linked < 0
+    by_prediction = np.full(len(frame), -1, np.int64)
+    by_prediction[~alone] = of_prediction[linked[~alone]]
+    model, parent = (np.where(alone, _places(frame[column], names), -1) for column in ("model", "parent_model"))
+    return _split(frame, [by_prediction, model, np.where(parent == model, -1, parent)], len(names))
+
+
+def _split(frame: pd.DataFrame, places: Sequence[IntArray], count: int) -> list[pd.DataFrame]:
+    """The frame in `count` parts: a row stands in each part that one of `places` names for it. O(n log n)."""
+    place = np.concatenate(places)
+    row = np.tile(np.arange(len(frame)), len(places))
+    order = np.lexsort((row, place))
+    place, row = place[order], row[order]
+    edges = np.searchsorted(place, np.arange(count + 1))
+    return [frame.take(row[start:end]) for start, end in pairwise(edges.tolist())]
+
+
+def _view(
+    trace: Trace, name: str, own: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
+) -> ModelView:
+    """View of one base name; `own` are its rows of the Activity lane."""
+    kinds = own["kind"]
     return ModelView(
         name=name,
         trace=trace,
-        loads=own[~is_prediction],
-        predictions=predictions,
-        data=_rows_of(data, name, predictions),
-        compute=_rows_of(compute, name, predictions),
+        loads=own[kinds.isin(LOAD_KINDS).to_numpy(dtype=bool)],
+        compiles=own[(kinds == Kind.COMPILE).to_numpy(dtype=bool)],
+        predictions=own[(kinds == Kind.PREDICTION).to_numpy(dtype=bool)],
+        data=data,
+        compute=compute,
+        hardware=hardware,
     )
-
-
-def _rows_of(frame: pd.DataFrame, name: str, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Rows that lie in one of the model's predictions, and rows of it or its stages that lie in no single one."""
-    linked = frame["prediction"].isin(predictions.index).to_numpy(dtype=bool)
-    own = (frame["model"] == name).to_numpy(dtype=bool) | (frame["parent_model"] == name).to_numpy(dtype=bool)
-    return frame[linked | (own & frame["prediction"].isna().to_numpy(dtype=bool))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracekit.detectors.outcomes import (
     OUTCOME_NAMES,
@@ -20,7 +20,7 @@ from tracekit.report.model import Check
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tracekit.detectors.framework import Detector
+    from tracekit.detectors.framework import AnyDetector
 
 OUTCOME_ORDER = ("finding", "error", "insufficient_data", "passed", "not_applicable")
 """What asks for action comes first, then what limits the verdict, then the rest."""
@@ -29,7 +29,7 @@ SEVERITY_ORDER = tuple(str(severity) for severity in Severity)
 """Worst first."""
 
 
-def check_from(detector: Detector[Any], outcome: Outcome) -> Check:
+def check_from(detector: AnyDetector, outcome: Outcome) -> Check:
     """The check that reports one answer of one detector."""
     found = outcome if isinstance(outcome, Finding) else None
     return Check(
