@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.reader import add_reader_arguments, asking_for
 from tracekit.errors import TracekitError, UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--model", action="append", default=[], metavar="NAME", help="only this model; shell patterns; repeatable"
     )
     chosen.add_argument("--process", metavar="NAME|PID", help="only rows of this process")
+    add_reader_arguments(chosen)
 
     judged = parser.add_argument_group("how to judge")
     judged.add_argument("--only", action="append", default=[], metavar="ID", help="only this detector; repeatable")
@@ -120,6 +122,8 @@ def _analyzed(arguments: Namespace) -> Report:
             settings=dict(_setting(text) for text in arguments.set),
             sort=arguments.sort,
             redact=not arguments.no_redact,
+            reader=arguments.reader,
+            asking=asking_for(arguments, quiet=arguments.quiet),
             progress=progress,
         )
     if arguments.verbose:

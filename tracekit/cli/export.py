@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.errors import TracekitError, UsageError, unknown
+from tracekit.cli.reader import add_reader_arguments, asking_for
+from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
 
-    from tracekit.recording import Progress
     from tracekit.recording.contents import Recording
     from tracekit.recording.writing import WrittenFolder
 
 FORMATS = ("csv", "jsonl", "parquet", "xml")
 """As `tracekit.recording.writing.FORMATS` has them."""
-READERS = ("auto", "native", "xctrace")
 MOST_NAMED = 3
 """Tables that are named beside the reason for which they were left out; more of them are counted."""
 
@@ -39,20 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="only tables of this schema; repeatable (default: all with rows; for xml also the empty ones)",
     )
     parser.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
-    parser.add_argument(
-        "--reader",
-        choices=READERS,
-        default="auto",
-        help="how a trace bundle is read: natively, through Apple's xctrace, or (auto) natively and, where xctrace is "
-        "here, through it what cannot be read so",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=_seconds,
-        default=900.0,
-        metavar="SECONDS",
-        help="for each table that xctrace exports (default: 900)",
-    )
+    add_reader_arguments(parser)
     parser.add_argument("--force", action="store_true", help="replace files of the same names in DIR")
     parser.add_argument(
         "--no-redact", action="store_true", help="keep device names, arguments and such in the list of tables"
@@ -68,24 +53,14 @@ def _run_number(text: str) -> int:
     return number
 
 
-def _seconds(text: str) -> float:
-    """Type of `--timeout`."""
-    seconds = float(text)
-    if not 0 < seconds < 1e6:
-        raise ValueError(text)
-    return seconds
-
-
 # argparse names the type in its message: "invalid run number value: 'x'".
 _run_number.__name__ = "run number"
-_seconds.__name__ = "number of seconds"
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Write the tables. Status 2 where a table that was asked of xctrace did not come."""
-    import tempfile
-
     from tracekit.cli.progress import showing_progress
+    from tracekit.recording.open import open_reading
     from tracekit.recording.writing.files import check_folder, make_folder
     from tracekit.recording.writing.formats import writer_for
 
@@ -94,84 +69,25 @@ def run(arguments: Namespace) -> ExitStatus:
     folder = Path(arguments.output)
     _check_place(folder, arguments.path)
     check_folder(folder, arguments.force)
-    with tempfile.TemporaryDirectory(prefix="tracekit-") as between, showing_progress(arguments.quiet) as progress:
-        recording, failures = _opened(arguments, Path(between), progress)
-        if not failures:
-            _check_schemas(recording, arguments.schema)
+    with showing_progress(arguments.quiet) as progress:
+        reading = open_reading(
+            arguments.path,
+            run=arguments.run,
+            schemas=arguments.schema or None,
+            progress=progress,
+            reader=arguments.reader,
+            asking=asking_for(arguments, quiet=arguments.quiet),
+        )
+        if not reading.failures:
+            _check_schemas(reading.recording, arguments.schema)
         make_folder(folder)
-        written = _written(recording, folder, arguments)
+        written = _written(reading.recording, folder, arguments)
     # Why xctrace failed says more than that a table is not there.
-    reasons = dict(failures)
+    reasons = dict(reading.failures)
     written.left_out = [(schema, reasons.get(schema, reason)) for schema, reason in written.left_out]
-    if not arguments.quiet or failures:
+    if not arguments.quiet or reasons:
         _tell(written, folder)
-    return ExitStatus.UNUSABLE if failures else ExitStatus.DONE
-
-
-Failures = list[tuple[str, str]]
-"""Schema and reason of each table that xctrace could not give."""
-
-
-def _opened(
-    arguments: Namespace, between: Path, progress: Callable[[Progress], None] | None
-) -> tuple[Recording, Failures]:
-    """The recording by the reader that was asked for; another one is never taken without a word."""
-    from tracekit.cli.output import narrate
-    from tracekit.errors import UnreadableRecording
-    from tracekit.recording.xctrace.joined import JoinedRecording, unreadable_schemas
-    from tracekit.recording.xctrace.tool import find_tool
-
-    if arguments.reader == "xctrace":
-        return _through_xctrace(arguments, between, arguments.schema)
-    fallback = arguments.reader == "auto" and _is_bundle(arguments.path) and find_tool() is not None
-    try:
-        recording = _natively(arguments, progress)
-    except UnreadableRecording as error:
-        if not fallback:
-            raise
-        narrate(f"tracekit: {error}")
-        narrate("tracekit: reading all of it through xctrace instead")
-        return _through_xctrace(arguments, between, arguments.schema)
-    lacking = unreadable_schemas(recording.run, arguments.schema) if fallback else []
-    if not lacking:
-        return recording, []
-    narrate(f"tracekit: reading through xctrace what cannot be read natively: {', '.join(lacking)}")
-    try:
-        other, failures = _through_xctrace(arguments, between, lacking)
-    except TracekitError as error:
-        return recording, [(schema, str(error)) for schema in lacking]
-    return JoinedRecording(recording, other, lacking), failures
-
-
-def _natively(arguments: Namespace, progress: Callable[[Progress], None] | None) -> Recording:
-    from tracekit.recording import open_recording
-
-    return open_recording(arguments.path, run=arguments.run, schemas=arguments.schema or None, progress=progress)
-
-
-def _through_xctrace(arguments: Namespace, between: Path, schemas: list[str]) -> tuple[Recording, Failures]:
-    from tracekit.cli.output import narrate
-    from tracekit.recording import open_recording
-    from tracekit.recording.xctrace.exporter import Exporter
-    from tracekit.recording.xctrace.tool import find_tool
-
-    if not _is_bundle(arguments.path):
-        raise UsageError("--reader xctrace reads one .trace bundle; give its folder, unpacked, and nothing else")
-    tool = find_tool()
-    if tool is None:
-        raise TracekitError("--reader xctrace needs a Mac with Xcode; leave it out to read the bundle natively")
-
-    def progress(number: int, count: int, schema: str) -> None:
-        if not arguments.quiet:
-            narrate(f"tracekit: xctrace exports table {number} of {count}: {schema}")
-
-    exporter = Exporter(tool, Path(arguments.path[0]), arguments.timeout)
-    exported = exporter.export(between, arguments.run, schemas, progress)
-    return open_recording(exported.files, run=exported.run.number), exported.failures
-
-
-def _is_bundle(paths: list[str]) -> bool:
-    return len(paths) == 1 and Path(paths[0]).suffix == ".trace" and Path(paths[0]).is_dir()
+    return ExitStatus.UNUSABLE if reasons else ExitStatus.DONE
 
 
 def _written(recording: Recording, folder: Path, arguments: Namespace) -> WrittenFolder:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.reader import add_reader_arguments, asking_for
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -30,7 +31,13 @@ ATTRIBUTES_WIDTH = 40
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("path", metavar="PATH", nargs="+", help="an export: XML files, a folder or zip of them, or -")
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        nargs="+",
+        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
+    )
+    add_reader_arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
 
 
@@ -41,7 +48,9 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.recording import open_contents
 
     with showing_progress() as progress:
-        contents = open_contents(arguments.path, progress=progress)
+        contents = open_contents(
+            arguments.path, progress=progress, reader=arguments.reader, asking=asking_for(arguments)
+        )
     rows = list(_rows(contents))
     if arguments.format == "json":
         objects = [dict(zip(HEADINGS, row, strict=True)) for row in rows]

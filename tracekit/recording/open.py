@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tracekit.recording.xctrace.reading import Asking, Reading, read_through, read_with_help, usable_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -11,28 +14,91 @@ if TYPE_CHECKING:
     from tracekit.recording.contents import Contents, Recording
     from tracekit.recording.progress import Progress
 
+    Paths = str | Path | Sequence[str | Path]
+
 
 def open_recording(
-    path: str | Path | Sequence[str | Path],
+    path: Paths,
     *,
     run: int | None = None,
     schemas: Collection[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    reader: str = "auto",
+    asking: Asking | None = None,
 ) -> Recording:
     """Open a recording.
 
     path: a `.trace` bundle or a zip archive of one; or one XML file that `xctrace export` wrote, several of them, a
     folder or zip archive of them, with or without the table of contents, or `-` for standard input. Names do not
-    matter. run: number of the run, by default the latest. schemas: tables of an export that are needed now; the
-    others are counted, and read when `Recording.tables` asks for them. By default everything is read now. Tables of a
-    bundle are always read when they are asked for. progress: called about ten times a second during long reads.
+    matter. run: number of the run, by default the latest. schemas: tables that are needed now; the others of an export
+    are counted, and read when `Recording.tables` asks for them. By default everything is read now. Tables of a bundle
+    are always read when they are asked for. progress: called about ten times a second during long reads.
 
-    Raises `UnreadableRecording` for input that cannot be read, `UsageError` for a run that does not exist.
+    reader: `native`; `xctrace`, which reads the needed tables of a bundle through Apple's tool; or `auto`, which reads
+    natively and, where that tool is, through it what cannot be read so. Exports have one reader, and `auto` and
+    `native` are the same for them. asking: how the tool is asked. What it read is told in the notes.
+
+    Raises `UnreadableRecording` for input that cannot be read, `UsageError` for a run or reader that does not exist,
+    `TracekitError` for the reader `xctrace` where there is none.
     """
+    return open_reading(path, run=run, schemas=schemas, progress=progress, reader=reader, asking=asking).recording
+
+
+def open_reading(
+    path: Paths,
+    *,
+    run: int | None = None,
+    schemas: Collection[str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    reader: str = "auto",
+    asking: Asking | None = None,
+) -> Reading:
+    """As `open_recording`, with the tables that `xctrace` was asked for in vain."""
+    paths = [path] if isinstance(path, str | Path) else list(path)
+    tool = usable_tool(paths, reader)
+    if tool is None:
+        return Reading(_opened(paths, run, schemas, progress))
+    trace, needed, how = Path(paths[0]), schemas or (), asking or Asking()
+    if reader == "xctrace":
+        return read_through(tool, trace, run, needed, how)
+    return read_with_help(tool, trace, run, needed, progress, how)
+
+
+def open_contents(
+    path: Paths,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    reader: str = "auto",
+    asking: Asking | None = None,
+) -> Contents:
+    """What a recording holds: all runs, and their tables with state and row counts. Cells are not decoded.
+
+    reader and asking: as for `open_recording`. Raises `UnreadableRecording` for input that cannot be read.
+    """
+    paths = [path] if isinstance(path, str | Path) else list(path)
+    recording = open_recording(paths, schemas=(), progress=progress, reader=reader, asking=asking)
+    if usable_tool(paths, reader) is None:
+        return recording.contents
+    # The tool answers for one run at a time.
+    runs = [
+        recording.run
+        if each.number == recording.run.number
+        else open_recording(paths, run=each.number, schemas=(), reader=reader, asking=asking).run
+        for each in recording.contents.runs
+    ]
+    return replace(recording.contents, runs=tuple(runs))
+
+
+def _opened(
+    paths: Sequence[str | Path],
+    run: int | None,
+    schemas: Collection[str] | None,
+    progress: Callable[[Progress], None] | None,
+) -> Recording:
+    """The recording as our own readers read it."""
     # Imported here, since lxml is heavy and the table classes of this package are not.
     from tracekit.recording.bundle.files import find_bundle
 
-    paths = [path] if isinstance(path, str | Path) else list(path)
     if (bundle := find_bundle(paths)) is not None:
         from tracekit.recording.bundle.recording import open_bundle
 
@@ -41,13 +107,3 @@ def open_recording(
     from tracekit.recording.sources import resolve
 
     return open_export(resolve(paths), run, schemas, progress)
-
-
-def open_contents(
-    path: str | Path | Sequence[str | Path], *, progress: Callable[[Progress], None] | None = None
-) -> Contents:
-    """What a recording holds: all runs, and their tables with state and row counts. Cells are not decoded.
-
-    Raises `UnreadableRecording` for input that cannot be read.
-    """
-    return open_recording(path, schemas=(), progress=progress).contents

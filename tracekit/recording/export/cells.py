@@ -39,6 +39,9 @@ class Kind(Enum):
     """64-bit whole number, signed or unsigned."""
     TIME = auto()
     """Nanoseconds, never negative."""
+    NUMBER = auto()
+    """A number as bundles store it, of which no exported cell was seen. The rule of all numbers that were, decimal
+    content, is assumed for it: the column is whole numbers if all of its cells are, else text."""
     TEXT = auto()
     """Text of the element; where there is none its display text, else the text of its children."""
     LABEL = auto()
@@ -60,6 +63,11 @@ _TYPES = {
         "gpu-frame-number render-buffer-depth metal-nesting-level metal-command-buffer-id metal-encoder-id "
         "connection-uuid64 os-signpost-identifier mach-absolute-time mach-continuous-time pmc-event"
     ),
+    Kind.NUMBER: (
+        "clock connection-filter connection-meta containment-level displayed-surface-swap gpu-driver-surface "
+        "kdebug-arg kdebug-class kdebug-code kdebug-func kdebug-string kdebug-subclass metal-encoding-para "
+        "metal-workload-priority percent time-sample-kind time-since-epoch"
+    ),
     Kind.LABEL: "formatted-label narrative os-log-metadata return-location",
     Kind.PROCESS: "process",
     Kind.THREAD: "thread",
@@ -72,6 +80,8 @@ KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 
 NUMERIC = frozenset({Kind.INTEGER, Kind.TIME})
 """Kinds whose payload is the number itself."""
+PLAIN = frozenset({Kind.TEXT, Kind.NUMBER})
+"""Kinds whose value is the content of the element as it stands."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _INT64_MAX = 2**63 - 1
@@ -188,7 +198,7 @@ class Values:
                 payload = int(text)
             else:
                 payload = (time_ns if kind is Kind.TIME else whole_number)(text, self.tags[code])
-        elif kind is Kind.TEXT and len(element) == 0:
+        elif kind in PLAIN and len(element) == 0:
             text = element.text
             payload = self._intern_text(text if text is not None else element.get("fmt") or "")
         else:
@@ -278,7 +288,7 @@ class Values:
         elif kind is Kind.FRAME:
             result = element.get("name") or element.get("addr") or shown or text or ""
         else:
-            preferred = (text, shown) if kind is Kind.TEXT else (shown, text)
+            preferred = (text, shown) if kind in PLAIN else (shown, text)
             result = next((each for each in preferred if each is not None), None) or self._joined(parts)
         if len(result) > limits.MAX_TEXT_CHARS:
             raise CellError(f"text of {len(result):,} characters; {limits.MAX_TEXT_CHARS:,} are allowed")

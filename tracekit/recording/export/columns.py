@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import ANY, NUMERIC, SENTINEL, CellError, as_tag, kind_of, shortened, whole_number
+from tracekit.recording.export.cells import (
+    ANY,
+    NUMERIC,
+    SENTINEL,
+    CellError,
+    Kind,
+    as_tag,
+    kind_of,
+    shortened,
+    whole_number,
+)
 from tracekit.recording.table import CodedCells, Column, IntegerCells
 
 if TYPE_CHECKING:
@@ -117,7 +127,8 @@ class ColumnBuilder:
             return self._any_cells(payloads, codes, valid)
         if kind_of(engineering_type) in NUMERIC:
             return IntegerCells(payloads, valid)
-        return _coded(payloads, valid, self._values.distinct)
+        coded = _coded(payloads, valid, self._values.distinct)
+        return _numbers_or_text(coded) if kind_of(engineering_type) is Kind.NUMBER else coded
 
     def _any_cells(self, payloads: Int64Array, codes: npt.NDArray[np.uint16], valid: BoolArray) -> Cells:
         """Cells that brought their own types: numbers where all of them are whole numbers, else text."""
@@ -131,6 +142,16 @@ class ColumnBuilder:
         distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
         positions = np.array([distinct[text] for text in texts], dtype=np.int64)
         return _coded(positions[inverse.reshape(-1)] if len(texts) else payloads, valid, list(distinct))
+
+
+def _numbers_or_text(coded: CodedCells) -> Cells:
+    """Numbers where every cell that holds a value is a whole number, else the texts as they are."""
+    try:
+        numbers = [whole_number(str(text), ANY) for text in coded.values]
+    except CellError:
+        return coded
+    # Code -1, no value, is the last entry.
+    return IntegerCells(np.array([*numbers, 0], np.int64)[coded.codes], coded.codes >= 0)
 
 
 def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> Int64Array | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.export.cells import Kind, kind_of
+from tracekit.recording.export.cells import ANY, Kind, kind_of
 from tracekit.recording.table import IntegerCells
 
 if TYPE_CHECKING:
@@ -23,9 +23,15 @@ CHUNK_ROWS: Final = 65_536
 """Rows rendered at a time, so that memory does not grow with the table."""
 
 
+_SIGNED: Final = frozenset({"int32", "int64", "time-since-epoch"})
+"""Types whose numbers may be negative. All others are unsigned in Apple's list of types, a negative argument of a
+signpost included: Instruments itself shows 2^64 - n for it."""
+
+
 def is_unsigned(engineering_type: str) -> bool:
     """Whether numbers of that type above 2^63 - 1 stand in the table in two's complement."""
-    return kind_of(engineering_type) is Kind.INTEGER and not engineering_type.startswith("int")
+    numeric = engineering_type == ANY or kind_of(engineering_type) in (Kind.INTEGER, Kind.NUMBER)
+    return numeric and engineering_type not in _SIGNED
 
 
 def parts(rows: int) -> Iterator[slice]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.export.cells import ANY, SENTINEL, STACK_SEPARATOR, Kind, kind_of
+from tracekit.recording.export.cells import ANY, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.table import IntegerCells, Process, Thread
 from tracekit.recording.writing.cells import is_unsigned, parts
 from tracekit.recording.writing.display import display_of
@@ -126,7 +126,7 @@ class _RowWriter:
         if isinstance(value, Thread):
             tid = "" if value.tid is None else self._element("tid", value.tid)
             return shown, tid + ("" if value.process is None else self._element("process", value.process))
-        if kind_of(tag) is Kind.TEXT:
+        if kind_of(tag) in PLAIN:
             return shown, shown
         if kind_of(tag) is Kind.ADDRESSES:
             words = value.split(STACK_SEPARATOR)
@@ -161,7 +161,7 @@ class _Cells:
         if self._type != ANY:
             return self._type
         if isinstance(value, int):
-            return "uint64" if value >= 0 else "int64"
+            return "uint64"
         return "process" if isinstance(value, Process) else "thread" if isinstance(value, Thread) else "string"
 
     def chunk(self, part: slice) -> _Chunk:

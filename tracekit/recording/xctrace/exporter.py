@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.tool import failed, first_line
 
@@ -62,11 +62,11 @@ class Exporter:
     ) -> Exported:
         """Write `toc.xml` and a file for each schema into a folder.
 
-        run: the latest by default. schemas: all of the table of contents by default; one call each. progress: called
-        with number, count and schema before each call. A table that fails does not keep the others back.
+        run: the latest by default. schemas: all of the table of contents by default; one call each, and none for what
+        it does not list. progress: called with number, count and schema before each call. A table that fails does not
+        keep the others back.
 
-        Raises `TracekitError` where the table of contents cannot be had, `UsageError` for a run or schema that it
-        does not list.
+        Raises `TracekitError` where the table of contents cannot be had, `UsageError` for a run that it does not list.
         """
         from tracekit.recording.open import open_contents
 
@@ -75,8 +75,6 @@ class Exporter:
         runs = open_contents(toc).runs
         chosen = _chosen(runs, run)
         listed = list(dict.fromkeys(entry.schema for entry in chosen.tables))
-        if absent := [schema for schema in schemas if schema not in listed]:
-            raise unknown("table", absent[0], listed)
         result = Exported(chosen, [toc])
         wanted = [schema for schema in listed if not schemas or schema in schemas]
         for number, schema in enumerate(wanted, 1):

@@ -5,19 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracekit.recording.table import TableState
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from tracekit.recording.contents import Recording, Run, TableEntry
     from tracekit.recording.table import Table
-
-
-def unreadable_schemas(run: Run, schemas: Collection[str]) -> list[str]:
-    """Wanted schemas (all by default) of which at least one table cannot be read."""
-    found = (entry.schema for entry in run.tables if entry.state is TableState.UNREADABLE)
-    return [schema for schema in dict.fromkeys(found) if not schemas or schema in schemas]
 
 
 class JoinedRecording:
