@@ -3,7 +3,7 @@
 .PHONY: help demo test lint format fuzz samples clean environment environment-dev
 
 BIN := .venv/bin
-SAMPLE := sample_traces/style_transfer_reload
+SAMPLE := sample_traces/style_transfer_reload.trace
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
@@ -27,7 +27,7 @@ format: environment-dev ## let ruff fix and format the code
 fuzz: environment-dev ## feed broken exports to the reader for some minutes
 	@$(BIN)/python tests/fuzz_export.py
 
-samples: environment-dev ## write sample_traces/ again, byte for byte
+samples: environment-dev ## write sample_traces/ again
 	@$(BIN)/python -m tracekit.testing.samples
 
 clean: ## remove the environment, builds and caches

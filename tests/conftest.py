@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.testing import write_export
+from tracekit.testing.samples import EXPORTED
+from tracekit.testing.samples import SAMPLES as SCENARIOS
+
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
 
@@ -36,8 +40,17 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def samples() -> Path:
-    """Folder of the sample recordings."""
+    """Folder of the sample recordings, `NAME.trace` each."""
     return SAMPLES
+
+
+@pytest.fixture(scope="session")
+def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with an export of every sample, by name."""
+    folder = tmp_path_factory.mktemp("exports")
+    for name, scenario in SCENARIOS.items():
+        write_export(scenario(), folder / name, only=EXPORTED)
+    return folder
 
 
 @pytest.fixture
@@ -71,6 +84,6 @@ def standin_log(tmp_path: Path) -> Callable[[], list[list[str]]]:
 def sample_bundle(tmp_path: Path) -> Path:
     """A bundle that only the stand-in can read."""
     bundle = tmp_path / "run.trace"
-    shutil.copytree(SAMPLES / "style_transfer_reload", bundle / "tables")
+    shutil.copytree(SAMPLES / "style_transfer_reload_xml", bundle / "tables")
     (bundle / "form.template").touch()
     return bundle

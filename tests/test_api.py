@@ -46,7 +46,7 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
 
 
 def test_a_trace_gives_frames(samples: Path) -> None:
-    activity = tracekit.open_trace(samples / "style_transfer_reload").activity
+    activity = tracekit.open_trace(samples / "style_transfer_reload.trace").activity
     assert isinstance(activity, pd.DataFrame)
     loads = activity[activity["kind"].isin(["load", "load_cached", "load_uncached"])]
     # WWDC22 session 10027: 6.41 s of loading in total, 17.17 ms on average.
@@ -55,7 +55,7 @@ def test_a_trace_gives_frames(samples: Path) -> None:
 
 
 def test_analyze_gives_the_report_that_the_command_prints(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = samples / "sharpen_8bit"
+    path = samples / "sharpen_8bit.trace"
     report = tracekit.analyze(path)
     assert main(["analyze", str(path), "--format", "json"]) == 0
     assert capsys.readouterr().out == to_json(report)
@@ -63,7 +63,7 @@ def test_analyze_gives_the_report_that_the_command_prints(samples: Path, capsys:
 
 def test_every_argument_reaches_the_analysis(samples: Path) -> None:
     report = tracekit.analyze(
-        [samples / "style_transfer_reload"],
+        [samples / "style_transfer_reload.trace"],
         run=1,
         models=["Mosaic"],
         process=2147,
@@ -81,11 +81,11 @@ def test_every_argument_reaches_the_analysis(samples: Path) -> None:
 
 
 def test_a_path_may_be_text(samples: Path) -> None:
-    assert tracekit.open_trace(str(samples / "sharpen_float16")).run.number == 1
+    assert tracekit.open_trace(str(samples / "sharpen_float16.trace")).run.number == 1
 
 
 def test_a_report_does_not_change_what_is_counted_by_how_often_it_is_made(samples: Path) -> None:
-    first, second = (json.loads(to_json(tracekit.analyze(samples / "captions_concurrent"))) for _ in range(2))
+    first, second = (json.loads(to_json(tracekit.analyze(samples / "captions_concurrent.trace"))) for _ in range(2))
     assert first == second
 
 
@@ -96,7 +96,7 @@ def test_a_report_does_not_change_what_is_counted_by_how_often_it_is_made(sample
 )
 def test_a_name_that_is_not_there_is_a_usage_error(samples: Path, arguments: dict[str, object]) -> None:
     with pytest.raises(tracekit.UsageError):
-        tracekit.analyze(samples / "sharpen_float16", **arguments)  # type: ignore[arg-type]
+        tracekit.analyze(samples / "sharpen_float16.trace", **arguments)  # type: ignore[arg-type]
 
 
 def test_an_unreadable_recording_is_its_own_error(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
+from datetime import datetime
 
 import pytest
 
@@ -48,7 +50,7 @@ def assert_outcomes(report, truth):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
-    report = tracekit.analyze(samples / name)
+    report = tracekit.analyze(samples / f"{name}.trace")
     truth = ground_truth(SAMPLES[name]())
     assert findings(report) == sorted(truth.findings)
     assert report.summary.judged == truth.judgeable
@@ -57,8 +59,53 @@ def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
     assert_models(report, truth)
 
 
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
+    bundle, export = (
+        dataclasses.asdict(tracekit.analyze(path)) for path in (samples / f"{name}.trace", exports / name)
+    )
+    assert_same_recording(bundle.pop("recording"), export.pop("recording"))
+    # The export lists the tables of these two without holding them.
+    left_out = {"GPU State", "Signposts"}
+    covers = [
+        [each for each in report.pop("coverage") if each["instrument"] not in left_out] for report in (bundle, export)
+    ]
+    assert covers[0] == covers[1]
+    assert len(covers[0]) > 5
+    assert_same_tables(bundle.pop("tables"), export.pop("tables"))
+    assert bundle.keys() == export.keys() >= {"summary", "checks", "models", "aggregation"}
+    for part in bundle:
+        assert bundle[part] == export[part], part
+
+
+def assert_same_recording(bundle, export):
+    """What is said of a recording is the same but for its form, and for what bundles tell otherwise."""
+    assert (bundle.pop("source"), bundle.pop("form")) == (f"{export.pop('source')}.trace", "trace bundle")
+    assert export.pop("form") == "xctrace export XML"
+    # Bundles do not say how the target was chosen, nor in which time zone; exports cut durations to µs.
+    assert (bundle.pop("target_kind"), export.pop("target_kind") in {"attached", "launched"}) == (None, True)
+    starts = [datetime.fromisoformat(each.pop("start_date")) for each in (bundle, export)]
+    assert starts[0] == starts[1]
+    assert bundle.pop("duration_ns") // US * US == export.pop("duration_ns")
+    assert bundle == export
+
+
+def assert_same_tables(bundle, export):
+    """The bundle holds all that the export holds, in the same state with as many rows and columns."""
+
+    def held(tables):
+        return {
+            (table["schema"], table["attributes"].get("category")): (table["state"], table["rows"], table["columns"])
+            for table in tables
+            if table["state"] != "unreadable"
+        }
+
+    assert len(held(export)) >= 9
+    assert held(export).items() <= held(bundle).items()
+
+
 def test_the_figures_of_wwdc22_come_out(samples):
-    report = tracekit.analyze(samples / "style_transfer_reload")
+    report = tracekit.analyze(samples / "style_transfer_reload.trace")
     loads, predictions = (sum(getattr(m, name) for m in report.models) for name in ("loads", "predictions"))
     load_ns, prediction_ns = (
         sum(getattr(model, name).total_ns for model in report.models) for name in ("load", "prediction")
@@ -70,7 +117,7 @@ def test_the_figures_of_wwdc22_come_out(samples):
 
 
 def test_a_recording_that_is_not_instrumented_is_no_clean_recording(samples):
-    report = tracekit.analyze(samples / "not_instrumented")
+    report = tracekit.analyze(samples / "not_instrumented.trace")
     assert {check.outcome for check in report.checks} == {"insufficient_data"}
     assert report.models == ()
     core_ml = next(entry for entry in report.coverage if entry.instrument == "Core ML")

@@ -88,7 +88,7 @@ def test_the_wheel_analyzes_a_sample_with_its_dependencies(
         where = run(python, "-c", "import tracekit, numpy; print(tracekit.__file__)", cwd=tmp_path).strip()
         assert Path(where).is_relative_to(packages)
         command = str(empty_environment.with_name("tracekit"))
-        report = run(command, "analyze", str(samples / "style_transfer_reload"), cwd=tmp_path)
+        report = run(command, "analyze", str(samples / "style_transfer_reload.trace"), cwd=tmp_path)
         assert "reload-before-predict" in report
     finally:
         link.unlink()

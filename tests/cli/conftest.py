@@ -59,16 +59,22 @@ def spawn() -> Tracekit:
 @pytest.fixture
 def reload(samples: Path) -> Path:
     """The sample whose models are loaded before every prediction."""
-    return samples / "style_transfer_reload"
+    return samples / "style_transfer_reload.trace"
+
+
+@pytest.fixture
+def reload_xml(samples: Path) -> Path:
+    """The same as an export."""
+    return samples / "style_transfer_reload_xml"
 
 
 @pytest.fixture
 def clean(samples: Path) -> Path:
     """The sample without a finding."""
-    return samples / "style_transfer_fixed"
+    return samples / "style_transfer_fixed.trace"
 
 
 @pytest.fixture
 def blind(samples: Path) -> Path:
     """The sample in which nothing can be judged."""
-    return samples / "not_instrumented"
+    return samples / "not_instrumented.trace"

@@ -50,9 +50,9 @@ def test_the_gate_fails_at_and_above_its_level(tracekit, reload: Path, level: st
 
 @pytest.mark.parametrize(("level", "status"), [("critical", 0), ("high", 1), ("medium", 1)])
 def test_the_gate_lets_lesser_findings_pass(tracekit, samples: Path, level: str, status: int) -> None:
-    report = report_of(tracekit("analyze", samples / "sharpen_8bit", "--format", "json"))
+    report = report_of(tracekit("analyze", samples / "sharpen_8bit.trace", "--format", "json"))
     assert {check["severity"] for check in report["checks"]} == {"high", None}
-    assert tracekit("analyze", samples / "sharpen_8bit", "--fail-on", level).status == status
+    assert tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", level).status == status
 
 
 def test_the_gate_is_open_for_a_clean_recording(tracekit, clean: Path) -> None:
@@ -249,15 +249,15 @@ def test_verbose_says_what_was_read_and_shows_more(tracekit, reload: Path) -> No
     assert len(verbose.out) > len(plain.out)
 
 
-def test_several_files_are_one_recording(tracekit, reload: Path) -> None:
-    files = sorted(reload.glob("*.xml"))
+def test_several_files_are_one_recording(tracekit, reload_xml: Path) -> None:
+    files = sorted(reload_xml.glob("*.xml"))
     assert len(files) > 2
     report = report_of(tracekit("analyze", *files, "--format", "json"))
     assert report["summary"]["findings"] == 5
 
 
-def test_a_table_from_standard_input_is_judged(spawn, reload: Path) -> None:
-    table = (reload / "coreml-os-signpost.xml").read_bytes()
+def test_a_table_from_standard_input_is_judged(spawn, reload_xml: Path) -> None:
+    table = (reload_xml / "coreml-os-signpost.xml").read_bytes()
     result = spawn("analyze", "-", "--format", "json", stdin=table)
     assert result.status == 0
     assert report_of(result)["summary"]["findings"] == 5

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 
-def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload: Path, tmp_path: Path) -> None:
+def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    result = tracekit("export", reload, "-o", folder)
+    result = tracekit("export", reload_xml, "-o", folder)
     assert (result.status, result.out) == (0, "")
     listed = json.loads((folder / "tables.json").read_text(encoding="utf-8"))["tables"]
     files = {entry["file"]: entry["rows"] for entry in listed if entry["file"]}
@@ -25,31 +25,31 @@ def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload: 
     assert "as recorded" in result.err
 
 
-def test_the_xml_is_analyzed_to_the_same_report(tracekit, reload: Path, tmp_path: Path) -> None:
-    assert tracekit("export", reload, "-o", tmp_path / reload.name, "--format", "xml", "-q").err == ""
-    again = tracekit("analyze", tmp_path / reload.name, "--format", "json")
-    report, before = (json.loads(each.out) for each in (again, tracekit("analyze", reload, "--format", "json")))
+def test_the_xml_is_analyzed_to_the_same_report(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+    assert tracekit("export", reload_xml, "-o", tmp_path / reload_xml.name, "--format", "xml", "-q").err == ""
+    again = tracekit("analyze", tmp_path / reload_xml.name, "--format", "json")
+    report, before = (json.loads(each.out) for each in (again, tracekit("analyze", reload_xml, "--format", "json")))
     for each in (report, before):
         for table in each["tables"]:
             table.pop("source")
     assert report == before
 
 
-def test_private_facts_of_the_device_stay_here(tracekit, reload: Path, tmp_path: Path) -> None:
-    toc = (reload / "toc.xml").read_text(encoding="utf-8")
+def test_private_facts_of_the_device_stay_here(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+    toc = (reload_xml / "toc.xml").read_text(encoding="utf-8")
     name = toc.partition("<device ")[2].partition('name="')[2].partition('"')[0]
     uuid = toc.partition("<device ")[2].partition('uuid="')[2].partition('"')[0]
     assert name
     assert uuid
     for flags, kept in (((), False), (("--no-redact",), True)):
         folder = tmp_path / str(kept)
-        tracekit("export", reload, "-o", folder, "--format", "xml", *flags)
+        tracekit("export", reload_xml, "-o", folder, "--format", "xml", *flags)
         written = (folder / "toc.xml").read_text(encoding="utf-8")
         assert (name in written, uuid in written) == (kept, kept)
 
 
-def test_only_the_wanted_tables_are_written(tracekit, reload: Path, tmp_path: Path) -> None:
-    result = tracekit("export", reload, "-o", tmp_path / "o", "--schema", "coreml-os-signpost", "--format", "jsonl")
+def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+    result = tracekit("export", reload_xml, "-o", tmp_path / "o", "--schema", "coreml-os-signpost", "--format", "jsonl")
     assert result.status == 0
     assert {path.name for path in (tmp_path / "o").iterdir()} == {"coreml-os-signpost.jsonl", "tables.json"}
     assert "left out" not in result.err
@@ -66,27 +66,27 @@ def test_only_the_wanted_tables_are_written(tracekit, reload: Path, tmp_path: Pa
     ],
 )
 def test_what_is_not_there_is_said_before_anything_is_written(
-    tracekit, reload: Path, tmp_path: Path, arguments: list[str], told: str
+    tracekit, reload_xml: Path, tmp_path: Path, arguments: list[str], told: str
 ) -> None:
-    result = tracekit("export", reload, "-o", tmp_path / "o", *arguments)
+    result = tracekit("export", reload_xml, "-o", tmp_path / "o", *arguments)
     assert result.status == 2
     assert told in result.err
     assert not (tmp_path / "o").exists()
 
 
-def test_nothing_is_overwritten_unless_forced(tracekit, reload: Path, tmp_path: Path) -> None:
+def test_nothing_is_overwritten_unless_forced(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     (tmp_path / "coreml-os-signpost.csv").write_text("mine")
-    result = tracekit("export", reload, "-o", tmp_path)
+    result = tracekit("export", reload_xml, "-o", tmp_path)
     assert (result.status, (tmp_path / "coreml-os-signpost.csv").read_text()) == (2, "mine")
     assert "--force" in result.err
-    assert tracekit("export", reload, "-o", tmp_path, "--force").status == 0
+    assert tracekit("export", reload_xml, "-o", tmp_path, "--force").status == 0
     assert (tmp_path / "coreml-os-signpost.csv").read_text() != "mine"
 
 
-def test_the_recording_itself_is_no_place_to_write(tracekit, reload: Path, tmp_path: Path) -> None:
+def test_the_recording_itself_is_no_place_to_write(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     bundle = tmp_path / "run.trace"
     bundle.mkdir()
-    for source, folder in ((reload, reload), (bundle, bundle / "out")):
+    for source, folder in ((reload_xml, reload_xml), (bundle, bundle / "out")):
         result = tracekit("export", source, "-o", folder, "--force")
         assert result.status == 2
         assert "the recording itself" in result.err

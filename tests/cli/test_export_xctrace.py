@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -25,11 +24,11 @@ def export(tracekit, standin, sample_bundle: Path, tmp_path: Path, monkeypatch):
     return call
 
 
-def test_the_tables_are_those_of_the_recording(export, tracekit, reload: Path, tmp_path: Path, standin_log) -> None:
+def test_the_tables_are_those_of_the_recording(export, tracekit, reload_xml: Path, tmp_path: Path, standin_log) -> None:
     result = export("--schema", CORE_ML, "--schema", "os-signpost")
     assert (result.status, result.out) == (0, "")
     assert "xctrace exports table 1 of 2" in result.err
-    assert tracekit("export", reload, "-o", tmp_path / "direct", "--schema", CORE_ML).status == 0
+    assert tracekit("export", reload_xml, "-o", tmp_path / "direct", "--schema", CORE_ML).status == 0
     assert (tmp_path / "out" / f"{CORE_ML}.csv").read_bytes() == (tmp_path / "direct" / f"{CORE_ML}.csv").read_bytes()
     asked = [words[-1] for words in standin_log()]
     assert asked == [
@@ -134,45 +133,19 @@ def test_command_line_tools_alone_are_not_enough(export) -> None:
     assert "sudo xcode-select -s" in result.err
 
 
-def test_without_xctrace_the_reader_is_refused(tracekit, sample_bundle: Path, reload: Path, tmp_path: Path) -> None:
+def test_without_xctrace_the_reader_is_refused(tracekit, sample_bundle: Path, reload_xml: Path, tmp_path: Path) -> None:
     result = tracekit("export", sample_bundle, "-o", tmp_path / "o", "--reader", "xctrace")
     assert (result.status, "needs a Mac" in result.err) == (2, True)
-    result = tracekit("export", reload, "-o", tmp_path / "o", "--reader", "xctrace")
+    result = tracekit("export", reload_xml, "-o", tmp_path / "o", "--reader", "xctrace")
     assert (result.status, "one .trace bundle" in result.err) == (2, True)
 
 
-def test_xml_of_xctrace_reads_back_without_private_facts(export, tracekit, tmp_path: Path, reload: Path) -> None:
+def test_xml_of_xctrace_reads_back_without_private_facts(export, tracekit, tmp_path: Path, reload_xml: Path) -> None:
     assert export("--format", "xml").status == 2  # most tables of the sample are listed and were not exported
     toc = (tmp_path / "out" / "toc.xml").read_text(encoding="utf-8")
     assert "uuid=" not in toc
     before, after = (
         {entry["schema"]: entry["rows"] for entry in json.loads(tracekit("tables", path, "--format", "json").out)}
-        for path in (reload, tmp_path / "out")
-    )
-    assert after == before
-
-
-def test_only_what_cannot_be_read_natively_is_read_through_xctrace(
-    export, tracekit, reload: Path, tmp_path: Path, monkeypatch, standin_log
-) -> None:
-    from tracekit.recording import open_recording
-
-    # The native reading of this bundle lacks one table: the sample without the file of that table.
-    native = tmp_path / "native"
-    shutil.copytree(reload, native)
-    (native / f"{CORE_ML}.xml").unlink()
-    monkeypatch.setattr("tracekit.cli.export._natively", lambda *_: open_recording(native))
-    schemas = [CORE_ML, "os-signpost", "metal-gpu-intervals"]
-    result = export(*(word for schema in schemas for word in ("--schema", schema)), "--format", "xml", reader="auto")
-    asked = [words[-1] for words in standin_log()]
-    assert f"reading through xctrace what cannot be read natively: {CORE_ML}" in result.err
-    assert not any("metal-gpu-intervals" in each for each in asked)
-    before, after = (
-        {
-            (entry["schema"], str(entry["attributes"])): entry["rows"]
-            for entry in json.loads(tracekit("tables", path, "--format", "json").out)
-            if entry["schema"] in schemas
-        }
-        for path in (reload, tmp_path / "out")
+        for path in (reload_xml, tmp_path / "out")
     )
     assert after == before

@@ -32,7 +32,7 @@ SAMPLES = (
 def sample(request: pytest.FixtureRequest, samples: Path) -> tuple[str, Report]:
     """Name and report of a sample; the version is left out, so that a release changes no golden file."""
     name = str(request.param)
-    return name, replace(tracekit.analyze(samples / name), tool=ToolInfo("tracekit", "0.0.0"))
+    return name, replace(tracekit.analyze(samples / f"{name}.trace"), tool=ToolInfo("tracekit", "0.0.0"))
 
 
 @pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)
@@ -47,7 +47,7 @@ def test_the_report_of_a_sample_is_the_golden_one(sample, renderer, update_golde
 
 
 def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) -> None:
-    assert {path.name for path in samples.iterdir() if path.is_dir()} == set(SAMPLES)
+    assert {path.stem for path in samples.glob("*.trace")} == set(SAMPLES)
     expected = {f"{name}{renderer.extensions[0]}" for name in SAMPLES for renderer in RENDERERS.values()}
     assert {path.name for path in GOLDENS.iterdir()} == expected
 

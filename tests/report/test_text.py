@@ -53,6 +53,19 @@ def test_the_verdict_is_the_first_thing(full: Report, clean: Report, not_judged:
         assert flat(plain(report)).startswith(report.summary.verdict)
 
 
+@pytest.mark.parametrize(
+    ("date", "shown"),
+    [
+        ("2025-06-03T10:15:00.000+02:00", "2025-06-03 10:15 ·"),
+        ("2025-06-03T08:15:00.000+00:00", "2025-06-03 08:15 UTC ·"),
+        ("2025-06-03T08:15:00Z", "2025-06-03 08:15 UTC ·"),
+    ],
+)
+def test_a_start_in_utc_is_not_taken_for_the_time_of_the_place(full: Report, date: str, shown: str) -> None:
+    dated = replace(full, recording=replace(full.recording, start_date=date))
+    assert shown in flat(plain(dated))
+
+
 def test_color_changes_nothing_but_the_color(full: Report) -> None:
     colored = render_text(full, width=80, color=True)
     assert "\x1b[" in colored
@@ -121,7 +134,7 @@ def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
 
 @pytest.mark.parametrize("sample", ["sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented"])
 def test_80_columns_have_room_for_every_name(sample: str, samples: Path) -> None:
-    text = plain(analyze(samples / sample), width=80)
+    text = plain(analyze(samples / f"{sample}.trace"), width=80)
     assert "GPU execution, other processes" in text
     assert "…" not in text
 

@@ -39,7 +39,7 @@ def assert_links_are_true(trace, truth):
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_a_sample_means_what_its_scenario_says(samples, name):
     truth = ground_truth(SAMPLES[name]())
-    trace = opened(samples / name)
+    trace = opened(samples / f"{name}.trace")
     if not truth.judgeable:
         assert (trace.cover("Core ML").state, trace.models.empty) == ("empty", True)
         return
@@ -59,14 +59,14 @@ def test_a_sample_means_what_its_scenario_says(samples, name):
 
 def test_only_overlapping_predictions_leave_rows_ambiguous(samples):
     for name in SAMPLES:
-        trace = opened(samples / name)
+        trace = opened(samples / f"{name}.trace")
         ambiguous = "ambiguous" in links(trace)[1]
         assert ambiguous == (name == "captions_concurrent"), name
 
 
 def test_the_reload_sample_holds_the_figures_of_the_talk(samples):
     # WWDC22 talk 10027: mean load 17.17 ms, total 6.41 s; mean prediction 7.2 ms, total 2.69 s.
-    activity = opened(samples / "style_transfer_reload").activity
+    activity = opened(samples / "style_transfer_reload.trace").activity
     predictions = activity.loc[activity["kind"] == "prediction", "duration_ns"]
     loads = activity.loc[activity["kind"] != "prediction", "duration_ns"]
     assert round(loads.mean() / 1e6, 2) == 17.17

@@ -124,8 +124,8 @@ def test_durations_are_shown_as_instruments_shows_them(tmp_path: Path, ns: int, 
 
 
 @pytest.mark.parametrize("sample", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])
-def test_a_sample_reads_back_as_it_was(samples: Path, tmp_path: Path, sample: str) -> None:
-    before = open_recording(samples / sample)
+def test_a_sample_reads_back_as_it_was(exports: Path, tmp_path: Path, sample: str) -> None:
+    before = open_recording(exports / sample)
     write_folder(before, tmp_path, "xml", public=None)
     after = open_recording(tmp_path)
     assert_same_recording(before, after)

@@ -22,7 +22,10 @@ SAMPLES: dict[str, Callable[[], Scenario]] = {
     "captions_concurrent": captions_concurrent,
     "not_instrumented": not_instrumented,
 }
-"""By name of the folder."""
+"""By name."""
+
+WITH_EXPORT = ("style_transfer_reload", "captions_concurrent")
+"""Samples that are also there as exports, one in the form of Xcode 16.4 and one in that of 27.2."""
 
 EXPORTED: tuple[str, ...] = (
     "coreml-os-signpost",
@@ -35,4 +38,4 @@ EXPORTED: tuple[str, ...] = (
     "process-info",
     "time-info",
 )
-"""Tables that a user exports for tracekit; the samples list the others without exporting them."""
+"""Tables that a user exports for tracekit; the exports list the others without holding them."""

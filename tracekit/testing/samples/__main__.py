@@ -8,20 +8,22 @@ from pathlib import Path
 
 from tracekit.testing.bundle import write_bundle
 from tracekit.testing.export_xml import write_export
-from tracekit.testing.samples import EXPORTED, SAMPLES
+from tracekit.testing.samples import EXPORTED, SAMPLES, WITH_EXPORT
 
 
 def write_samples(folder: Path) -> None:
-    """Write one folder of exports for each sample into `folder`. The bytes are the same each time."""
-    for name, scenario in SAMPLES.items():
-        write_export(scenario(), folder / name, only=EXPORTED)
+    """Write `NAME.trace` for each sample into `folder`, and `NAME_xml` for some; those that are there are replaced.
 
-
-def write_bundle_samples(folder: Path) -> None:
-    """Write one `.trace` bundle for each sample into `folder`; those that are there are replaced."""
+    The bytes are the same each time with one version of zlib, the inflated content with any.
+    """
     for name, scenario in SAMPLES.items():
-        shutil.rmtree(folder / f"{name}.trace", ignore_errors=True)
-        write_bundle(scenario(), folder / f"{name}.trace")
+        bundle = folder / f"{name}.trace"
+        shutil.rmtree(bundle, ignore_errors=True)
+        write_bundle(scenario(), bundle)
+    for name in WITH_EXPORT:
+        export = folder / f"{name}_xml"
+        shutil.rmtree(export, ignore_errors=True)
+        write_export(SAMPLES[name](), export, only=EXPORTED)
 
 
 if __name__ == "__main__":
