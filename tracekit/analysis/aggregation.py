@@ -119,23 +119,28 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
 
 def _rows(frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_]) -> Iterator[AggregationRow]:
     """One row for each lane, `name`, kind, model and level of an event frame. `cold`: rows that warm leaves out."""
+    if frame.empty:
+        return
     keys = list(dict.fromkeys(["lane", name, "kind", "guessed", "model", "level"]))
     group = frame.groupby(keys, observed=True, dropna=False, sort=False).ngroup().to_numpy()
     order = np.argsort(group, kind="stable")
     starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
-    for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+    groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+    # Taken for all groups at once: a row of a frame with columns of many types is slow to get.
+    firsts = np.array([members[0] for members in groups])
+    values = (frame[key].iloc[firsts] for key in ("lane", name, "kind", "guessed", "model", "level"))
+    for members, lane, label, kind, guessed, model, level in zip(groups, *values, strict=True):
         statistics = duration_statistics(starts[members], durations[members])
         if statistics is None:
             continue
-        key = frame.iloc[members[0]]
         warm = members[~cold[members]]
         yield AggregationRow(
-            lane=str(key["lane"]),
-            label=key[name] if isinstance(key[name], str) else NO_EVENT,
-            kind=str(key["kind"]),
-            guessed=bool(key["guessed"]),
-            model=key["model"] if isinstance(key["model"], str) else None,
-            level=key["level"] if isinstance(key["level"], str) else Level.TOP.value,
+            lane=str(lane),
+            label=label if isinstance(label, str) else NO_EVENT,
+            kind=str(kind),
+            guessed=bool(guessed),
+            model=model if isinstance(model, str) else None,
+            level=level if isinstance(level, str) else Level.TOP.value,
             statistics=statistics,
-            warm=duration_statistics(starts[warm], durations[warm]) if key["kind"] == Kind.PREDICTION else None,
+            warm=duration_statistics(starts[warm], durations[warm]) if kind == Kind.PREDICTION else None,
         )

@@ -16,9 +16,17 @@ Sorted by first row, then name; indexed 0..n-1. Counts are of rows at all levels
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 import pandas as pd
 
 from tracekit.trace.events import Kind, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
 
 COUNTED_KINDS: tuple[Kind, ...] = (
     Kind.LOAD,
@@ -65,18 +73,34 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
         str(name): tuple(sorted(map(str, found)))
         for name, found in pairs.groupby("model", observed=True)["parent_model"]
     }
-    counts = pd.crosstab(rows["model"].astype(object), rows["kind"].astype(object))
+    index = instances.index
+    names = [str(name) for name in index]
     frame = pd.DataFrame(
         {
-            "level": groups["top"].any().map({True: str(Level.TOP), False: str(Level.SUB)}),
+            "name": pd.Series(names, index, object),
+            "level": groups["top"].any().map({True: str(Level.TOP), False: str(Level.SUB)}).astype(object),
+            "parents": pd.Series([parents.get(name, ()) for name in names], index, object),
             "instances": instances.astype("Int64").mask(instances == 0),
             "first_ns": groups["start_ns"].min(),
             "last_ns": groups["end_ns"].max(),
             "rows": groups.size(),
-            **{str(kind): counts.get(str(kind), 0) for kind in COUNTED_KINDS},
+            **dict(zip(map(str, COUNTED_KINDS), _counts(rows, names), strict=True)),
         }
     )
-    frame["name"] = [str(name) for name in frame.index]
-    frame["parents"] = pd.Series([parents.get(name, ()) for name in frame["name"]], index=frame.index, dtype=object)
-    frame = frame.sort_values(["first_ns", "name"], kind="stable").reset_index(drop=True)
-    return frame[list(MODEL_DTYPES)].astype(MODEL_DTYPES)
+    return frame.sort_values(["first_ns", "name"], kind="stable").reset_index(drop=True)
+
+
+def _counts(rows: pd.DataFrame, models: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Rows of each kind and model: shape (len(COUNTED_KINDS), models)."""
+    kinds = list(map(str, COUNTED_KINDS))
+    kind, model = _places(rows["kind"], kinds), _places(rows["model"], models)
+    counted = (kind >= 0) & (model >= 0)
+    counts = np.bincount((kind * len(models) + model)[counted], minlength=len(kinds) * len(models))
+    return counts.reshape(len(kinds), len(models))
+
+
+def _places(column: pd.Series, values: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Place in `values` of each cell: shape (rows,), -1 where it is none of them. O(rows)."""
+    cells = column.astype("category").cat
+    of_code = np.append(pd.Index(list(values)).get_indexer(cells.categories), -1)
+    return of_code[cells.codes.to_numpy()].astype(np.int64)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracekit.testing.cells import Cell, Column, TableContent
 
 ROWS_PER_BLOCK = 65_536
-"""The rows file is padded to a multiple of this."""
+"""The rows file is padded to a multiple of this; what Instruments writes."""
 DATA_AT = 4_096
 """Offset of the first row."""
 _MAGIC, _VERSION, _HEAD_WORD = 0x1234_0A0A, 3, 40
@@ -51,7 +51,7 @@ def table_spec(table: TableContent) -> Coded:
     )
 
 
-def store_files(table: TableContent, values: Values) -> dict[str, bytes]:
+def store_files(table: TableContent, values: Values, rows_per_block: int) -> dict[str, bytes]:
     """Files of the store of a table, by name."""
     places = _topology_places(table)
     record = _record(table, places)
@@ -60,7 +60,7 @@ def store_files(table: TableContent, values: Values) -> dict[str, bytes]:
         "schema.xml": _schema(table, places).encode(),
         "spec.plist": archive(root=table_spec(table)),
         "bulkstore_descriptor": archive(root=_descriptor(table, record)),
-        "bulkstore": _bulkstore(rows),
+        "bulkstore": _bulkstore(rows, rows_per_block),
     }
 
 
@@ -170,11 +170,11 @@ def _insertion_order(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]
     return [row for group in listed for row in group]
 
 
-def _bulkstore(rows: np.ndarray[tuple[int], np.dtype[np.void]]) -> bytes:
+def _bulkstore(rows: np.ndarray[tuple[int], np.dtype[np.void]], per_block: int) -> bytes:
     """The rows file."""
     size = rows.dtype.itemsize
-    head = struct.pack("<8I", _MAGIC, _VERSION, _HEAD_WORD, DATA_AT, size, size * ROWS_PER_BLOCK, ROWS_PER_BLOCK, 0)
-    padding = bytes(-len(rows) % ROWS_PER_BLOCK * size)
+    head = struct.pack("<8I", _MAGIC, _VERSION, _HEAD_WORD, DATA_AT, size, size * per_block, per_block, 0)
+    padding = bytes(-len(rows) % per_block * size)
     return head + bytes(DATA_AT - len(head)) + rows.tobytes() + padding
 
 

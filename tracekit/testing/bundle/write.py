@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.testing.bundle.archive import Coded, MutableText, archive
 from tracekit.testing.bundle.facts import configuration, instrument_files, run_information, run_issues
-from tracekit.testing.bundle.stores import store_files, table_list
+from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
 from tracekit.testing.bundle.types import TYPE_LIST, TYPES
 from tracekit.testing.bundle.values import Values
 from tracekit.testing.cells import Column, TableContent, Thread
@@ -48,19 +48,25 @@ CORE = "corespace/"
 
 
 def write_bundle(
-    scenario: Scenario | Sequence[Scenario], path: Path | str, *, form_template: bool = True, compressed: bool = True
+    scenario: Scenario | Sequence[Scenario],
+    path: Path | str,
+    *,
+    form_template: bool = True,
+    compressed: bool = True,
+    rows_per_block: int = ROWS_PER_BLOCK,
 ) -> Path:
     """Write a recording as a folder at `path`, which must not exist and should end in `.trace`. Returns the path.
 
     Several scenarios become the runs of one recording. Without `form_template` the run information is left out, as in
-    most public bundles. Without `compressed` the files below `corespace` are stored as they are.
+    most public bundles. Without `compressed` the files below `corespace` are stored as they are. Rows files are padded
+    to whole blocks, 1 MB and more for a single row; fewer `rows_per_block` than Instruments has make them small.
 
     Raises FileExistsError where there is something at `path`.
     """
     path = Path(path)
     runs = [scenario] if isinstance(scenario, Scenario) else list(scenario)
     path.mkdir(parents=True)
-    for name, content in bundle_files(runs, form_template=form_template).items():
+    for name, content in bundle_files(runs, form_template=form_template, rows_per_block=rows_per_block).items():
         target = path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         packed = compressed and name.startswith(CORE) and not name.endswith("MANIFEST.plist")
@@ -68,7 +74,9 @@ def write_bundle(
     return path
 
 
-def bundle_files(runs: Sequence[Scenario], *, form_template: bool = True) -> dict[str, bytes]:
+def bundle_files(
+    runs: Sequence[Scenario], *, form_template: bool = True, rows_per_block: int = ROWS_PER_BLOCK
+) -> dict[str, bytes]:
     """All files of a bundle by path, nothing compressed."""
     files: dict[str, bytes] = {}
     shared = []
@@ -81,11 +89,13 @@ def bundle_files(runs: Sequence[Scenario], *, form_template: bool = True) -> dic
         core = f"{CORE}run{number}/core"
         for store, table in enumerate(tables):
             folder = f"{core}/stores/indexed-store-{store}"
-            files |= {f"{folder}/{name}": content for name, content in store_files(table, values).items()}
+            files |= {
+                f"{folder}/{name}": content for name, content in store_files(table, values, rows_per_block).items()
+            }
         files[f"{core}/table-manager/tables.plist"] = table_list(tables, number)
         files[f"{core}/core-config/exposedTableInfo.plist"] = configuration(run)
         files |= {f"{core}/uniquing/{name}": content for name, content in _shared_files(values).items()}
-        files[f"Trace{number}.run/RunIssues.storedata"] = run_issues()
+        files[f"Trace{number}.run/RunIssues.storedata"] = run_issues(run.issues)
     files |= instrument_files(runs)
     files["open.creq"] = _requirements(mnemonics)
     files[f"{CORE}MANIFEST.plist"] = _manifest(files)
