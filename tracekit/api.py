@@ -15,7 +15,7 @@ from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.runner import choose, run_detectors
 from tracekit.recording import open_recording
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.checks import check_from
+from tracekit.report.checks import checks_from
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.filter import filter_trace
 
@@ -81,5 +81,4 @@ def analyze(
         open_trace(path, run=run, reader=reader, asking=asking, progress=progress), models=models, process=process
     )
     judgements = run_detectors(trace, only=only, skip=skip, settings=settings)
-    checks = [check_from(judgement.detector, judgement.outcome) for judgement in judgements]
-    return build_report(trace, checks, sort=sort, redact=redact)
+    return build_report(trace, checks_from(judgements), sort=sort, redact=redact)
