@@ -113,19 +113,19 @@ def _aligned(rows: Sequence[Sequence[object]], room: int) -> str:
 
 
 def _reasons(rows: Iterable[Sequence[object]]) -> str:
-    """Why tables cannot be read, each reason once, below an empty line."""
+    """Why tables cannot be read or lack a column, each reason once, below an empty line."""
     from tracekit.report.formatting import listed, visible
 
-    schemas: dict[str, list[str]] = {}
+    schemas: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         table = dict(zip(HEADINGS, row, strict=True))
         # What to do about a reason follows its first semicolon; it is long, and differs from table to table.
         if reason := str(table["reason"]).partition("; ")[0]:
-            schemas.setdefault(reason, []).append(str(table["schema"]))
+            heading = "Unreadable" if table["state"] == "unreadable" else "Incomplete"
+            schemas.setdefault((heading, reason), []).append(str(table["schema"]))
     lines = [
-        visible(f"Unreadable: {listed(names) if len(names) <= MOST_NAMED else f'{len(names)} tables'} ({reason})")
-        + "\n"
-        for reason, names in schemas.items()
+        visible(f"{heading}: {listed(names) if len(names) <= MOST_NAMED else f'{len(names)} tables'} ({reason})") + "\n"
+        for (heading, reason), names in schemas.items()
     ]
     return "".join(["\n", *lines]) if lines else ""
 

@@ -53,6 +53,7 @@ class TableEntry:
     position: int | None = None
     source: str = ""
     reason: str = ""
+    """Why the table is `missing` or `unreadable`, or which columns it lacks and why; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ class Table:
     source: str = ""
     """Name of the file or archive member it was read from, without folders."""
     reason: str = ""
-    """Why the table is `missing` or `unreadable`; empty otherwise."""
+    """Why the table is `missing` or `unreadable`, or which columns it lacks and why; empty otherwise."""
 
     def has(self, mnemonic: str) -> bool:
         """Whether the schema has a column of that name."""

@@ -289,6 +289,42 @@ def test_a_value_that_cannot_be_makes_its_table_unreadable(
     assert reason in table.reason
 
 
+def announcing(bundle: Any, **types: str) -> Any:
+    """The bundle with further types in its requirements: mnemonic by id."""
+    requirements = plistlib.loads(bundle.files()["open.creq"])
+    requirements |= {
+        f"com.apple.dt.etype.{identity}": [1, f"does not support the new engineering type '{name}'."]
+        for identity, name in types.items()
+    }
+    bundle.replace["open.creq"] = plistlib.dumps(requirements)
+    return bundle
+
+
+def test_a_column_of_a_new_type_is_left_out_and_the_others_read(
+    made_bundle: Make, made_table: Make, tmp_path: Path
+) -> None:
+    rows = [(5, 77, 3), (6, 78, 4)]
+    table = made_table("sample", "time:event-time odd:XRNewThingTypeID count:uint32", rows)
+    bundle = announcing(made_bundle([table]), XRNewThingTypeID="new-thing")
+    recording = open_recording(bundle.write(tmp_path / "run.trace"))
+    (read,) = recording.tables("sample")
+    (entry,) = recording.run.tables
+    assert (read.state, read.rows) == (TableState.ROWS, 2)
+    assert [column.mnemonic for column in read.columns] == ["time", "count"]
+    assert (cells(read, "time"), cells(read, "count")) == ([5, 6], [3, 4])
+    told = "tracekit does not know the engineering type of the column 'odd' of type 'new-thing' and leaves it out"
+    assert read.reason.startswith(f"{told}; export it on a Mac")
+    assert (entry.state, entry.rows, entry.columns, entry.reason) == (TableState.ROWS, 2, 2, read.reason)
+    assert f"the table sample is not complete: {told}" in recording.contents.notes
+
+
+def test_a_table_of_new_types_alone_is_unreadable(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+    bundle = made_bundle([made_table("sample", "time:XRNewThingTypeID odd:XRNewThingTypeID", [(5, 77)])])
+    table = only(announcing(bundle, XRNewThingTypeID="new-thing").write(tmp_path / "run.trace"), "sample")
+    assert table.state is TableState.UNREADABLE
+    assert "knows the engineering type of none of its columns" in table.reason
+
+
 def test_values_of_another_run_are_noticed_by_the_numbers_of_processes(
     made_bundle: Make, made_table: Make, tmp_path: Path
 ) -> None:

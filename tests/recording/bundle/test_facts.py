@@ -99,6 +99,13 @@ def test_the_template_is_told_by_its_five_instruments(run: Any) -> None:
     assert run(replace=files).run.template is None
 
 
+def test_the_template_of_xcode_27_is_not_guessed_from_its_tables(run: Any) -> None:
+    """No such bundle was seen, and its Core AI template has the tables of all five instruments too."""
+    five = ("coreml-os-signpost", "ane-hw-intervals", "metal-gpu-intervals", "metal-application", "time-profile")
+    files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 2.0, name) for name in five}
+    assert run(replace=files).run.template is None
+
+
 def test_the_wall_clock_comes_from_the_table_that_ties_the_clocks(run: Any, made_table: Any) -> None:
     zero = (1 << 63) - 1
     clock = made_table("time-info", "time:event-time trace-start-time:time-since-epoch", [(1, zero + 1_000_000_000)])

@@ -29,7 +29,11 @@ _CORE_ML: Final = (
     b"metal-application",
     b"time-profile",
 )
-"""A table of each instrument of the Core ML template, which consists of exactly these five."""
+"""A table of each instrument of the Core ML template, which consists of exactly these five. Instruments 16.0.
+
+From Xcode 27 on the template is not inferred: the table of the Neural Engine has another name there, no bundle was
+seen, and its Core AI template also has tables of Core ML and of Metal Application.
+"""
 _LATEST_S: Final = 32_503_680_000.0
 """Year 3000, in seconds since 1970."""
 

@@ -53,6 +53,11 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
     if len(numbers) > 1:
         notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
     described = [each.described for each in runs]
+    notes += [
+        f"the table {store.spec.schema} is not complete: {store.left_out}"
+        for store in runs[numbers.index(chosen)].stores
+        if store.left_out and not store.damage
+    ]
     contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=tuple(notes))
     place = numbers.index(chosen)
     meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[place].stores))

@@ -58,11 +58,11 @@ class BundleRun:
             columns=len(store.columns) or None,
             attributes=store.spec.attributes,
             source=store.path.rsplit("/", 1)[-1],
-            reason=self.reason(store, store.damage) if store.damage else "",
+            reason=self.reason(store, what) if (what := store.damage or store.left_out) else "",
         )
 
     def reason(self, store: Store, damage: str) -> str:
-        """Why a table cannot be read, and what to do."""
+        """Why a table cannot be read or lacks a column, and what to do."""
         if not _PLAIN_NAME.fullmatch(store.spec.schema):
             # Not quoted into a command that somebody may paste into a shell.
             return damage

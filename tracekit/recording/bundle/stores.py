@@ -24,7 +24,7 @@ from tracekit.recording.export.cells import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -87,6 +87,8 @@ class Store:
     """Rows that the descriptor declares."""
     damage: str = ""
     """Why the table cannot be read; empty where nothing speaks against it so far."""
+    left_out: str = ""
+    """Which columns are not among `columns`, and why; empty where all are."""
 
 
 def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[str, str]) -> Store:
@@ -105,15 +107,17 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
             raise DamageError(f"its folder holds the schema {shortened(schema.name)}")
         descriptor = files.read(f"{path}/bulkstore_descriptor", limits.MAX_DESCRIPTION_BYTES)
         record, rows = _read_descriptor(read_archive(descriptor, "bulkstore_descriptor"), schema.topology)
-        columns = tuple(_stored(each, record, mnemonics) for each in schema.columns)
-        fields = {each.field for each in columns}
+        columns = tuple(_stored(each, record, mnemonics) for each in schema.columns if not _is_new(each, mnemonics))
+        fields = {each.field for each in columns} | {_field_of(each, record) for each in schema.columns}
+        if not columns:
+            raise DamageError("tracekit knows the engineering type of none of its columns")
         if unused := [
             name for name in record.names or () if name not in fields and name not in _TOPOLOGY_FIELDS.values()
         ]:
             raise DamageError(f"the field {shortened(unused[0])} belongs to no column")
     except DamageError as damage:
         return Store(path, spec, damage=str(damage))
-    store = Store(path, spec, columns, record, rows)
+    store = Store(path, spec, columns, record, rows, left_out=_left_out(schema.columns, mnemonics))
     try:
         _check_rows_file(files, store)
     except DamageError as damage:
@@ -286,13 +290,36 @@ def _stored(column: _SchemaColumn, record: np.dtype[Any], mnemonics: Mapping[str
         )
     if mnemonics.get(column.type_id, known.mnemonic) != known.mnemonic:
         raise DamageError(f"the bundle gives the type {column.type_id} another name than {known.mnemonic}")
+    described = Column(column.column.mnemonic, known.mnemonic, column.column.name)
+    return StoredColumn(described, _field_of(column, record), known)
+
+
+def _field_of(column: _SchemaColumn, record: np.dtype[Any]) -> str:
     name = column.column.mnemonic
     if column.topology_field is not None:
         name = _TOPOLOGY_FIELDS.get(column.topology_field, "")
     if name not in (record.names or ()):
         raise DamageError(f"no field of its rows holds the column {shortened(column.column.mnemonic)}")
-    described = Column(column.column.mnemonic, known.mnemonic, column.column.name)
-    return StoredColumn(described, name, known)
+    return name
+
+
+def _is_new(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> bool:
+    """Whether the bundle itself announces a type that tracekit does not know.
+
+    Where its numbers lie is known all the same, since the descriptor gives the width of every field; what they mean is
+    not. A type that is announced nowhere is damage: each bundle announces all that it uses.
+    """
+    return column.type_id not in KNOWN and column.type_id in mnemonics
+
+
+def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) -> str:
+    new = [
+        f"{shortened(each.column.mnemonic)} of type {shortened(mnemonics[each.type_id])}"
+        for each in columns
+        if _is_new(each, mnemonics)
+    ]
+    told = "tracekit does not know the engineering type of the column {} and leaves it out"
+    return told.format(", ".join(new)) if new else ""
 
 
 def _printed(archive: KeyedArchive, reference: object, name: str) -> str:

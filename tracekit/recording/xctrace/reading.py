@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
-from tracekit.recording.table import TableState
 from tracekit.recording.xctrace.exporter import TIMEOUT_S, Exporter
 from tracekit.recording.xctrace.joined import JoinedRecording
 from tracekit.recording.xctrace.tool import Tool, find_tool
@@ -132,15 +131,10 @@ def read_with_help(
 
 
 def _unreadable(recording: Recording, looked_at: Recording | None, schemas: Collection[str]) -> list[str]:
-    """Wanted schemas of which at least one table cannot be read."""
-    found = [entry.schema for entry in recording.run.tables if entry.state is TableState.UNREADABLE]
-    if looked_at is not None:
-        found = [
-            schema
-            for schema in schemas
-            if any(table.state is TableState.UNREADABLE for table in looked_at.tables(schema))
-        ]
-    return list(dict.fromkeys(found))
+    """Wanted schemas of which at least one table cannot be read, or not all of it."""
+    if looked_at is None:
+        return list(dict.fromkeys(entry.schema for entry in recording.run.tables if entry.reason))
+    return [schema for schema in schemas if any(table.reason for table in looked_at.tables(schema))]
 
 
 def _noted(recording: Recording, *notes: str) -> Recording:
