@@ -65,6 +65,28 @@ def test_the_union_by_group_is_the_union_of_each_group(rows: list[tuple[int, tup
     assert found.tolist() == [len(covered([p for g, p in rows if g == group])) for group in range(5)]
 
 
+@thorough
+@given(st.lists(st.tuples(st.integers(-2, 3), pair), max_size=20))
+def test_the_pieces_by_group_are_the_union_of_each_group(rows: list[tuple[int, tuple[int, int]]]) -> None:
+    pieces = intervals.union_by_group(np.array([g for g, _ in rows], dtype=np.int64), *split([p for _, p in rows]))
+    found = list(zip(*(part.tolist() for part in pieces), strict=True))
+    expected = []
+    for group in range(-2, 4):
+        left, right = intervals.union(*split([p for g, p in rows if g == group]))
+        expected += [(group, a, b) for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+    assert found == expected
+
+
+@thorough
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(-5, 5)), max_size=12).map(lambda r: sorted(r, key=lambda x: x[0]))
+)
+def test_the_running_end_is_the_latest_so_far_in_the_group(rows: list[tuple[int, int]]) -> None:
+    groups, ends = split(rows)
+    expected = [max(e for g, e in rows[: k + 1] if g == rows[k][0]) for k in range(len(rows))]
+    assert intervals.running_end(groups, ends).tolist() == expected
+
+
 def test_the_union_by_group_is_exact_where_shifted_times_would_overflow() -> None:
     day = 86_400_000_000_000
     groups = np.repeat(np.arange(200_000), 2)

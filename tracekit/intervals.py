@@ -39,29 +39,46 @@ def union_length(starts: ArrayLike, ends: ArrayLike) -> int:
     return int((right - left).sum())
 
 
-def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike, size: int) -> IntArray:
-    """Union length in ns of each group of intervals: shape (size,), zero for a group without any. O(n log n).
+def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:
+    """The merged pieces of each group of intervals: their groups, starts and ends, sorted by group and start.
 
-    `groups` holds the group of each interval, 0 to size - 1; others raise ValueError.
+    Pieces of one group do not touch each other; those of different groups may overlap. `groups` holds the group of
+    each interval, any integers. O(n log n).
     """
     start, end = _checked(starts, ends)
     group = _integers(groups)
     if group.shape != start.shape:
         raise ValueError("groups and intervals differ in number")
-    if group.size and (group.min() < 0 or group.max() >= size):
-        raise ValueError(f"groups must lie in 0 to {size - 1}")
-    order = np.lexsort((start, group))
-    group, start, end = group[order], start[order], end[order]
+    keep = end > start
+    order = np.lexsort((start[keep], group[keep]))
+    group, start, end = group[keep][order], start[keep][order], end[keep][order]
+    if not group.size:
+        return group, start, end
+    reach = running_end(group, end)
+    opens = np.flatnonzero(np.concatenate(([True], (group[1:] != group[:-1]) | (start[1:] > reach[:-1]))))
+    closes = np.concatenate((opens[1:], [start.size])) - 1
+    return group[opens], start[opens], reach[closes]
+
+
+def running_end(groups: IntArray, ends: IntArray) -> IntArray:
+    """For each interval the latest end so far in its group, itself included; `groups` ascends. O(n log n)."""
     # A running maximum over ranks by (group, end) starts afresh at each group, since a later group ranks higher.
     # Shifting each group in time would do the same, but overflows int64 on many groups in a long recording.
-    by_end = np.lexsort((end, group))
-    reach = end[by_end[np.maximum.accumulate(_inverse(by_end))]]
-    opens = np.concatenate(([True], group[1:] != group[:-1]))[: group.size]
-    previous = np.where(opens, start, np.concatenate((start[:1], reach[:-1])))
-    added = np.maximum(end - np.maximum(start, previous), 0)
-    total = np.concatenate(([0], np.cumsum(added)))
-    edges = np.searchsorted(group, np.arange(size + 1))
-    return np.diff(total[edges])
+    by_end = np.lexsort((ends, groups))
+    return ends[by_end[np.maximum.accumulate(_inverse(by_end))]]
+
+
+def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike, size: int) -> IntArray:
+    """Union length in ns of each group of intervals: shape (size,), zero for a group without any. O(n log n).
+
+    `groups` holds the group of each interval, 0 to size - 1; others raise ValueError.
+    """
+    whole = _integers(groups)
+    if whole.size and (whole.min() < 0 or whole.max() >= size):
+        raise ValueError(f"groups must lie in 0 to {size - 1}")
+    group, start, end = union_by_group(whole, starts, ends)
+    total = np.concatenate(([0], np.cumsum(end - start)))
+    return np.diff(total[np.searchsorted(group, np.arange(size + 1))])
 
 
 def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from tracekit.recording.contents import Contents, Run
+from tracekit.recording.table import TableState
 from tracekit.trace.events import EVENT_DTYPES
-from tracekit.trace.model import Trace
+from tracekit.trace.model import Coverage, Trace
 from tracekit.trace.models import model_frame
 
 DEFAULTS = {
@@ -47,9 +48,9 @@ def frame() -> Frame:
 
 @pytest.fixture(scope="session")
 def trace_of() -> Callable[..., Trace]:
-    """`trace_of(activity, data=..., compute=..., hardware=...)`."""
+    """`trace_of(activity, data=..., compute=..., hardware=..., recorded=("GPU",))`."""
 
-    def build(activity: pd.DataFrame, **frames: pd.DataFrame) -> Trace:
+    def build(activity: pd.DataFrame, recorded: Sequence[str] = (), **frames: pd.DataFrame) -> Trace:
         empty = event_frame()
         core_ml = [activity, *(frames[name] for name in ("data", "compute") if name in frames)]
         return Trace(
@@ -58,11 +59,11 @@ def trace_of() -> Callable[..., Trace]:
             activity=activity,
             data=frames.get("data", empty),
             compute=frames.get("compute", empty),
-            other=empty,
+            other=frames.get("other", empty),
             hardware=frames.get("hardware", empty),
             models=model_frame(pd.concat(core_ml, ignore_index=True)),
             context={},
-            coverage=(),
+            coverage=tuple(Coverage(name, TableState.ROWS, (), 1, "") for name in recorded),
         )
 
     return build

@@ -1,0 +1,74 @@
+"""Time of many windows split among layers of intervals, each instant given to one layer only.
+
+A sweep over the edges of the intervals, window by window: between two neighbouring edges nothing changes, so each such
+step belongs as a whole to the first layer that covers it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Steps of shape (steps,) between neighbouring edges that at least one interval covers, by window and time."""
+
+    window: IntArray
+    start_ns: IntArray
+    length_ns: IntArray
+    """More than 0."""
+    layer: IntArray
+    """First layer that covers the step."""
+    covered: Mask
+    """Shape (layers, steps): whether each layer covers the step."""
+
+    edges: IntArray
+    """Shape (windows + 1,): the steps of window w are those from `edges[w]` to `edges[w + 1]`."""
+
+    def of(self, chosen: Mask) -> IntArray:
+        """Time of the chosen steps in each window, in ns: shape (windows,)."""
+        total = np.concatenate(([0], np.cumsum(np.where(chosen, self.length_ns, 0))))
+        return np.diff(total[self.edges])
+
+
+def sweep(
+    window: IntArray, layer: IntArray, starts_ns: IntArray, ends_ns: IntArray, *, windows: int, layers: int
+) -> Steps:
+    """Steps of intervals that each lie in one window (0 to `windows` - 1) and one layer (0 to `layers` - 1; the lower
+    wins).
+
+    The four arrays have shape (n,). Windows need not be disjoint in time: intervals of different windows never meet.
+    O(n log n + layers × n).
+    """
+    keep = ends_ns > starts_ns
+    window, layer, starts_ns, ends_ns = window[keep], layer[keep], starts_ns[keep], ends_ns[keep]
+    time = np.concatenate((starts_ns, ends_ns))
+    owner = np.concatenate((window, window))
+    order = np.lexsort((time, owner))
+    time, owner = time[order], owner[order]
+    change = np.concatenate((np.ones(len(window), np.int32), np.full(len(window), -1, np.int32)))[order]
+    kind = np.concatenate((layer, layer))[order]
+    # Every interval ends in its own window, so all counts are back at zero where the next window begins.
+    covered = np.array(
+        [np.cumsum(np.where(kind == number, change, 0), dtype=np.int32) > 0 for number in range(layers)], dtype=np.bool_
+    ).reshape(layers, len(time))
+    length = np.diff(time, append=time[-1:])
+    lasting = covered.any(axis=0) & (length > 0)
+    covered = covered[:, lasting]
+    return Steps(
+        window=owner[lasting],
+        start_ns=time[lasting],
+        length_ns=length[lasting],
+        layer=covered.argmax(axis=0).astype(np.int64),
+        covered=covered,
+        edges=np.searchsorted(owner[lasting], np.arange(windows + 1)),
+    )
