@@ -25,6 +25,8 @@ VALUES = {
     "duration": st.integers(0, 2**53 - 1),
     "uint64": st.integers(-(2**63), 2**63 - 1),
     "int64": st.integers(-(2**63), 2**63 - 1),
+    "kdebug-arg": st.integers(-(2**63), 2**63 - 1),
+    "time-since-epoch": st.integers(-(2**63), 2**63 - 1),
     "string": TEXT,
     "formatted-label": TEXT,
     "process": PROCESSES,
@@ -34,7 +36,7 @@ VALUES = {
     ),
 }
 """What a table holds for each type. Unsigned numbers above 2^63 - 1 stand there in two's complement."""
-INTEGERS = {"start-time", "duration", "uint64", "int64"}
+INTEGERS = {"start-time", "duration", "uint64", "int64", "kdebug-arg", "time-since-epoch"}
 
 
 def integer_cells(values: list[int | None]) -> IntegerCells:
@@ -146,6 +148,102 @@ def assert_same_recording(before, after) -> None:
     for schema in dict.fromkeys(entry.schema for entry in before.run.tables):
         for one, other in zip(before.tables(schema), after.tables(schema), strict=True):
             assert_equal(one, other)
+
+
+def written(table: Table, path: Path) -> str:
+    with path.open("wb") as stream:
+        xml.write_xml(table, stream)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "kind", ["uint64", "address", "os-signpost-identifier", "connection-filter", "kdebug-arg", "any"]
+)
+def test_unsigned_numbers_are_written_without_a_sign(tmp_path: Path, kind: str) -> None:
+    table = Table(
+        "s", 1, TableState.ROWS, (Column("id", kind),), (integer_cells([-1, 17_216_892_719_917_625_070 - 2**64]),), 2
+    )
+    text = written(table, tmp_path / "table.xml")
+    assert ">18446744073709551615<" in text
+    assert ">17216892719917625070<" in text
+    assert ">-" not in text
+
+
+def test_numbers_of_types_that_can_be_negative_keep_their_sign(tmp_path: Path) -> None:
+    for kind in ("int64", "time-since-epoch"):
+        table = Table("s", 1, TableState.ROWS, (Column("id", kind),), (integer_cells([-5]),), 1)
+        assert ">-5<" in written(table, tmp_path / "table.xml")
+
+
+@pytest.mark.parametrize("kind", ["kdebug-func", "percent", "time-sample-kind", "metal-workload-priority"])
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["1", None, "0"], [1, None, 0]),
+        (["18446744073709551615"], [-1]),
+        (["1", "START"], ["1", "START"]),
+        (["12.5 %"], ["12.5 %"]),
+        ([None], [None]),
+    ],
+)
+def test_a_type_that_was_never_seen_is_numbers_where_all_its_cells_are(
+    tmp_path: Path, kind: str, texts: list[str | None], expected: list[object]
+) -> None:
+    cells = ["<sentinel/>" if text is None else f'<{kind} fmt="shown">{text}</{kind}>' for text in texts]
+    rows = "".join(f"<row>{cell}</row>" for cell in cells)
+    schema = (
+        f'<schema name="s"><col><mnemonic>c</mnemonic><name>C</name><engineering-type>{kind}</engineering-type></col>'
+    )
+    path = tmp_path / "export.xml"
+    place = "//trace-toc[1]/run[1]/data[1]/table[1]"
+    path.write_text(
+        f"<trace-query-result><node xpath='{place}'>{schema}</schema>{rows}</node></trace-query-result>",
+        encoding="utf-8",
+    )
+    (table,) = open_recording(path).tables("s")
+    assert [table.cells[0].item(row) for row in range(table.rows)] == expected
+    assert isinstance(table.cells[0], CodedCells if any(isinstance(each, str) for each in expected) else IntegerCells)
+
+
+def test_every_number_of_a_bundle_is_one_in_an_export_too() -> None:
+    from tracekit.recording.bundle.types import KNOWN, Storage
+    from tracekit.recording.export.cells import Kind, kind_of
+
+    numeric = {kind.mnemonic for kind in KNOWN.values() if kind.storage is Storage.INTEGER} | {"time-since-epoch"}
+    assert {kind for kind in numeric if kind_of(kind) not in (Kind.INTEGER, Kind.NUMBER, Kind.TIME)} == set()
+
+
+SAMPLED_ROWS = 400
+
+
+def sampled(table: Table) -> Table:
+    """A part of the rows, spread over all of them."""
+    rows = np.unique(np.linspace(0, table.rows - 1, SAMPLED_ROWS).astype(int)) if table.rows else np.array([], int)
+    cells = tuple(
+        IntegerCells(column.values[rows], column.valid[rows])
+        if isinstance(column, IntegerCells)
+        else coded_cells([column.item(int(row)) for row in rows])
+        for column in table.cells
+    )
+    return replace(table, cells=cells, rows=len(rows))
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["hello_coreml", "quick_probe", "fp16_w8_60s_all", "output"])
+def test_every_table_of_a_real_bundle_reads_back_as_it_was(corpus: Path, tmp_path: Path, name: str) -> None:
+    """Of large tables a part. All rows of all tables were compared once."""
+    recording = open_recording(corpus / f"bundles/{name}.trace")
+    path = tmp_path / "table.xml"
+    compared = 0
+    for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
+        for table in recording.tables(schema):
+            if table.state is not TableState.UNREADABLE:
+                part = sampled(table)
+                written(replace(part, position=1), path)
+                (read,) = open_recording(path).tables(schema)
+                assert_equal(part, read)
+                compared += 1
+    assert compared == len(recording.run.tables) - 2 * (name in ("hello_coreml", "fp16_w8_60s_all"))
 
 
 @pytest.mark.corpus

@@ -55,4 +55,6 @@ _SHOWN: dict[str, Callable[[int], str]] = {
     "metal-command-buffer-id": "0x{:x}".format,
     "metal-encoder-id": "0x{:x}".format,
     "uint64-hex-lowercase": "{:x}".format,
+    "kdebug-func": lambda value: {0: "POINT", 1: "START", 2: "END"}.get(value, str(value)),
+    "time-sample-kind": lambda value: {0: "Timer Fired", 2: "LPET", 3: "Stackshot"}.get(value, str(value)),
 }
