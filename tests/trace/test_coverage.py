@@ -152,6 +152,6 @@ def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):
         (3, 1, "Render", None),
     )
     trace = build_trace(make.recording(table, make.engine((0, 1, "Neural Engine Load")), target=app))
-    assert trace.cover("GPU").shares == (("label", 0.25), ("foreign", 0.5), ("unattributed", 0.25))
+    assert trace.cover("GPU").shares == (("exact", 0.25), ("foreign", 0.5), ("unattributed", 0.25))
     assert trace.cover("Neural Engine").shares == (("unattributed", 1.0),)
     assert trace.cover("MPS").shares == ()

@@ -47,14 +47,3 @@ def test_rows_that_end_well_after_the_run_are_told(make, end, told):
     assert bool(found) is told
     if told:
         assert found[0].startswith("1 Core ML row ends after the run did, which took 2.00 s")
-
-
-def test_hardware_rows_of_models_that_core_ml_does_not_name_may_be_of_others(make):
-    engine = make.engine(
-        (1, 3, "a_main__Op0_AneInference"), (9, 3, "b_main__Op0_AneInference"), (20, 3, "b_main__Op1_AneInference")
-    )
-    coreml = make.coreml((0, 5, "Prediction", "a-1"))
-    (note,) = notes(make.recording(coreml, engine))
-    assert note.startswith("2 hardware rows name a model that no Core ML row names")
-    # Without any Core ML row there is nothing to compare with; the coverage says so.
-    assert notes(make.recording(make.coreml(), engine)) == ()

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from tracekit.errors import UnreadableRecording
+from tracekit.trace.attribution import attributed, graph_rows
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage
 from tracekit.trace.doubts import doubts
@@ -25,10 +26,12 @@ from tracekit.trace.instruments import (
     thermal,
 )
 from tracekit.trace.instruments.catalogue import NEEDED_SCHEMAS
+from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import linked
 from tracekit.trace.model import Trace
 from tracekit.trace.models import model_frame
+from tracekit.trace.sharing import sharing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from tracekit.recording.contents import Recording
     from tracekit.trace.context import Field
     from tracekit.trace.gather import Rows
+    from tracekit.trace.instruments.hardware import CommandBuffers
 
 __all__ = ["NEEDED_SCHEMAS", "build_trace"]
 
@@ -72,8 +76,12 @@ def build_trace(recording: Recording) -> Trace:
             named = coreml.bind(rows)
             events = linked(named.events, named.model, named.parent, named.names)
             known = KnownModels(name.base for name in named.names)
-    hardware = _hardware(binding, known)
+    hardware, buffers = _hardware(binding, known)
+    graphs = graph_rows(hardware, buffers.id)
+    if not events.empty:
+        hardware = attributed(hardware, events, graphs)
     context = _context(binding)
+    shared = sharing(hardware, events)
     return Trace(
         contents=recording.contents,
         run=recording.run,
@@ -84,8 +92,9 @@ def build_trace(recording: Recording) -> Trace:
         hardware=hardware,
         models=model_frame(events),
         context=context,
-        coverage=coverage(recording, hardware, binding.failures),
+        coverage=coverage(recording, hardware, binding.failures, shared),
         notes=(*binding.notes, *doubts(recording, events, hardware)),
+        sharing=shared,
     )
 
 
@@ -116,15 +125,17 @@ def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:
     return events[events["lane"] == lane].reset_index(drop=True)
 
 
-def _hardware(binding: _Binding, known: KnownModels) -> pd.DataFrame:
-    """Neural Engine, GPU and MPS rows as one frame."""
+def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, CommandBuffers]:
+    """Neural Engine, GPU and MPS rows as one frame, and the command buffer of each of its rows."""
     target = binding.recording.run.target.process
-    frames = (
-        binding.bind(neural_engine.SCHEMAS, lambda rows: neural_engine.bind(rows, known, target), once=True),
-        binding.bind(gpu.SCHEMAS, lambda rows: gpu.bind(rows, known, target)),
-        binding.bind(mps.SCHEMAS, lambda rows: mps.bind(rows, target)),
-    )
-    return sorted_events([frame for frame in frames if frame is not None])
+    engine = binding.bind(neural_engine.SCHEMAS, lambda rows: neural_engine.bind(rows, known, target), once=True)
+    on_gpu = binding.bind(gpu.SCHEMAS, lambda rows: gpu.bind(rows, known, target))
+    graphs = binding.bind(mps.SCHEMAS, lambda rows: mps.bind(rows, target))
+    found = {Lane.GPU: on_gpu, Lane.MPS: graphs}
+    bound = {lane: pair for lane, pair in found.items() if pair is not None}
+    frames = [frame for frame in (engine, *(pair[0] for pair in bound.values())) if frame is not None]
+    hardware = sorted_events(frames)
+    return hardware, in_order(hardware, {lane: pair[1] for lane, pair in bound.items()})
 
 
 def _context(binding: _Binding) -> dict[str, pd.DataFrame]:

@@ -12,6 +12,7 @@ from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, INSTRUMENTS, MPS, NEURAL_ENGINE
 from tracekit.trace.model import Coverage
+from tracekit.trace.sharing import SharingState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.contents import Recording
     from tracekit.trace.instruments.catalogue import Instrument
+    from tracekit.trace.sharing import Sharing
 
 _LANES: dict[str, Lane] = {NEURAL_ENGINE: Lane.NEURAL_ENGINE, GPU: Lane.GPU, MPS: Lane.MPS}
 """Instruments whose rows are attributed."""
@@ -36,10 +38,13 @@ _REMEDY = (
 )
 
 
-def coverage(recording: Recording, hardware: pd.DataFrame, failures: Mapping[str, str]) -> tuple[Coverage, ...]:
+def coverage(
+    recording: Recording, hardware: pd.DataFrame, failures: Mapping[str, str], shared: Sharing
+) -> tuple[Coverage, ...]:
     """Coverage of every instrument, in the order of `INSTRUMENTS`.
 
     `hardware` is the finished frame. `failures` gives, by schema, why a table that holds rows could not be understood.
+    `shared` tells whether the Neural Engine's rows are the target's alone.
     """
     entries = {entry.name: _covered(recording, entry, failures) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
@@ -48,9 +53,9 @@ def coverage(recording: Recording, hardware: pd.DataFrame, failures: Mapping[str
     for name, lane in _LANES.items():
         entries[name] = replace(entries[name], shares=_shares(hardware[hardware["lane"] == lane]))
     engine = entries[NEURAL_ENGINE]
-    if engine.state is TableState.ROWS and core_ml.state is not TableState.ROWS:
-        whose = "whose work it was cannot be judged, since there is no Core ML row to compare with"
-        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {whose}.")
+    if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
+        whose = f"{shared.sentence[0].lower()}{shared.sentence[1:]}"
+        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {whose}")
     return tuple(entries.values())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.recording.table import TableState
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
 
@@ -28,7 +28,6 @@ def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame) -
         _without_duration(events),
         _after_the_end(recording.run.duration_ns, events, "Core ML"),
         _after_the_end(recording.run.duration_ns, hardware, "hardware"),
-        _unknown_models(events, hardware),
     )
     return [note for note in found if note]
 
@@ -66,16 +65,4 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
     return (
         f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the run did, which took "
         f"{format_duration(duration_ns)}: the table is damaged or of another recording."
-    )
-
-
-def _unknown_models(events: pd.DataFrame, hardware: pd.DataFrame) -> str:
-    """The hardware tables show the whole machine, so a model that Core ML does not name may be anybody's."""
-    named = hardware[hardware["attribution"].eq(Attribution.LABEL).to_numpy(dtype=bool)]
-    unknown = int((~named["model"].isin(events["model"].dropna().unique())).sum())
-    if events.empty or not unknown:
-        return ""
-    return (
-        f"{format_count(unknown, 'hardware row')} {'names' if unknown == 1 else 'name'} a model that no Core ML row "
-        f"names: {'it' if unknown == 1 else 'they'} may be the work of other processes."
     )

@@ -18,6 +18,8 @@ Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + 
 | process      | category | process name; null where the table has none                                               |
 | pid          | Int64    | process id; null where the table has none                                                 |
 | depth        | Int64    | nesting depth as recorded; null where the table has none                                  |
+| operation    | Int64    | index of the operation in the compiled program (`Op<N>` in labels of the hardware): the   |
+|              |          | segment of the model that ran; null where the label names none                            |
 | prediction   | Int64    | index label of the row of `Trace.activity` whose prediction contains this row; null where |
 |              |          | there is none or where several could                                                      |
 | attribution  | category | how sure the link to model and prediction is (`Attribution`)                              |
@@ -34,8 +36,20 @@ What `attribution` means for a row of the Core ML table, which names its model i
 | ambiguous    | lies inside several predictions of its model; `prediction` is null                        |
 | unattributed | names no model, or should lie inside a prediction of its model and does not               |
 
-For a hardware row it says whose the row is, from the row alone: `label`, `foreign` or `unattributed`
-(`tracekit.trace.instruments.hardware.attribution`).
+What it means for a hardware row (`tracekit.trace.attribution`), whose `prediction` says in which call it ran where
+that is known too:
+
+| value        | the row                                                                                   |
+|--------------|-------------------------------------------------------------------------------------------|
+| exact        | is of the target's process, and its label names the model                                 |
+| label        | names a model in its label that Core ML names too; where no Core ML row was recorded, any |
+| contained    | names none, and ran inside exactly one call; `model` is that of the call                  |
+| ambiguous    | names none, and ran inside several calls                                                  |
+| foreign      | is of another process, or names a model that the target never loaded                      |
+| unattributed | neither label nor time says whose it is                                                   |
+
+A prediction that was put together from hardware rows, because Core ML recorded none, is `inferred`
+(`tracekit.trace.reconstruction`).
 """
 
 from __future__ import annotations
@@ -117,6 +131,8 @@ class Attribution(StrEnum):
     """Another process, or a model that the target never loaded."""
     UNATTRIBUTED = "unattributed"
     """Nothing says whose it is."""
+    INFERRED = "inferred"
+    """A prediction put together from hardware rows, since Core ML recorded none."""
 
 
 EVENT_DTYPES: dict[str, str] = {
@@ -134,6 +150,7 @@ EVENT_DTYPES: dict[str, str] = {
     "process": "category",
     "pid": "Int64",
     "depth": "Int64",
+    "operation": "Int64",
     "prediction": "Int64",
     "attribution": "category",
     "table": "category",

@@ -111,8 +111,9 @@ def _found(names: _Names, events: pd.DataFrame, prediction: Mask, sub: Mask) -> 
     found = _Found(np.zeros(len(events), np.int64), np.zeros(len(events), np.int64))
 
     def search(inner: Places, sought: Int64Array, outer: Places, offered: Int64Array) -> None:
-        place, count = _containing_by_key(start, end, outer, offered, inner, sought)
-        found.place[inner], found.count[inner] = place, count
+        within = containing_by_key(start[outer], end[outer], offered, start[inner], end[inner], sought)
+        place, found.count[inner] = within
+        found.place[inner] = np.append(outer, 0)[place]
 
     top_rows = np.flatnonzero(~prediction & ~sub)
     search(top_rows, names.sought_model(top_rows), *names.offered(np.flatnonzero(prediction & ~sub)))
@@ -127,22 +128,30 @@ def _found(names: _Names, events: pd.DataFrame, prediction: Mask, sub: Mask) -> 
     return found
 
 
-def _containing_by_key(
-    start: Int64Array, end: Int64Array, outer: Places, outer_key: Int64Array, inner: Places, inner_key: Int64Array
+def containing_by_key(
+    outer_start: Int64Array,
+    outer_end: Int64Array,
+    outer_key: CodeArray,
+    inner_start: Int64Array,
+    inner_end: Int64Array,
+    inner_key: CodeArray,
 ) -> tuple[Int64Array, Int64Array]:
-    """For each inner row the place of the one outer row of the same key that contains it (0 where there is not one),
-    and how many do. O(n log n)."""
-    place, count = np.zeros(len(inner), np.int64), np.zeros(len(inner), np.int64)
+    """`tracekit.intervals.containing` among the outer intervals that have the inner one's key.
+
+    For each inner interval the place of the one outer interval of the same key that contains it, -1 where there is not
+    one, and how many do. O(n log n), and one pass for each distinct key.
+    """
+    place = np.full(len(inner_start), -1, np.int64)
+    count = np.zeros(len(inner_start), np.int64)
     outer_order, inner_order = np.argsort(outer_key, kind="stable"), np.argsort(inner_key, kind="stable")
     keys, firsts = np.unique(inner_key[inner_order], return_index=True)
-    lasts = np.append(firsts, len(inner))[1:]
+    lasts = np.append(firsts, len(inner_start))[1:]
     lows = np.searchsorted(outer_key[outer_order], keys, side="left")
     highs = np.searchsorted(outer_key[outer_order], keys, side="right")
     for first, last, low, high in zip(firsts, lasts, lows, highs, strict=True):
         if low == high:
             continue
-        among, asked = outer[outer_order[low:high]], inner_order[first:last]
-        rows = inner[asked]
-        index, count[asked] = containing(start[among], end[among], start[rows], end[rows])
-        place[asked] = among[np.maximum(index, 0)]
+        among, asked = outer_order[low:high], inner_order[first:last]
+        index, count[asked] = containing(outer_start[among], outer_end[among], inner_start[asked], inner_end[asked])
+        place[asked] = np.append(among, -1)[index]
     return place, count

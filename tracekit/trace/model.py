@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from tracekit.trace.sharing import Sharing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +60,8 @@ class Trace:
     coverage: tuple[Coverage, ...]
     notes: tuple[str, ...] = ()
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
+    sharing: Sharing = field(default_factory=Sharing)
+    """Whether other processes used the Neural Engine too."""
 
     def cover(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""

@@ -71,13 +71,14 @@ def test_gpu_rows_keep_their_process_and_only_active_ones_count(make):
 @pytest.mark.parametrize(
     ("label", "process", "target", "expected"),
     [
-        (LABEL, ("app", 42), ("app", 42), "label"),
+        (LABEL, ("app", 42), ("app", 42), "exact"),
         ("Render", ("app", 42), ("app", 42), "unattributed"),
         ("Render", ("WindowServer", 1), ("app", 42), "foreign"),
         # Whose process it is counts before what its label says.
         (LABEL, ("another", 7), ("app", 42), "foreign"),
         (LABEL, ("app", 43), ("app", 42), "foreign"),
-        (LABEL, ("renamed", 42), ("app", 42), "label"),
+        (LABEL, ("renamed", 42), ("app", 42), "exact"),
+        (LABEL, None, ("app", 42), "label"),
         ("Render", ("app", None), ("app", 42), "unattributed"),
         ("Render", ("WindowServer", None), ("app", 42), "foreign"),
         ("Render", None, ("app", 42), "unattributed"),

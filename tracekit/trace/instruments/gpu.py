@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.trace.binding import optional_values, processes, recode, text
+import numpy as np
+
+from tracekit.trace.binding import flags, mapped, optional_integers, optional_values, processes, recode, text
 from tracekit.trace.context import Field, Form
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
-from tracekit.trace.instruments.hardware import active, attribution, depths
+from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
 from tracekit.trace.labels import gpu_label
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.table import Process
     from tracekit.trace.gather import Rows
+    from tracekit.trace.instruments.hardware import CommandBuffers
     from tracekit.trace.labels import KnownModels
 
 SCHEMAS = ("metal-gpu-intervals",)
@@ -41,13 +44,15 @@ PERFORMANCE_FIELDS = (
 """`Minimum`, `Medium`, `Maximum`; `induced` is 1 where a developer's condition forced the state."""
 
 
-def bind(rows: Rows, known: KnownModels, target: Process | None) -> pd.DataFrame:
-    """Active intervals of the GPU's channels. Raises `MissingColumn` where the table has no time."""
+def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+    """Active intervals of the GPU's channels, and their command buffers. Raises `MissingColumn` where the table has no
+    time."""
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
-    model = recode(label.codes, [gpu_label(str(value), known).model for value in label.values])
+    meanings = [gpu_label(str(value), known) for value in label.values]
+    model = recode(label.codes, [meaning.model for meaning in meanings])
     process, pid = processes(rows.table)
-    return event_frame(
+    frame = event_frame(
         rows,
         {
             "lane": Lane.GPU,
@@ -58,6 +63,10 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> pd.DataFrame
             "process": process,
             "pid": pid,
             "depth": depths(rows.table),
+            "operation": mapped(label.codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
         },
     )
+    ids = optional_integers(rows.table, "cmdbuffer-id")
+    first = flags(label.codes, [meaning.buffer == 0 for meaning in meanings])
+    return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)

@@ -1,7 +1,9 @@
-"""What the hardware tables have in common: states, depth, and whose a row is as far as the row itself tells."""
+"""What the hardware tables have in common: states, depth, command buffers, and whose a row is as far as the row itself
+tells."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +15,47 @@ from tracekit.trace.frames import fixed
 from tracekit.trace.gather import chosen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
     import pandas as pd
 
     from tracekit.recording.table import CellValue, Table
+    from tracekit.trace.events import Lane
     from tracekit.trace.gather import Rows
 
+    Int64Array = npt.NDArray[np.int64]
+
 _ACTIVE = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandBuffers:
+    """Command buffers of hardware rows; shape (rows,) each."""
+
+    id: Int64Array
+    """`cmdbuffer-id` of the Metal tables; 0 where the row has none."""
+    first: npt.NDArray[np.bool_]
+    """Whether the label says that it is the first one of its operation."""
+
+
+def buffers_by_row(row: Int64Array, ids: Int64Array, first: npt.NDArray[np.bool_]) -> CommandBuffers:
+    """Command buffers in the order of column `row`, for rows given in any order; rows that were left out have none."""
+    size = int(row.max(initial=-1)) + 1
+    buffers = CommandBuffers(np.zeros(size, np.int64), np.zeros(size, np.bool_))
+    buffers.id[row], buffers.first[row] = ids, first
+    return buffers
+
+
+def in_order(hardware: pd.DataFrame, by_row: Mapping[Lane, CommandBuffers]) -> CommandBuffers:
+    """Command buffers of the rows of the hardware frame. `by_row` gives those of each lane, which is one schema, in the
+    order of column `row`."""
+    buffers = CommandBuffers(np.zeros(len(hardware), np.int64), np.zeros(len(hardware), np.bool_))
+    for lane, of_lane in by_row.items():
+        place = np.flatnonzero(hardware["lane"] == lane)
+        row = hardware["row"].to_numpy()[place]
+        buffers.id[place], buffers.first[place] = of_lane.id[row], of_lane.first[row]
+    return buffers
 
 
 def active(rows: Rows) -> Rows:
@@ -34,26 +71,28 @@ def depths(table: Table) -> pd.arrays.IntegerArray:
 
 
 def attribution(table: Table, model: pd.Categorical, target: Process | None) -> pd.Categorical:
-    """Whose each row is, from the row alone: `foreign` where its process is known and is not the target, `label`
-    where its label names a model, else `unattributed`.
+    """Whose each row is, from the row alone: `foreign` where its process is known and is not the target; where its
+    label names a model, `exact` if the process is known to be the target's, else `label`; otherwise `unattributed`.
 
     This is the boundary of what binding decides. Links by time, by joined requests, and to models that the target
-    never loaded need other tables and are made on the finished frames. `target` is None where the recording has no
-    single target; then no row is foreign.
+    never loaded need other tables and are made on the finished frames (`tracekit.trace.attribution`). `target` is None
+    where the recording has no single target; then no row is foreign, and none exact.
     """
     process = optional_values(table, "process")
-    foreign = flags(process.codes, [_is_other(value, target) for value in process.values])
+    own = [_is_target(value, target) for value in process.values]
+    foreign = flags(process.codes, [whose is False for whose in own])
+    exact = flags(process.codes, [whose is True for whose in own])
     named = np.asarray(model.codes) >= 0
-    order = (Attribution.UNATTRIBUTED, Attribution.LABEL, Attribution.FOREIGN)
-    return fixed("attribution", np.where(foreign, 2, named.astype(np.int32)), order)
+    order = (Attribution.UNATTRIBUTED, Attribution.LABEL, Attribution.EXACT, Attribution.FOREIGN)
+    return fixed("attribution", np.select([foreign, named & exact, named], [3, 2, 1], 0), order)
 
 
-def _is_other(value: CellValue, target: Process | None) -> bool:
-    """Whether the cell is known to be a process other than the target. Ids decide where both sides have one."""
+def _is_target(value: CellValue, target: Process | None) -> bool | None:
+    """Whether the cell's process is the target; None where that is not known. Ids decide where both sides have one."""
     process = value.process if isinstance(value, Thread) else value
     if target is None or process is None:
-        return False
+        return None
     if isinstance(process, Process) and process.pid is not None and target.pid is not None:
-        return process.pid != target.pid
+        return process.pid == target.pid
     name = process.name if isinstance(process, Process) else process
-    return bool(target.name) and name != target.name
+    return name == target.name if target.name else None

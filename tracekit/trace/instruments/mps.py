@@ -9,31 +9,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.trace.binding import constant, optional_values, processes, text
+import numpy as np
+
+from tracekit.trace.binding import constant, mapped, optional_values, processes, text
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
-from tracekit.trace.instruments.hardware import active, attribution, depths
+from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
+from tracekit.trace.labels import mps_command_buffer
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.table import Process
     from tracekit.trace.gather import Rows
+    from tracekit.trace.instruments.hardware import CommandBuffers
 
 SCHEMAS = ("mps-hw-intervals",)
 
+_IDS_END = 1 << 63
+"""Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""
 
-def bind(rows: Rows, target: Process | None) -> pd.DataFrame:
-    """Graph dispatches. Raises `MissingColumn` where the table has no time."""
+
+def bind(rows: Rows, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+    """Graph dispatches, and their command buffers. Raises `MissingColumn` where the table has no time."""
     rows = active(rows)
+    label = optional_values(rows.table, "event-label")
     process, pid = processes(rows.table)
     model = constant(None, rows.table.rows)
-    return event_frame(
+    frame = event_frame(
         rows,
         {
             "lane": Lane.MPS,
             "kind": Kind.MPS_DISPATCH,
-            "label": text(optional_values(rows.table, "event-label")),
+            "label": text(label),
             "device": Device.GPU,
             "process": process,
             "pid": pid,
@@ -41,3 +49,6 @@ def bind(rows: Rows, target: Process | None) -> pd.DataFrame:
             "attribution": attribution(rows.table, model, target),
         },
     )
+    named = [mps_command_buffer(str(value)) for value in label.values]
+    ids = mapped(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
+    return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))

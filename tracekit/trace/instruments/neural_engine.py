@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.trace.binding import recode, required_values, text
+from tracekit.trace.binding import mapped, recode, required_values, text
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame, fixed
 from tracekit.trace.instruments.hardware import active, attribution, depths
@@ -40,6 +40,7 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> pd.DataFrame
             "model": model,
             "device": Device.ANE,
             "depth": depths(rows.table),
+            "operation": mapped(label.codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
         },
     )

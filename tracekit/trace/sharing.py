@@ -1,0 +1,125 @@
+"""Whether other processes used the Neural Engine too, so that its rows are not the target's alone.
+
+The Neural Engine's table shows the whole machine and names no process. Work of others shows by its labels, and by
+execution at times at which the target had no prediction in flight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.intervals import union_length
+from tracekit.trace.events import Attribution, Kind, Lane
+from tracekit.units import format_share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Int64Array = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+MOST_OUTSIDE = 0.05
+"""Share of execution outside all predictions above which others used the engine (a heuristic of the reference)."""
+
+PADDING_NS = 1_000_000
+"""How far around a prediction execution still counts as inside (a heuristic of the reference)."""
+
+_NAMED = 3
+"""Most models that the sentence names."""
+
+
+class SharingState(StrEnum):
+    """Whose work the Neural Engine did."""
+
+    OWN = "own"
+    """The target's, as far as labels and times tell."""
+    SHARED = "shared"
+    """That of other processes too."""
+    UNKNOWN = "unknown"
+    """Core ML recorded nothing to compare with."""
+    NONE = "none"
+    """Nothing of the engine was recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """What a recording tells about others on the Neural Engine."""
+
+    state: SharingState = SharingState.NONE
+    outside_share: float | None = None
+    """Share of the execution time, 0 to 1, in which the engine ran outside every prediction of the target, padded by
+    `PADDING_NS`. Work whose label names a model of the target is its own at any time and not counted as outside, loads
+    and compilations are no execution. None where there is no execution or no prediction to compare with."""
+    foreign_models: tuple[str, ...] = ()
+    """Models that labels name and that the target never loaded, sorted."""
+    sentence: str = "No activity of the Neural Engine was recorded."
+    """The same for users."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether others are known to have used the engine."""
+        return self.state is SharingState.SHARED
+
+
+def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
+    """Who used the Neural Engine. `hardware` is the finished frame, `events` the Core ML rows. O(n log n)."""
+    engine = hardware[np.asarray(hardware["lane"] == Lane.NEURAL_ENGINE)]
+    executed = engine[np.asarray(engine["kind"] == Kind.ANE_EXEC)]
+    foreign = engine.loc[np.asarray(engine["attribution"] == Attribution.FOREIGN), "model"]
+    models = tuple(sorted(str(name) for name in foreign.dropna().unique()))
+    if engine.empty:
+        return Sharing()
+    if events.empty:
+        return _unknown("there is no Core ML row to compare with")
+    outside = _outside_share(executed, events)
+    if models or (outside is not None and outside > MOST_OUTSIDE):
+        return Sharing(SharingState.SHARED, outside, models, _shared(outside, models))
+    if outside is None and not executed.empty:
+        return _unknown("Core ML recorded no prediction to compare with")
+    sentence = "Nothing suggests that other processes used the Neural Engine."
+    return Sharing(SharingState.OWN, outside, (), sentence)
+
+
+def _unknown(why: str) -> Sharing:
+    sentence = f"Whether other processes used the Neural Engine too cannot be judged, since {why}."
+    return Sharing(SharingState.UNKNOWN, sentence=sentence)
+
+
+def _shared(outside: float | None, models: tuple[str, ...]) -> str:
+    """The signs, as one sentence."""
+    signs = []
+    if outside is not None and outside > MOST_OUTSIDE:
+        signs.append(f"{format_share(outside)} of its execution time lies outside every prediction of the target")
+    if models:
+        more = f" and {len(models) - _NAMED} more" if len(models) > _NAMED else ""
+        signs.append(
+            f"labels name {'a model' if len(models) == 1 else 'models'} that the target never loaded "
+            f"({', '.join(models[:_NAMED])}{more})"
+        )
+    return f"Other processes used the Neural Engine too: {', and '.join(signs)}."
+
+
+def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:
+    calls = events[np.asarray(events["lane"] == Lane.ACTIVITY) & np.asarray(events["kind"] == Kind.PREDICTION)]
+    start, end = _times(executed)
+    whole = union_length(start, end)
+    if calls.empty or not whole:
+        return None
+    call_start, call_end = _times(calls)
+    loaded = executed["model"].isin(events["model"].cat.categories).to_numpy(dtype=bool)
+    own = np.asarray(executed["attribution"] == Attribution.LABEL) & loaded
+    # Time under own work counts as inside, as time under a prediction does.
+    low = np.concatenate((call_start - PADDING_NS, start[own]))
+    high = np.concatenate((call_end + PADDING_NS, end[own]))
+    either = union_length(np.concatenate((low, start)), np.concatenate((high, end)))
+    return (either - union_length(low, high)) / whole
+
+
+def _times(rows: pd.DataFrame) -> tuple[Int64Array, Int64Array]:
+    start = rows["start_ns"].to_numpy()
+    return start, start + rows["duration_ns"].to_numpy()
