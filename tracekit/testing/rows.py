@@ -18,12 +18,19 @@ COMPUTE = "model-dispatch-event"
 LOAD = "Load"
 LOAD_CACHED = "Load (cached)"
 LOAD_COLD = "Load (prepare and cache)"
+COMPILE = "Compile"
 PREDICTION = "Prediction"
+
+ENGINE_PREDICTION = "Neural Engine Prediction"
+"""Label of the Neural Engine that names no model."""
+ENGINE_LOAD = "Neural Engine Load"
+ENGINE_PREPARE = "Neural Engine Load: prepare and cache"
 
 EVENT_LANES: dict[str, str] = {
     LOAD: ACTIVITY,
     LOAD_CACHED: ACTIVITY,
     LOAD_COLD: ACTIVITY,
+    COMPILE: ACTIVITY,
     PREDICTION: ACTIVITY,
     "Input Validation": DATA,
     "Input Copy": DATA,
@@ -58,6 +65,15 @@ class Model:
     def level(self) -> str:
         """Text in the column `model-level`."""
         return "top" if self.parent is None else "sub"
+
+    @property
+    def program(self) -> str:
+        """Name of the compiled program in labels of the hardware."""
+        return f"{self.base.replace('-', '_')}_main"
+
+    def engine_label(self, operation: int = 0, verb: str = "Prediction") -> str:
+        """Label of a Neural Engine row that names the model; `verb` is `Prediction` or `Compile`."""
+        return f"{self.program}__Op{operation}_AneInference {verb}"
 
 
 @dataclass(frozen=True, slots=True)

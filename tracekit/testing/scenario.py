@@ -18,6 +18,8 @@ from itertools import pairwise
 
 from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
 from tracekit.testing.rows import (
+    COMPILE,
+    ENGINE_PREDICTION,
     EVENT_LANES,
     LOAD_CACHED,
     PREDICTION,
@@ -60,6 +62,8 @@ class Scenario:
     """Whether the Core ML table names the lane of each row."""
     processes: list[Process] = field(default_factory=list)
     """Further processes of the device."""
+    issues: list[str] = field(default_factory=list)
+    """What Instruments warned of while recording. Only bundles hold it."""
     coreml: list[CoreMLRow] = field(default_factory=list)
     neural_engine: list[NeuralEngineRow] = field(default_factory=list)
     gpu: list[GpuRow] = field(default_factory=list)
@@ -88,13 +92,18 @@ class Scenario:
         self._add(CoreMLRow(start_ns, duration_ns, label, model, EVENT_LANES[label]))
         return start_ns + duration_ns
 
+    def compile(self, model: Model, start_ns: int, duration_ns: int) -> int:
+        """The app compiles a model on the device. Returns the end in ns."""
+        return self.load(model, start_ns, duration_ns, COMPILE)
+
     def predict(self, model: Model, start_ns: int, duration_ns: int) -> Prediction:
         """The app asks a model for a prediction."""
         index = self._add(CoreMLRow(start_ns, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION]))
         return Prediction(self, index)
 
-    def other_neural_engine(self, start_ns: int, duration_ns: int, label: str = "Neural Engine Prediction") -> None:
-        """The Neural Engine works outside any prediction of the target, or for an unknown one."""
+    def other_neural_engine(self, start_ns: int, duration_ns: int, label: str = ENGINE_PREDICTION) -> None:
+        """The Neural Engine works outside any prediction of the target, or for an unknown one: loads, compilations
+        (`Model.engine_label`), other processes."""
         self._check(start_ns, duration_ns)
         self.neural_engine.append(NeuralEngineRow(start_ns, duration_ns, label))
 
@@ -201,7 +210,7 @@ class Prediction:
     def neural_engine(self, at_ns: int, duration_ns: int, label: str | None = None, operation: int = 0) -> None:
         """The Neural Engine works for the prediction; by default its label names model and operation."""
         start = self.row.start_ns + at_ns
-        text = label or f"{self._program}__Op{operation}_AneInference Prediction"
+        text = label or self.row.model.engine_label(operation)
         self.scenario.neural_engine.append(NeuralEngineRow(start, duration_ns, text, self.index))
 
     def gpu(self, at_ns: int, duration_ns: int, operation: int = 0, buffers: int = 1) -> None:
@@ -212,18 +221,13 @@ class Prediction:
         first = self.row.start_ns + at_ns
         edges = [first + duration_ns * k // buffers for k in range(buffers + 1)]
         for k, (start, end) in enumerate(pairwise(edges)):
-            label = f"{self._program}__Op{operation}_MpsGraphInference{'+' * k}:Compute Command 0"
+            label = f"{self.row.model.program}__Op{operation}_MpsGraphInference{'+' * k}:Compute Command 0"
             row = self.scenario.gpu_work(
                 start, end - start, self.scenario.target, "Compute", label, prediction=self.index
             )
             if k == 0:
                 graph = 0x10F504470 + 0x40 * operation
                 self.scenario.mps.append(MpsRow(start, end - start, graph, row.command_buffer_id))
-
-    @property
-    def _program(self) -> str:
-        """Name of the compiled program in labels of the hardware."""
-        return f"{self.row.model.base.replace('-', '_')}_main"
 
     def _inside(self, at_ns: int, duration_ns: int) -> None:
         """Raise ValueError for a time that does not lie inside the prediction."""

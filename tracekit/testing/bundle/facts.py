@@ -122,12 +122,14 @@ def run_information(runs: Sequence[Scenario], values: Sequence[Values]) -> bytes
     return archive(**roots)
 
 
-def run_issues() -> bytes:
-    """`RunIssues.storedata`: a database with the issue that every run has."""
+def run_issues(warnings: Sequence[str]) -> bytes:
+    """`RunIssues.storedata`: a database with the issue that every run has, and warnings."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("PRAGMA page_size = 4096")
         database.execute(_ISSUE_TABLE)
         database.execute("INSERT INTO ZISSUE VALUES (1, 1, 1, 1, 0, 0, 2, NULL, NULL, ?)", (_NOISE,))
+        for key, message in enumerate(warnings, start=2):
+            database.execute("INSERT INTO ZISSUE VALUES (?, 1, 1, 1, 0, 0, 1, NULL, NULL, ?)", (key, message))
         database.commit()
         data = bytearray(database.serialize())
     # Else the bytes would tell which SQLite wrote them.

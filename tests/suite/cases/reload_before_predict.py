@@ -1,0 +1,111 @@
+"""Loads between predictions."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, Before, draw_models, many_models_app, neural_engine_app
+from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.rows import Model
+
+ID = "reload-before-predict"
+
+
+def reloading(load_ns: int, every: int = 1) -> Before:
+    """Load the model again before every so many predictions."""
+
+    def before(app: App, index: int) -> None:
+        if index and index % every == 0:
+            app.load(app.model, load_ns, engine=True)
+
+    return before
+
+
+def rebuilt_at_each_access(draws: Draws) -> App:
+    """A computed property: a load before every prediction."""
+    return neural_engine_app(draws, before=reloading(draws.integer(8, 180) * MS))
+
+
+def rebuilt_for_a_new_instance(draws: Draws) -> App:
+    """The same with names that count the instances up."""
+    app = start_recording(draws)
+    name, load = draw_models(draws)[0].base, draws.integer(10, 60) * MS
+    for index in range(70):
+        model = Model(name, index % 3 + 1)
+        app.load(model, load)
+        app.predict(model, neural_engine(6 * MS))
+        app.pause(draws.integer(1, 30) * MS)
+    return app
+
+
+def one_of_many(draws: Draws) -> App:
+    """Several models, of which the first alone is loaded before each use."""
+    return many_models_app(draws, before=reloading(draws.integer(20, 60) * MS))
+
+
+def alternating(draws: Draws, calls: tuple[int, ...], loads: int = 30, pause_ms: int = 4) -> App:
+    """Loads with so many predictions after each, in turn."""
+    app = start_recording(draws, jitter=0)
+    model = draw_models(draws)[0]
+    for index in range(loads):
+        app.load(model, 20 * MS)
+        for _ in range(calls[index % len(calls)]):
+            app.predict(model, neural_engine(6 * MS))
+        app.pause(pause_ms * MS)
+    return app
+
+
+def few_loads(draws: Draws, loads: int) -> App:
+    """A load before every prediction, some times."""
+    return alternating(draws, (1,), loads=loads)
+
+
+def after_a_pause(draws: Draws, pause_ms: int) -> App:
+    """A model that is loaded, used once, and loaded again after so long."""
+    return alternating(draws, (1,), loads=20, pause_ms=pause_ms)
+
+
+def once_per_screen(draws: Draws) -> App:
+    """A model that a screen loads, uses once and releases, six seconds or more apart."""
+    return after_a_pause(draws, draws.integer(6_000, 9_000))
+
+
+def pool(draws: Draws) -> App:
+    """Eight instances loaded up front for parallel work, each used once in a while: nothing is loaded again."""
+    app = start_recording(draws)
+    models = [Model(draw_models(draws)[0].base, number) for number in range(1, 9)]
+    models = [Model(models[0].base, model.instance) for model in models]
+    for model in models:
+        app.load(model, 30 * MS)
+    for model in models:
+        app.predict(model, neural_engine(9 * MS))
+    return app
+
+
+def runs_of_calls(draws: Draws) -> App:
+    """A load for every run of calls, as when the user switches a feature on and off."""
+    return alternating(draws, (draws.integer(6, 15),), loads=8, pause_ms=1_500)
+
+
+def one_call(draws: Draws) -> App:
+    """One load and one prediction, or two of each."""
+    return alternating(draws, (1,), loads=draws.integer(1, 2))
+
+
+CASES = [
+    *cases(ID, POSITIVE, 7, rebuilt_at_each_access),
+    *cases(ID, POSITIVE, 3, rebuilt_for_a_new_instance),
+    *cases(ID, POSITIVE, 2, one_of_many),
+    *cases(ID, NEGATIVE, 5, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, many_models_app),
+    *cases(ID, NEGATIVE, 2, runs_of_calls),
+    # 80 % of the loads used at most once, with at least one load for two calls.
+    *each(ID, NEAR_ABOVE, [(1, 1, 1, 1, 4), (1, 1, 1, 1, 5), (1, 1, 1, 1, 6)], alternating),
+    *each(ID, NEAR_ABOVE, [3], few_loads),
+    *each(ID, NEAR_ABOVE, [4_900], after_a_pause),
+    *each(ID, NEAR_BELOW, [(1, 1, 1, 4), (1, 1, 1, 1, 7), (1, 2, 1, 1)], alternating),
+    *each(ID, NEAR_BELOW, [5_100, 5_300], after_a_pause),
+    *cases(ID, LOOKALIKE, 2, once_per_screen),
+    *cases(ID, LOOKALIKE, 1, pool),
+    *cases(ID, INSUFFICIENT, 3, one_call),
+]

@@ -1,0 +1,208 @@
+"""Labelled cases: a recording, what one detector must answer, and which other findings are right as well.
+
+Any finding of any detector that a case neither expects nor allows is a false positive of that detector.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any
+
+from tracekit.detectors.outcomes import OUTCOME_NAMES
+from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.runner import run_detectors
+from tracekit.recording import open_recording
+from tracekit.testing import Draws, Scenario, write_bundle, write_export
+from tracekit.testing.recorder import App
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+
+POSITIVE, NEGATIVE = "positive", "negative"
+NEAR_ABOVE, NEAR_BELOW = "near_above", "near_below"
+LOOKALIKE, INSUFFICIENT = "lookalike", "insufficient"
+
+KINDS: dict[str, int] = {POSITIVE: 10, NEGATIVE: 10, NEAR_ABOVE: 5, NEAR_BELOW: 5, LOOKALIKE: 3, INSUFFICIENT: 3}
+"""Each kind of case and how many every detector needs at least."""
+
+FINDING, PASSED, NO_FINDING = "finding", "passed", "no_finding"
+NOT_APPLICABLE, INSUFFICIENT_DATA = "not_applicable", "insufficient_data"
+
+_USUAL = {
+    POSITIVE: FINDING,
+    NEGATIVE: PASSED,
+    NEAR_ABOVE: FINDING,
+    NEAR_BELOW: PASSED,
+    LOOKALIKE: NO_FINDING,
+    INSUFFICIENT: INSUFFICIENT_DATA,
+}
+"""What is expected of the main model where a case does not say."""
+
+CLEAN = "clean"
+"""Module of recordings in which no detector finds anything, and kind of its cases."""
+
+Recorded = App | Scenario
+Key = tuple[str, str | None]
+"""Detector and model; None for the recording as a whole."""
+Allowed = str | Key
+"""A detector (any model) or a key."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One recording and what must be said of it."""
+
+    detector: str
+    """Id; `clean` where no detector is meant."""
+    kind: str
+    """A key of `KINDS`, or `clean`."""
+    seed: int
+    """Together with the place in the module it seeds the draws."""
+    build: Callable[[Draws], Recorded]
+    """Describes the recording. An `App` is finished by the frame."""
+    expected: str | Mapping[str | None, str] | None = None
+    """Outcome of the detector for the main model (the one that an `App` names first, or the first in the Core ML rows),
+    or for each model; None for what is usual for the kind. `no_finding` holds for every outcome but finding and error.
+    """
+    also: tuple[Allowed, ...] = ()
+    """Other findings that are right in this recording."""
+    settings: Mapping[str, str | int | float] | None = None
+    """Options of detectors, by `detector.option`."""
+    bundle: bool = False
+    """Write a native bundle instead of an export: slower, but only bundles hold the issues of a run."""
+
+    variant: object = None
+    """What `each` varies; for messages."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        variant = "" if self.variant is None else f"({self.variant})"
+        return f"{self.kind} {self.build.__name__}{variant} {self.seed}"
+
+
+def cases(detector: str, kind: str, count: int, build: Callable[[Draws], Recorded], **options: Any) -> list[Case]:
+    """`count` cases of one recipe, each with its own draws. Takes the fields of `Case` from `expected` on."""
+    return [Case(detector, kind, seed, build, **options) for seed in range(count)]
+
+
+def each(
+    detector: str, kind: str, values: Iterable[Any], build: Callable[[Draws, Any], Recorded], **options: Any
+) -> list[Case]:
+    """One case for each value, made by `build(draws, value)`: for thresholds and listed variants."""
+    return [
+        Case(detector, kind, seed, _with(build, value), variant=value, **options) for seed, value in enumerate(values)
+    ]
+
+
+def _with(build: Callable[[Draws, Any], Recorded], value: Any) -> Callable[[Draws], Recorded]:
+    """`build` with its second argument given, under its own name."""
+
+    @wraps(build)
+    def chosen(draws: Draws) -> Recorded:
+        return build(draws, value)
+
+    return chosen
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the detectors said of a case, and what they should have said."""
+
+    outcomes: Mapping[Key, str]
+    expected: Mapping[Key, str]
+    unexpected: tuple[Key, ...]
+    """Findings that the case neither expects nor allows."""
+    errors: tuple[str, ...]
+    """Detectors that failed."""
+
+    @property
+    def missed(self) -> tuple[Key, ...]:
+        """Expected outcomes that did not come."""
+        return tuple(key for key, wanted in self.expected.items() if not fits(self.outcomes.get(key), wanted))
+
+
+def fits(outcome: str | None, wanted: str) -> bool:
+    """Whether an outcome is the wanted one. None: the detector said nothing of the model."""
+    if wanted == NO_FINDING:
+        return outcome not in (None, FINDING, "error")
+    return outcome == wanted
+
+
+@cache
+def _judged(module: str, place: int) -> Judged:
+    case = load(module)[place]
+    draws = Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {place}".encode()))
+    recorded = case.build(draws)
+    scenario = recorded.finish() if isinstance(recorded, App) else recorded
+    outcomes, errors = _run(case, scenario)
+    expected = _expected(case, recorded)
+    unexpected = tuple(
+        key
+        for key, outcome in outcomes.items()
+        if outcome == FINDING and expected.get(key) != FINDING and not _allows(case, key)
+    )
+    return Judged(outcomes, expected, unexpected, errors)
+
+
+def judge(module: str, place: int) -> Judged:
+    """The case at a place of `CASES` of a module, analysed once in this process."""
+    return _judged(module, place)
+
+
+def _run(case: Case, scenario: Scenario) -> tuple[dict[Key, str], tuple[str, ...]]:
+    """Writes the recording, reads it back and runs all detectors."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("run.trace" if case.bundle else "export")
+        if case.bundle:
+            write_bundle(scenario, path)
+        else:
+            write_export(scenario, path, only=NEEDED_SCHEMAS)
+        trace = build_trace(open_recording(path, schemas=NEEDED_SCHEMAS))
+    judgements = run_detectors(trace, settings=case.settings)
+    outcomes: dict[Key, str] = {}
+    errors = []
+    for judgement in judgements:
+        detector, outcome = judgement.detector, judgement.outcome
+        key = (detector.id, outcome.model)
+        name = OUTCOME_NAMES[type(outcome)]
+        # Several outcomes for one model: a finding outweighs the others.
+        if outcomes.get(key) != FINDING:
+            outcomes[key] = name
+        if name == "error":
+            errors.append(f"{detector.id}: {outcome.error}")
+    return outcomes, tuple(errors)
+
+
+def _expected(case: Case, recorded: Recorded) -> dict[Key, str]:
+    if case.kind == CLEAN:
+        return {}
+    wanted = case.expected or _USUAL[case.kind]
+    if isinstance(wanted, Mapping):
+        return {(case.detector, model): outcome for model, outcome in wanted.items()}
+    model = recorded.model if isinstance(recorded, App) else recorded.coreml[0].model
+    return {(case.detector, model.base): wanted}
+
+
+def _allows(case: Case, key: Key) -> bool:
+    return key[0] in case.also or key in case.also
+
+
+def module_of(detector: str) -> str:
+    """Name of the module with the cases of a detector."""
+    return detector.replace("-", "_")
+
+
+@cache
+def load(module: str) -> tuple[Case, ...]:
+    """`CASES` of a module. Raises ModuleNotFoundError where there is none."""
+    return tuple(importlib.import_module(f"suite.cases.{module}").CASES)
+
+
+def detector_ids() -> tuple[str, ...]:
+    """Every registered detector."""
+    return tuple(detector.id for detector in DETECTORS)

@@ -1,0 +1,52 @@
+"""Every detector on labelled recordings: right outside the near misses, and right on both sides of its thresholds."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from suite.frame import CLEAN, KINDS, detector_ids, judge, load, module_of
+
+DETECTORS = detector_ids()
+
+
+def assert_right(module: str, kind: str) -> None:
+    """Every case of a kind gives what it expects, and no finding beyond."""
+    wrong = []
+    for place, case in enumerate(load(module)):
+        if case.kind != kind:
+            continue
+        judged = judge(module, place)
+        wrong += [
+            f"{case.name}: {key} is {judged.outcomes.get(key)}, expected {judged.expected[key]}"
+            for key in judged.missed
+        ]
+        wrong += [f"{case.name}: false positive of {key}" for key in judged.unexpected]
+        wrong += [f"{case.name}: failed: {error}" for error in judged.errors]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_every_detector_has_enough_cases(detector):
+    try:
+        found = load(module_of(detector))
+    except ModuleNotFoundError:
+        pytest.fail(f"tests/suite/cases/{module_of(detector)}.py is missing: see docs/new-detector.md")
+    assert {case.detector for case in found} == {detector}
+    counts = Counter(case.kind for case in found)
+    assert set(counts) <= set(KINDS)
+    few = {kind: f"{counts[kind]} of {least}" for kind, least in KINDS.items() if counts[kind] < least}
+    assert not few, f"cases of {detector} that are missing: {few}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_a_detector_is_right_in_its_cases(detector, kind):
+    assert_right(module_of(detector), kind)
+
+
+@pytest.mark.parametrize("module", [CLEAN])
+def test_recordings_that_no_detector_owns_hold_no_other_findings(module):
+    assert load(module)
+    assert_right(module, CLEAN)
