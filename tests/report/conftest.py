@@ -11,7 +11,6 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.detectors.framework import Reference
 from tracekit.detectors.outcomes import Cost, Evidence, Metric
-from tracekit.report.checks import order_checks
 from tracekit.report.model import (
     Check,
     CoverageInfo,
@@ -82,6 +81,7 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
     values = {
         "title": "The model is loaded again for each prediction" if found else "Models stay loaded",
         "severity": "critical" if found else None,
+        "pattern": "2a cache miss or slow first load",
         "summary": "Loaded 75 times for 75 predictions." if found else f"The sentence of {outcome}.",
         "why": "Loading costs more than predicting and holds up every call.",
         "fix": FIX if found else "",
@@ -94,6 +94,8 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
         if found
         else (),
         "cost": Cost(1_270_000_000, 0.69, "Time covered by the reloads.") if found else None,
+        "caveats": (),
+        "related": (),
         "evidence": tuple(
             Evidence(n * 137_000_000, n * 137_000_000 + 17_170_000 + n, model, "Load", "coreml-os-signpost", n)
             for n in range(1, 13)
@@ -103,6 +105,7 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
         "evidence_total": 74 if found else 0,
         "references": (Reference("WWDC22 10027", "https://developer.apple.com/videos/play/wwdc2022/10027/"),),
     } | more
+    values["net_ns"] = values["cost"].ns if values["cost"] else None
     return Check(id=name, outcome=outcome, model=model, **values)
 
 
@@ -163,7 +166,8 @@ TABLES = (
 
 def report_of(checks: list[Check], models: tuple[ModelSummary, ...], aggregation: tuple[AggregationRow, ...]) -> Report:
     """A whole report."""
-    ordered = order_checks(checks)
+    order = ("finding", "error", "insufficient_data", "passed", "not_applicable")
+    ordered = tuple(sorted(checks, key=lambda entry: (order.index(entry.outcome), -(entry.net_ns or 0))))
     return Report(
         1, ToolInfo("tracekit", "0.1.0"), RECORDING, TABLES, COVERAGE, models, aggregation, ordered, summarise(ordered)
     )

@@ -16,7 +16,7 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process
 from tracekit.report.build import build_report, check_sort
-from tracekit.report.checks import check_from
+from tracekit.report.checks import checks_from
 from tracekit.report.renderers import RENDERERS
 from tracekit.trace.model import Trace
 
@@ -98,7 +98,7 @@ def test_every_outcome_of_the_detectors_becomes_a_check(trace: Trace) -> None:
     from tracekit.detectors.runner import run_detectors
 
     judgements = run_detectors(trace)
-    report = build_report(trace, [check_from(detector, outcome) for detector, outcome, _ in judgements])
+    report = build_report(trace, checks_from(judgements))
     assert len(report.checks) == len(judgements)
     assert {check.id for check in report.checks} == {detector.id for detector in DETECTORS}
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
 from tracekit.detectors.framework import Detector, Reference
@@ -16,14 +16,15 @@ from tracekit.detectors.outcomes import (
     Evidence,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.report.checks import check_from, order_checks
-from tracekit.report.model import Check
+from tracekit.detectors.runner import Judgement
+from tracekit.report.checks import checks_from
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,12 @@ def finding(share: float = 0.3) -> Finding:
     )
 
 
+def check_of(outcome: Outcome):
+    return checks_from([Judgement(DETECTOR, outcome)])[0]
+
+
 def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
-    check = check_from(DETECTOR, finding())
+    check = check_of(finding())
     assert (check.outcome, check.title, check.severity, check.fix) == ("finding", "The problem", "high", "Do this.")
     assert check.cost == Cost(30, 0.3, "Basis.")
     assert (check.metrics[0].threshold, check.metrics[0].direction) == (0.5, "above")
@@ -75,36 +80,48 @@ def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
 def test_other_outcomes_keep_their_sentence_and_have_no_cost(
     outcome: Outcome, name: str, summary: str, record: str
 ) -> None:
-    check = check_from(DETECTOR, outcome)
+    check = check_of(outcome)
     assert (check.outcome, check.summary, check.record, check.title) == (name, summary, record, "Good state")
     assert (check.severity, check.cost, check.fix, check.evidence, check.evidence_total) == (None, None, "", (), 0)
 
 
 def test_the_total_of_evidence_is_never_below_what_is_shown() -> None:
     evidence = tuple(Evidence(n, n + 1, None, "Load", "t", n) for n in range(3))
-    assert check_from(DETECTOR, Finding(None, "", (), Cost(1, 1.0, ""), evidence)).evidence_total == 3
+    assert check_of(Finding(None, "", (), Cost(1, 1.0, ""), evidence)).evidence_total == 3
 
 
-def test_checks_are_ordered_by_outcome_severity_cost_id_and_model() -> None:
-    def made(
-        outcome: str, severity: str | None = None, ns: int = 0, name: str = "a", model: str | None = None
-    ) -> Check:
-        cost = Cost(ns, 0.1, "") if severity else None
-        return Check(name, "", outcome, severity, model, "", "", "", "", (), cost, (), 0, ())
+def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model() -> None:
+    def found(name: str, model: str | None, start_ns: int, cost_ns: int) -> Judgement:
+        lost = Intervals(np.array([start_ns]), np.array([start_ns + cost_ns]))
+        outcome = Finding(model, "", (), Cost(cost_ns, 0.1, ""), (), lost=lost)
+        return Judgement(replace(DETECTOR, id=name), outcome)
 
-    expected = [
-        made("finding", "critical", 10),
-        made("finding", "critical", 5, "a", "M"),
-        made("finding", "critical", 5, "a", "N"),
-        made("finding", "critical", 5, "b", "M"),
-        made("finding", "low", 99),
-        made("error"),
-        made("insufficient_data"),
-        made("passed", name="a"),
-        made("passed", name="b"),
-        made("not_applicable"),
+    judgements = [
+        # Together 9 ns, so before "a" with its 8.
+        found("b", "M", 0, 5),
+        found("b", "N", 10, 4),
+        found("a", "M", 20, 8),
+        Judgement(DETECTOR, Finding(None, "", (), None, ())),
+        Judgement(DETECTOR, DetectorFailed(None, "")),
+        Judgement(DETECTOR, InsufficientData(None, "", "")),
+        Judgement(DETECTOR, Passed("M", "")),
+        Judgement(replace(DETECTOR, id="z"), Passed("L", "")),
+        Judgement(DETECTOR, NotApplicable(None, "")),
+    ]
+    expected = checks_from(judgements)
+    assert [(check.id, check.model) for check in expected[:4]] == [("b", "M"), ("b", "N"), ("a", "M"), ("an-id", None)]
+    assert [check.outcome for check in expected[4:]] == [
+        "error",
+        "insufficient_data",
+        "passed",
+        "passed",
+        "not_applicable",
     ]
     for seed in range(20):
-        shuffled = random.Random(seed).sample(expected, len(expected))  # noqa: S311 - a test needs no secrets
-        assert list(order_checks(shuffled)) == expected
-    assert len(set(itertools.chain(expected))) == len(expected)
+        shuffled = random.Random(seed).sample(judgements, len(judgements))  # noqa: S311 - a test needs no secrets
+        assert checks_from(shuffled) == expected
+
+
+def test_a_check_passes_on_what_limits_its_answer() -> None:
+    check = checks_from([Judgement(DETECTOR, Passed("M", ""), ("Others were at work too.",))])[0]
+    assert (check.caveats, check.pattern) == (("Others were at work too.",), "2b all predictions slow")

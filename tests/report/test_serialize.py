@@ -19,6 +19,7 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.detectors import framework, outcomes
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Cost, Evidence, Metric, Severity
+from tracekit.detectors.ranking import Related
 from tracekit.recording.table import TableState
 from tracekit.report import model
 from tracekit.report.model import CoverageInfo, Report
@@ -35,6 +36,7 @@ CLASSES: dict[str, type] = {
     "metric": outcomes.Metric,
     "cost": outcomes.Cost,
     "evidence": outcomes.Evidence,
+    "related": Related,
     "reference": framework.Reference,
     "check": model.Check,
     "summary": model.Summary,
@@ -77,7 +79,7 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
-    classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, framework.Reference)
+    classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, framework.Reference)
     known = {each.__name__: each for each in classes}
     for field, hint in typing.get_type_hints(CLASSES[name], localns=known).items():
         part = SCHEMA["$defs"][name]["properties"][field]

@@ -89,7 +89,7 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     text = flat(plain(full))
     assert "could win back up to 1.30 s, 69 % of what this model spent" in text
     assert "at 00:00.137 (17.17 ms), 00:00.274 (17.17 ms) and 72 more" in text
-    assert "Added up over the models, the fix could win back up to 7.65 s." in text
+    assert "Together, the fix could win back up to 7.65 s." in text
     assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
     assert "and 1 more model with -v" in text
 
@@ -178,7 +178,7 @@ def test_a_recording_that_cannot_be_judged_says_what_to_do_and_says_it_once(not_
 
 def test_a_clean_report_has_no_findings_section(clean: Report) -> None:
     assert "FINDINGS" not in plain(clean)
-    assert "Passed: excess-data-copies, reload-before-predict" in plain(clean)
+    assert "Passed: reload-before-predict, excess-data-copies" in plain(clean)
 
 
 def test_a_failed_check_is_shown(failed: Report) -> None:

@@ -5,27 +5,43 @@ from __future__ import annotations
 import pytest
 
 from tracekit.detectors.outcomes import Cost
-from tracekit.report.checks import order_checks
 from tracekit.report.model import Check, Report
 from tracekit.report.verdict import summarise
 
 
 def check(
-    outcome: str, summary: str = "", severity: str | None = None, model: str | None = "Net", title: str = "It is slow"
+    outcome: str,
+    summary: str = "",
+    severity: str | None = None,
+    model: str | None = "Net",
+    title: str = "It is slow",
+    pattern: str = "2b all predictions slow",
 ) -> Check:
     cost = Cost(1, 0.1, "") if severity else None
-    return Check("id", title, outcome, severity, model, summary, "", "", "", (), cost, (), 0, ())
+    found = {"cost": cost, "net_ns": cost and cost.ns, "related": (), "evidence": (), "evidence_total": 0}
+    texts = {"title": title, "summary": summary, "why": "", "fix": "", "record": "", "caveats": ()}
+    return Check(
+        "id",
+        outcome=outcome,
+        severity=severity,
+        pattern=pattern,
+        model=model,
+        metrics=(),
+        references=(),
+        **texts,
+        **found,
+    )
 
 
 def verdict(*checks: Check) -> str:
-    return summarise(order_checks(checks)).verdict
+    return summarise(checks).verdict
 
 
-def test_findings_are_counted_by_severity_and_the_worst_is_named() -> None:
+def test_findings_are_counted_by_severity_and_the_first_is_named() -> None:
     told = verdict(
-        check("finding", severity="low", title="Small thing"),
         check("finding", severity="critical", model="Other"),
         check("finding", severity="critical"),
+        check("finding", severity="low", title="Small thing"),
     )
     assert told == "3 findings (2 critical, 1 low) in 2 models: It is slow, and 1 other problem."
 
@@ -76,3 +92,22 @@ def test_counts_add_up(full: Report) -> None:
     counted = (summary.passed, summary.not_applicable, summary.insufficient_data, summary.errors)
     assert counted == (2, 1, 1, 1)
     assert sum(counted) + summary.findings == len(full.checks)
+
+
+def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged() -> None:
+    about_recording = "the recording itself"
+    summary = summarise(
+        [
+            check("finding", severity="low", model=None, pattern=about_recording),
+            check("insufficient_data", "The Core ML table is empty."),
+            check("passed", pattern=about_recording),
+        ]
+    )
+    assert not summary.judged
+    assert summary.verdict == "This recording cannot be judged: the Core ML table is empty."
+    assert (summary.findings, summary.passed) == (1, 1)
+
+
+def test_what_all_fixes_win_back_is_added_up_only_where_something_was_measured() -> None:
+    assert summarise([check("finding", severity="high"), check("finding", severity="low")]).win_back_ns == 2
+    assert summarise([check("passed")]).win_back_ns is None

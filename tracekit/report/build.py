@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
 from tracekit.analysis.models import summarise_models
-from tracekit.report.checks import order_checks
 from tracekit.report.model import (
     SCHEMA_VERSION,
     CoverageInfo,
@@ -32,11 +31,11 @@ ALL_PROCESSES = "all processes"
 
 
 def build_report(trace: Trace, checks: Sequence[Check], *, sort: str = "total", redact: bool = True) -> Report:
-    """The report of one run. `sort` is a column of the aggregation; `redact` leaves out what identifies people.
+    """The report of one run, with checks in the order of `checks_from`. `sort` is a column of the aggregation; `redact`
+    leaves out what identifies people.
 
     Raises `UsageError` for an unknown sort column.
     """
-    ordered = order_checks(checks)
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__),
@@ -45,8 +44,8 @@ def build_report(trace: Trace, checks: Sequence[Check], *, sort: str = "total", 
         coverage=tuple(_coverage(entry) for entry in trace.coverage),
         models=summarise_models(trace),
         aggregation=sort_rows((*aggregate(trace), *aggregate_hardware(trace)), sort),
-        checks=ordered,
-        summary=summarise(ordered),
+        checks=tuple(checks),
+        summary=summarise(checks),
     )
     return redact_report(report, private_facts(trace)) if redact else report
 

@@ -15,50 +15,54 @@ from tracekit.detectors.outcomes import (
     Severity,
     severity_of,
 )
+from tracekit.detectors.ranking import rank
 from tracekit.report.model import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.ranking import Related
+    from tracekit.detectors.runner import Judgement
 
-OUTCOME_ORDER = ("finding", "error", "insufficient_data", "passed", "not_applicable")
-"""What asks for action comes first, then what limits the verdict, then the rest."""
+OUTCOME_ORDER = ("error", "insufficient_data", "passed", "not_applicable")
+"""Order of the checks after the findings: what limits the verdict comes first."""
 
 SEVERITY_ORDER = tuple(str(severity) for severity in Severity)
 """Worst first."""
 
 
-def check_from(detector: AnyDetector, outcome: Outcome) -> Check:
+def checks_from(judgements: Sequence[Judgement]) -> tuple[Check, ...]:
+    """The checks of a report: findings by what fixing them could win back, then the others by outcome, id and model."""
+    found = tuple(_check(entry.judgement, entry.net_ns, entry.related) for entry in rank(judgements))
+    others = [_check(entry) for entry in judgements if not isinstance(entry.outcome, Finding)]
+    others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
+    return (*found, *others)
+
+
+def _check(judgement: Judgement, net_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
     """The check that reports one answer of one detector."""
+    detector, outcome, caveats = judgement
     found = outcome if isinstance(outcome, Finding) else None
     return Check(
         id=detector.id,
         title=detector.finding_title if found else detector.title,
         outcome=OUTCOME_NAMES[type(outcome)],
         severity=str(severity_of(found.cost)) if found else None,
+        pattern=str(detector.pattern),
         model=outcome.model,
         summary=_summary(outcome),
         why=detector.why,
         fix=detector.fix.strip() if found else "",
         record=outcome.record if isinstance(outcome, InsufficientData) else "",
+        caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
         cost=found.cost if found else None,
+        net_ns=net_ns,
+        related=related,
         evidence=found.evidence if found else (),
         evidence_total=max(found.evidence_total, len(found.evidence)) if found else 0,
         references=detector.references,
     )
-
-
-def order_checks(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """Checks as the report lists them: by outcome, severity and cost (largest first), ties by id and model."""
-    return tuple(sorted(checks, key=_rank))
-
-
-def _rank(check: Check) -> tuple[int, int, int, str, str]:
-    severity = SEVERITY_ORDER.index(check.severity) if check.severity else len(SEVERITY_ORDER)
-    cost = -check.cost.ns if check.cost else 0
-    return (OUTCOME_ORDER.index(check.outcome), severity, cost, check.id, check.model or "")
 
 
 def _summary(outcome: Outcome) -> str:

@@ -30,9 +30,11 @@ class Group:
         return tuple(dict.fromkeys(check.severity or "" for check in self.checks))
 
     @property
-    def cost_ns(self) -> int:
-        """Plain sum of the costs; models may have worked at the same time, so it is an upper bound."""
-        return sum(check.cost.ns for check in self.checks if check.cost)
+    def net_ns(self) -> int | None:
+        """Time that their fixes could win back beyond the findings before them, no ns counted twice; None where none
+        has a cost."""
+        gains = [check.net_ns for check in self.checks if check.net_ns is not None]
+        return sum(gains) if gains else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,16 +142,21 @@ def _costs(group: Group) -> str:
         [
             code(check.model) if check.model else "recording",
             check.severity or "",
-            sentence(check.summary),
+            " ".join(map(sentence, (check.summary, *check.caveats, *_relations(check)))),
             f"up to {format_duration(check.cost.ns)}" if check.cost else formatting.ABSENT,
             format_share(check.cost.share) if check.cost else formatting.ABSENT,
         ]
         for check in shown
     ]
-    if len(group.checks) > 1:
-        total = f"**up to {format_duration(group.cost_ns)}**"
-        rows.append([f"**sum of {len(group.checks)}**", "", _left_out(len(group.checks) - len(shown)), total, ""])
+    if len(group.checks) > 1 and group.net_ns is not None:
+        total = f"**up to {format_duration(group.net_ns)}**"
+        rows.append([f"**together ({len(group.checks)})**", "", _left_out(len(group.checks) - len(shown)), total, ""])
     return _table(["Model", "Severity", "What was seen", "Could be won back", "Of its time"], rows, words=3)
+
+
+def _relations(check: Check) -> list[str]:
+    """Other findings that share its cause, one sentence each."""
+    return [f"{other.relation.capitalize()} `{other.id}`." for other in check.related]
 
 
 def _left_out(number: int) -> str:

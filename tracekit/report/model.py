@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.detectors.framework import Reference
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
+    from tracekit.detectors.ranking import Related
 
 SCHEMA_VERSION = 1
 
@@ -92,6 +93,8 @@ class Check:
     """`finding`, `passed`, `not_applicable`, `insufficient_data`, `error`."""
     severity: str | None
     """None unless the outcome is `finding`."""
+    pattern: str
+    """Where it belongs in the diagnostic tree of Core ML."""
     model: str | None
     summary: str
     why: str
@@ -99,8 +102,15 @@ class Check:
     """Markdown with code: the API to call. Empty unless the outcome is `finding`."""
     record: str
     """What to record so that it can be judged. Empty unless the outcome is `insufficient_data`."""
+    caveats: tuple[str, ...]
+    """What the reader must know before relying on the answer, one sentence each."""
     metrics: tuple[Metric, ...]
     cost: Cost | None
+    """None unless the outcome is `finding`, and for findings that cost no measured time."""
+    net_ns: int | None
+    """The part of the cost that no finding before this one claims; None where there is no cost."""
+    related: tuple[Related, ...]
+    """Findings of this report that cause this one, or that it causes."""
     evidence: tuple[Evidence, ...]
     evidence_total: int
     references: tuple[Reference, ...]
@@ -120,7 +130,10 @@ class Summary:
     insufficient_data: int
     errors: int
     judged: bool
-    """Whether at least one check could look (finding or passed)."""
+    """Whether at least one check of the app could look (finding or passed); checks of the recording itself do not
+    count."""
+    win_back_ns: int | None
+    """Time that all fixes together could win back at most, no ns counted twice; None where no finding has a cost."""
     verdict: str
     """One sentence."""
 
@@ -137,5 +150,5 @@ class Report:
     models: tuple[ModelSummary, ...]
     aggregation: tuple[AggregationRow, ...]
     checks: tuple[Check, ...]
-    """Findings first, by severity and cost; then what could not be judged; then the rest."""
+    """Findings first, by what fixing them could win back; then what could not be judged; then the rest."""
     summary: Summary

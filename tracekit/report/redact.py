@@ -45,6 +45,8 @@ FIXED_FIELDS = frozenset(
         "title",
         "outcome",
         "severity",
+        "pattern",
+        "relation",
         "state",
         "lane",
         "kind",

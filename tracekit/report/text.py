@@ -99,12 +99,16 @@ def _printed(blocks: list[RenderableType], width: int, color: bool) -> str:
 
 def _verdict(report: Report) -> list[RenderableType]:
     summary = report.summary
-    worst = next((check.severity for check in report.checks if check.severity), None)
+    severities = {check.severity for check in report.checks}
+    worst = next((severity for severity in SEVERITY_STYLES if severity in severities), None)
     if worst:
-        style = SEVERITY_STYLES.get(worst, "bold")
+        style = SEVERITY_STYLES[worst]
     else:
         style = "green" if summary.judged and not summary.errors else "yellow"
-    return [Text(summary.verdict, style=f"bold {style}"), Text()]
+    lines = [Text(summary.verdict, style=f"bold {style}")]
+    if summary.win_back_ns and len({check.id for check in report.checks if check.cost}) > 1:
+        lines.append(Text(f"All fixes together could win back up to {glued(format_duration(summary.win_back_ns))}."))
+    return [*lines, Text()]
 
 
 def _recording(recording: RecordingInfo, width: int, verbose: bool) -> list[RenderableType]:

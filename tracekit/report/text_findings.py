@@ -42,8 +42,8 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     label = Text(severity.upper(), style=SEVERITY_STYLES.get(severity, "bold"))
     title = Text(first.title, style="bold", overflow="fold").append(f"  {first.id}", style="not bold dim")
     blocks: list[RenderableType] = [*labelled([(label, title)], width, indent=0), paragraph(first.why, 2)]
-    if len(group.checks) > 1:
-        cost = glued(f"Added up over the models, the fix could win back up to {format_duration(group.cost_ns)}.")
+    if len(group.checks) > 1 and group.net_ns is not None:
+        cost = glued(f"Together, the fix could win back up to {format_duration(group.net_ns)}{_beyond(group)}.")
         blocks.append(paragraph(cost, 2))
     blocks.append(Text())
     shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
@@ -56,6 +56,12 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     if verbose:
         blocks += [paragraph(Text(f"{entry.title}: {entry.url}", style="dim"), 2) for entry in first.references]
     return blocks
+
+
+def _beyond(group: Group) -> str:
+    """Says where a sum leaves out time that findings above claim too."""
+    whole = sum(check.cost.ns for check in group.checks if check.cost)
+    return ", no time counted twice" if group.net_ns != whole else ""
 
 
 def _model_label(check: Check) -> Text:
@@ -71,6 +77,12 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
         text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
         text.append(f", {share}")
+        if check.net_ns is not None and check.net_ns < check.cost.ns:
+            text.append(f"; {glued(format_duration(check.net_ns))} of it is in no finding above")
+    for caveat in check.caveats:
+        text.append(f"\nmind: {caveat}", style="italic")
+    for other in check.related:
+        text.append(f"\n{other.relation} {other.id}", style="dim")
     text.append(f"\n{_where(check, PLACES_VERBOSE if verbose else PLACES)}" if check.evidence else "", style="dim")
     if verbose:
         for metric in check.metrics:

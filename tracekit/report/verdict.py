@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.patterns import Pattern
 from tracekit.report.checks import SEVERITY_ORDER
 from tracekit.report.formatting import listed
 from tracekit.report.model import Summary
@@ -20,6 +21,9 @@ def summarise(checks: Sequence[Check]) -> Summary:
     """Summary of ordered checks."""
     outcomes = Counter(check.outcome for check in checks)
     severities = Counter(check.severity for check in checks)
+    of_app = [check for check in checks if check.pattern != Pattern.RECORDING]
+    judged = any(check.outcome in ("finding", "passed") for check in of_app)
+    gains = [check.net_ns for check in checks if check.net_ns is not None]
     return Summary(
         findings=outcomes["finding"],
         critical=severities["critical"],
@@ -30,19 +34,18 @@ def summarise(checks: Sequence[Check]) -> Summary:
         not_applicable=outcomes["not_applicable"],
         insufficient_data=outcomes["insufficient_data"],
         errors=outcomes["error"],
-        judged=bool(outcomes["finding"] or outcomes["passed"]),
-        verdict=_verdict(checks, outcomes),
+        judged=judged,
+        win_back_ns=sum(gains) if gains else None,
+        verdict=_verdict(checks, outcomes) if judged else f"This recording cannot be judged: {_obstacle(of_app)}",
     )
 
 
 def _verdict(checks: Sequence[Check], outcomes: Counter[str]) -> str:
-    """Says what was found, or that nothing was found, or that nothing could be judged; never one for another."""
+    """Says what was found, or that nothing was found; never one for the other."""
     if outcomes["finding"]:
         return f"{_found(checks)}{_limits(outcomes)}."
-    if outcomes["passed"]:
-        looked = format_count(outcomes["passed"], "check")
-        return f"No finding: {looked} looked and found nothing{_limits(outcomes)}."
-    return f"This recording cannot be judged: {_obstacle(checks)}"
+    looked = format_count(outcomes["passed"], "check")
+    return f"No finding: {looked} looked and found nothing{_limits(outcomes)}."
 
 
 def _found(checks: Sequence[Check]) -> str:
@@ -68,7 +71,7 @@ def _limits(outcomes: Counter[str]) -> str:
 
 
 def _obstacle(checks: Sequence[Check]) -> str:
-    """Why no check could look, as the end of a sentence."""
+    """Why no check of the app could look, as the end of a sentence."""
     if not checks:
         return "no check was run."
     reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)

@@ -1,0 +1,39 @@
+"""Write `docs/detectors/`: one page per detector, as `tracekit explain` prints it, and a list of all.
+
+python scripts/detector_pages.py [DIR]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tracekit.detectors.page import page_markdown
+from tracekit.detectors.registry import DETECTORS
+
+
+def pages() -> dict[str, str]:
+    """Text of every generated page by file name."""
+    listed = [
+        "# Detectors",
+        "",
+        "What tracekit can find. Each page says how it is measured, what can look like it and is not, and the fix;",
+        "`tracekit explain ID` prints it. How right they are on labelled recordings: [accuracy.md](accuracy.md).",
+        "",
+        "| detector | finds | pattern |",
+        "|---|---|---|",
+        *(f"| [{entry.id}]({entry.id}.md) | {entry.finding_title} | {entry.pattern} |" for entry in DETECTORS),
+        "",
+    ]
+    return {"README.md": "\n".join(listed)} | {f"{entry.id}.md": page_markdown(entry) for entry in DETECTORS}
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/detectors")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What fixes win back: no ns twice, and causes linked to effects."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.detectors import reload_before_predict
+from tracekit.detectors.outcomes import Cost, Finding, Intervals, Passed
+from tracekit.detectors.ranking import Relation, rank, won_back
+from tracekit.detectors.runner import Judgement
+
+
+def finding(lost, cost_ns=None, model="Net"):
+    """A finding that lost these intervals; its cost is all of their time where none is given."""
+    starts, ends = np.array(lost, np.int64).reshape(-1, 2).T
+    whole = int((ends - starts).sum())
+    cost = Cost(whole if cost_ns is None else cost_ns, 0.1, "")
+    return Finding(model, "", (), cost, (), lost=Intervals(starts, ends))
+
+
+def judged(name, outcome, caused_by=()):
+    return Judgement(replace(reload_before_predict.DETECTOR, id=name, caused_by=caused_by), outcome)
+
+
+def test_findings_about_different_times_win_back_all_they_claim():
+    assert won_back([finding([(0, 10)]), finding([(10, 30)])]) == [10, 20]
+
+
+def test_the_same_time_is_won_back_once():
+    assert won_back([finding([(0, 10), (20, 30)]), finding([(5, 25)])]) == [20, 10]
+    assert won_back([finding([(0, 10)]), finding([(0, 10)])]) == [10, 0]
+
+
+def test_a_finding_that_claims_half_of_its_time_leaves_the_other_half():
+    assert won_back([finding([(0, 100)], cost_ns=50), finding([(0, 100)])]) == [50, 50]
+    assert won_back([finding([(0, 100)]), finding([(0, 100)], cost_ns=50)]) == [100, 0]
+
+
+def test_no_finding_wins_back_more_than_the_time_it_lost():
+    # Costs summed over overlapping calls can exceed the elapsed time in which they lie.
+    assert won_back([finding([(0, 100)], cost_ns=250)]) == [100]
+
+
+def test_a_cost_without_a_place_is_taken_as_it_is():
+    assert won_back([finding([], cost_ns=7), finding([(0, 5)])]) == [7, 5]
+
+
+intervals = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 15)), max_size=6).map(
+    lambda pairs: merged([(start, start + length) for start, length in pairs])
+)
+
+
+def merged(pairs):
+    covered = sorted({time for start, end in pairs for time in range(start, end)})
+    return [(time, time + 1) for time in covered]
+
+
+@given(st.lists(intervals, max_size=5))
+@settings(deadline=None, max_examples=150)
+def test_full_claims_add_up_to_the_time_that_any_of_them_covers(claims):
+    findings = [finding(claim) for claim in claims]
+    covered = {time for claim in claims for start, end in claim for time in range(start, end)}
+    assert sum(won_back(findings)) == len(covered)
+
+
+def test_detectors_are_ranked_by_what_their_findings_win_back_together():
+    order = rank(
+        [
+            judged("small", finding([(0, 30)])),
+            judged("many", finding([(100, 120)], model="A")),
+            judged("many", finding([(130, 155)], model="B")),
+            judged("other", Passed("A", "")),
+        ]
+    )
+    assert [(entry.judgement.detector.id, entry.judgement.outcome.model) for entry in order] == [
+        ("many", "B"),
+        ("many", "A"),
+        ("small", "Net"),
+    ]
+    assert [entry.net_ns for entry in order] == [25, 20, 30]
+
+
+def test_cause_and_effect_of_one_model_name_each_other():
+    cause, effect, elsewhere = rank(
+        [
+            judged("cause", finding([(0, 30)])),
+            judged("effect", finding([(0, 20)]), caused_by=("cause",)),
+            judged("effect", finding([(0, 10)], model="Other"), caused_by=("cause",)),
+        ]
+    )
+    assert [(other.id, other.model, other.relation) for other in cause.related] == [("effect", "Net", Relation.CAUSES)]
+    assert [(other.id, other.relation) for other in effect.related] == [("cause", Relation.CAUSED_BY)]
+    assert elsewhere.related == ()
+    assert (effect.net_ns, elsewhere.net_ns) == (0, 0)
+
+
+def test_a_finding_about_the_recording_is_related_to_those_about_models():
+    first, second = rank(
+        [
+            judged("cause", replace(finding([(0, 30)]), model=None)),
+            judged("effect", finding([(0, 20)]), caused_by=("cause",)),
+        ]
+    )
+    assert [other.model for other in first.related] == ["Net"]
+    assert [other.model for other in second.related] == [None]
+
+
+def test_a_finding_without_cost_has_nothing_to_win_back():
+    assert rank([judged("health", Finding(None, "", (), None, ()))])[0].net_ns is None

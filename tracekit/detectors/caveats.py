@@ -1,0 +1,31 @@
+"""What the reader of an answer must know before relying on it, worked out by the framework for every detector alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.outcomes import Finding, Passed
+from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.outcomes import Outcome
+    from tracekit.trace.model import Trace
+
+INFERRED = (
+    "Its predictions are inferred from hardware rows, so that each is known from the first to the last of them only."
+)
+"""Said where Core ML itself recorded no prediction."""
+
+
+def caveats(detector: AnyDetector, outcome: Outcome, trace: Trace) -> tuple[str, ...]:
+    """One sentence for each thing that limits the answer; none where the detector could not look anyway."""
+    if not isinstance(outcome, Finding | Passed):
+        return ()
+    instruments = (*detector.needs, *detector.uses)
+    found = []
+    if trace.inferred and CORE_ML in instruments:
+        found.append(INFERRED)
+    if trace.sharing.is_shared and NEURAL_ENGINE in instruments:
+        found.append(trace.sharing.sentence)
+    return tuple(found)
