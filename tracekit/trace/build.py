@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from tracekit.errors import UnreadableRecording
-from tracekit.trace.attribution import attributed, graph_rows
+from tracekit.trace.attribution import attributed, graph_rows, with_graphs
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage
 from tracekit.trace.doubts import doubts
@@ -31,6 +31,7 @@ from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import linked
 from tracekit.trace.model import Trace
 from tracekit.trace.models import model_frame
+from tracekit.trace.reconstruction import reconstructed
 from tracekit.trace.sharing import sharing
 
 if TYPE_CHECKING:
@@ -78,23 +79,28 @@ def build_trace(recording: Recording) -> Trace:
             known = KnownModels(name.base for name in named.names)
     hardware, buffers = _hardware(binding, known)
     graphs = graph_rows(hardware, buffers.id)
-    if not events.empty:
+    inferred = empty_events()
+    if events.empty:
+        inferred, hardware = reconstructed(hardware, buffers)
+        hardware = with_graphs(hardware, graphs)
+    else:
         hardware = attributed(hardware, events, graphs)
     context = _context(binding)
     shared = sharing(hardware, events)
     return Trace(
         contents=recording.contents,
-        run=recording.run,
-        activity=_lane(events, Lane.ACTIVITY),
+        activity=_lane(events, Lane.ACTIVITY) if inferred.empty else inferred,
         data=_lane(events, Lane.DATA),
         compute=_lane(events, Lane.COMPUTE),
         other=_lane(events, Lane.UNKNOWN),
         hardware=hardware,
-        models=model_frame(events),
+        models=model_frame(events if inferred.empty else inferred),
         context=context,
         coverage=coverage(recording, hardware, binding.failures, shared),
-        notes=(*binding.notes, *doubts(recording, events, hardware)),
+        notes=(*binding.notes, *doubts(recording, events, hardware, inferred)),
         sharing=shared,
+        # Last: a table that looked sound from outside may have turned out to be damaged by now.
+        run=recording.run,
     )
 
 

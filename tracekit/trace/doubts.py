@@ -21,13 +21,15 @@ _AFTER_END_NS = 1_000_000_000
 """How far rows may reach beyond the run. In real recordings of Xcode 16.4 none reaches beyond it at all."""
 
 
-def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame) -> list[str]:
-    """One sentence for each sign. `events` are the Core ML rows, `hardware` those of the hardware. O(rows)."""
+def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame) -> list[str]:
+    """One sentence for each sign. `events` are the Core ML rows, `hardware` those of the hardware, `inferred` the
+    predictions that only the hardware shows. O(rows)."""
     found = (
         _several_files(recording),
         _without_duration(events),
         _after_the_end(recording.run.duration_ns, events, "Core ML"),
         _after_the_end(recording.run.duration_ns, hardware, "hardware"),
+        _only_hardware(inferred),
     )
     return [note for note in found if note]
 
@@ -65,4 +67,14 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
     return (
         f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the run did, which took "
         f"{format_duration(duration_ns)}: the table is damaged or of another recording."
+    )
+
+
+def _only_hardware(inferred: pd.DataFrame) -> str:
+    if inferred.empty:
+        return ""
+    verb, each = ("is", "it") if len(inferred) == 1 else ("are", "each")
+    return (
+        f"{format_count(len(inferred), 'prediction')} {verb} inferred from hardware, since Core ML recorded none: {each} "
+        "is known from the first hardware row to the end of the last only, and took longer than that."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tracekit.trace.events import Attribution
 from tracekit.trace.sharing import Sharing
 
 if TYPE_CHECKING:
@@ -62,6 +63,12 @@ class Trace:
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
     sharing: Sharing = field(default_factory=Sharing)
     """Whether other processes used the Neural Engine too."""
+
+    @property
+    def inferred(self) -> bool:
+        """Whether the predictions are put together from hardware rows, because Core ML recorded none
+        (`tracekit.trace.reconstruction`)."""
+        return bool((self.activity["attribution"] == Attribution.INFERRED).any())
 
     def cover(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""

@@ -1,4 +1,5 @@
-"""The models of a recording: one row per base name that a Core ML row names.
+"""The models of a recording: one row per base name that a Core ML row names, or a prediction that was
+inferred from hardware.
 
 | column     | dtype  | holds                                                                                     |
 |------------|--------|-------------------------------------------------------------------------------------------|
@@ -9,6 +10,7 @@
 | first_ns   | int64  | start of its first row                                                                    |
 | last_ns    | int64  | end of its last row                                                                       |
 | rows       | int64  | rows that name it                                                                         |
+| inferred   | bool   | its rows are predictions put together from hardware rows, since Core ML recorded none     |
 | *kind*     | int64  | rows of that kind, one column for each of `COUNTED_KINDS`                                 |
 
 Sorted by first row, then name; indexed 0..n-1. Counts are of rows at all levels.
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.events import Kind, Level
+from tracekit.trace.events import Attribution, Kind, Level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,17 +57,22 @@ MODEL_DTYPES: dict[str, str] = {
     "first_ns": "int64",
     "last_ns": "int64",
     "rows": "int64",
+    "inferred": "bool",
     **{str(kind): "int64" for kind in COUNTED_KINDS},
 }
 """Columns in order, with pandas dtypes."""
 
 
 def model_frame(events: pd.DataFrame) -> pd.DataFrame:
-    """The models that these Core ML rows name. O(n)."""
+    """The models that these Core ML rows, or inferred predictions, name. O(n)."""
     rows = events[events["model"].notna()]
     if rows.empty:
         return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in MODEL_DTYPES.items()})
-    rows = rows.assign(end_ns=rows["start_ns"] + rows["duration_ns"], top=rows["level"] == Level.TOP)
+    rows = rows.assign(
+        end_ns=rows["start_ns"] + rows["duration_ns"],
+        top=rows["level"] == Level.TOP,
+        inferred=rows["attribution"] == Attribution.INFERRED,
+    )
     groups = rows.groupby("model", observed=True, sort=False)
     instances = groups["instance"].nunique()
     pairs = rows[["model", "parent_model"]].dropna().drop_duplicates()
@@ -84,6 +91,7 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
             "first_ns": groups["start_ns"].min(),
             "last_ns": groups["end_ns"].max(),
             "rows": groups.size(),
+            "inferred": groups["inferred"].all(),
             **dict(zip(map(str, COUNTED_KINDS), _counts(rows, names), strict=True)),
         }
     )

@@ -37,7 +37,7 @@ def test_neural_engine_rows_have_kind_model_and_no_process(make):
     ]
     assert set(found["lane"]) == {"neural engine"}
     assert set(found["device"]) == {"ane"}
-    assert found[["process", "pid", "prediction"]].isna().all().all()
+    assert found[["process", "pid"]].isna().all().all()
     assert list(found["attribution"]) == ["unattributed", "label", "unattributed", "label", "unattributed"]
 
 

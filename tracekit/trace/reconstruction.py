@@ -1,0 +1,141 @@
+"""Predictions that only the hardware shows, for recordings whose Core ML table holds no rows.
+
+GPU rows, and Neural Engine rows with specific labels, name model and operation. A compiled model is a list of
+operations that run in rising order, so a new prediction begins with a piece of work whose operation index does not rise
+above that of the piece before it. A piece is one row on the Neural Engine; on the GPU it is a run of command buffers,
+whose first one the label marks (`labels.HardwareLabel.buffer` is 0). Generic labels show no prediction.
+
+Source: seven public recordings of Xcode 16.4, in which 34 command buffers of the GPU make up each prediction. There a
+command buffer may have a second row, on another channel, which begins nothing. Work of predictions in flight at once
+that alternates cannot be told apart and is cut at each turn.
+
+Time is a lower bound: a prediction reaches from its first hardware row to the end of its last, without what Core ML did
+before and after on the CPU.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.trace.binding import constant
+from tracekit.trace.events import Attribution, Kind, Lane, Level
+from tracekit.trace.frames import FIXED_CATEGORIES, sort_order
+from tracekit.trace.gather import group_ids
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.trace.instruments.hardware import CommandBuffers
+
+    Int64Array = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+    Places = npt.NDArray[np.intp]
+
+INFERRED_LABEL = "Prediction (inferred from hardware)"
+"""Event text of a prediction that Core ML did not record."""
+
+
+def reconstructed(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The Activity lane with the predictions that labels of the hardware show, and the hardware rows linked to them.
+
+    Each prediction has the columns of `tracekit.trace.events`: process, pid, table and row are those of its first
+    hardware row, device is that of all its rows and null where they ran on several. Rows of other processes make none;
+    a row that names no process is foreign where only other processes' rows name its model. Rows before the first
+    beginning of a prediction belong to none: the recording began in the midst of it. O(n log n).
+    """
+    hardware = _without_models_of_others(hardware)
+    rows = _of_models(hardware)
+    who = _who(hardware, rows)
+    order = np.lexsort((rows, who))
+    rows, who = rows[order], who[order]
+    begins = _begins(hardware, buffers, rows, who)
+    call = np.cumsum(begins) - 1
+    known = (call >= 0) & (who[begins][call] == who) if begins.any() else begins
+    rows, call = rows[known], call[known]
+    activity, place = _activity(hardware, rows, call)
+    prediction = np.full(len(hardware), -1, np.int64)
+    prediction[rows] = place[call]
+    column = pd.arrays.IntegerArray(np.maximum(prediction, 0), prediction < 0)
+    return activity, hardware.assign(prediction=column)
+
+
+def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
+    """The rows, with those marked foreign that name no process and a model that only other processes are seen with."""
+    model = np.asarray(hardware["model"].cat.codes)
+    foreign = np.asarray(hardware["attribution"] == Attribution.FOREIGN)
+    told = np.asarray(hardware["process"].notna())
+    of_others = np.setdiff1d(model[foreign & told], model[~foreign & told])
+    nobodys = ~told & (model >= 0) & np.isin(model, of_others)
+    if not nobodys.any():
+        return hardware
+    attribution = hardware["attribution"].copy()
+    attribution[nobodys] = Attribution.FOREIGN.value
+    return hardware.assign(attribution=attribution)
+
+
+def _of_models(hardware: pd.DataFrame) -> Places:
+    """Places of the rows whose label says that they executed a model that may be the target's."""
+    executed = np.asarray(hardware["kind"] == Kind.ANE_EXEC) | np.asarray(hardware["lane"] == Lane.GPU)
+    own = np.asarray(hardware["attribution"].isin([Attribution.EXACT, Attribution.LABEL]))
+    return np.flatnonzero(executed & own & np.asarray(hardware["operation"].notna()))
+
+
+def _who(hardware: pd.DataFrame, rows: Places) -> Int64Array:
+    """A number for each model and process. Rows without a process go with the one process that names their model, if it
+    is one."""
+    chosen = hardware.iloc[rows]
+    model = chosen["model"].cat.codes.to_numpy()
+    told = chosen["process"].notna().to_numpy()
+    process = group_ids(
+        [chosen["process"].cat.codes.to_numpy(), chosen["pid"].fillna(-1).to_numpy(np.int64)], len(rows)
+    )
+    size = int(model.max(initial=-1)) + 1
+    least, most = np.full(size, len(rows)), np.full(size, -1)
+    np.minimum.at(least, model[told], process[told])
+    np.maximum.at(most, model[told], process[told])
+    only = np.where(least == most, most, -1)
+    return group_ids([model, np.where(told, process, only[model])], len(rows))
+
+
+def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: Places, who: Int64Array) -> Mask:
+    """Whether a prediction begins with the row. `rows` are sorted by `who`, then time."""
+    on_gpu = np.asarray(hardware["lane"] == Lane.GPU)[rows]
+    # A second row of a command buffer goes on with what the first began.
+    buffer = np.where(on_gpu & (buffers.id[rows] != 0), buffers.id[rows], -1 - np.arange(len(rows)))
+    again = pd.DataFrame({"who": who, "buffer": buffer}).duplicated().to_numpy()
+    piece = np.flatnonzero(~on_gpu | (buffers.first[rows] & ~again))
+    operation = hardware["operation"].to_numpy(np.int64, na_value=-1)[rows[piece]]
+    begins = np.zeros(len(rows), np.bool_)
+    begins[piece] = np.append(True, (operation[1:] <= operation[:-1]) | (who[piece][1:] != who[piece][:-1]))[
+        : len(piece)
+    ]
+    return begins
+
+
+def _activity(hardware: pd.DataFrame, rows: Places, call: Int64Array) -> tuple[pd.DataFrame, Int64Array]:
+    """The predictions made of hardware rows `rows`, given the number of each row's prediction in ascending order; and
+    by that number their place in the frame."""
+    firsts = np.flatnonzero(np.diff(call, prepend=-1))
+    chosen = hardware.iloc[rows[firsts]].reset_index(drop=True)
+    ends = (hardware["start_ns"].to_numpy() + hardware["duration_ns"].to_numpy())[rows]
+    device = hardware["device"].cat.codes.to_numpy()[rows]
+    if not len(firsts):
+        return chosen, firsts
+    mixed = np.minimum.reduceat(device, firsts) != np.maximum.reduceat(device, firsts)
+    count = len(chosen)
+    null = pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
+    fixed = {"lane": Lane.ACTIVITY, "kind": Kind.PREDICTION, "level": Level.TOP, "attribution": Attribution.INFERRED}
+    frame = chosen.assign(
+        duration_ns=np.maximum.reduceat(ends, firsts) - chosen["start_ns"].to_numpy(),
+        label=constant(INFERRED_LABEL, count),
+        device=chosen["device"].mask(mixed),
+        **dict.fromkeys(("instance", "depth", "operation", "prediction"), null),
+        **{name: constant(value, count, FIXED_CATEGORIES[name]) for name, value in fixed.items()},
+    )
+    order = sort_order(frame)
+    place = np.empty_like(order)
+    place[order] = np.arange(count)
+    return frame.take(order).reset_index(drop=True), place
