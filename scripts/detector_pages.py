@@ -29,6 +29,7 @@ def pages() -> dict[str, str]:
 
 
 def main() -> None:
+    """Write the pages."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/detectors")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():

@@ -113,10 +113,11 @@ class Breakdown:
     """Rows that lie in several predictions at once and are therefore in none; their time is in `ambiguous`."""
 
     def of(self, predictions: pd.Index) -> Breakdown:
-        """The breakdown of some predictions, by label; those it does not hold are left out. O(n)."""
-        chosen = self.frame.index.isin(predictions)
-        unknown = {part: codes[chosen] for part, codes in self.unknown.items()}
-        return Breakdown(self.frame[chosen], unknown, self.ambiguous_rows)
+        """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
+        place = self.frame.index.get_indexer(predictions)
+        place = place[place >= 0]
+        unknown = {part: codes[place] for part, codes in self.unknown.items()}
+        return Breakdown(self.frame.take(place), unknown, self.ambiguous_rows)
 
 
 def breakdown(trace: Trace) -> Breakdown:

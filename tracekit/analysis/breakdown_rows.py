@@ -7,7 +7,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from tracekit.intervals import clip
 from tracekit.trace.events import Attribution, Device, Kind
@@ -15,6 +14,7 @@ from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
 
     from tracekit.trace.model import Trace
 
@@ -64,14 +64,19 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, tuple[In
 
 def _layers(frame: pd.DataFrame) -> IntArray:
     """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
-    by_lane = np.array([*_BY_LANE.values(), -1], np.int64)
-    lane = by_lane[pd.Categorical(frame["lane"], categories=list(_BY_LANE)).codes]
+    lane = _layer_by(frame["lane"], _BY_LANE, -1)
     compute = (frame["lane"] == "compute").to_numpy(dtype=bool)
-    device = pd.Categorical(frame["device"], categories=list(_BY_DEVICE)).codes
-    by_device = np.array([*_BY_DEVICE.values(), Layer.OTHER], np.int64)[device]
+    by_device = _layer_by(frame["device"], _BY_DEVICE, Layer.OTHER)
     executed = frame["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC)).to_numpy(dtype=bool)
     hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
     return np.where(compute, by_device, np.where(hardware & ~executed, -1, lane))
+
+
+def _layer_by(column: pd.Series, layers: dict[str, int], other: int) -> IntArray:
+    """Layer that stands for the value of each row; `other` for null and for values without one."""
+    values = column.astype("category").cat
+    by_code = np.array([*(layers.get(str(value), other) for value in values.categories), other], np.int64)
+    return by_code[values.codes.to_numpy()]
 
 
 _BY_LANE: dict[str, int] = {

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from tracekit.analysis.breakdown import Breakdown
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.patterns import Pattern
     from tracekit.trace.model import Trace
@@ -54,6 +55,13 @@ class ModelView:
     hardware: pd.DataFrame
     """Neural Engine, GPU and MPS rows that belong to the model, by their label or by time; `attribution` says how
     sure that is. Work of others is not among them."""
+    breakdowns: Breakdown
+    """Breakdown of the predictions of all models."""
+
+    @property
+    def breakdown(self) -> Breakdown:
+        """Breakdown of this model's predictions, in their order. O(predictions)."""
+        return self.breakdowns.of(self.predictions.index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,7 +104,8 @@ def _pieces(edges: IntArray, times: Intervals) -> IntArray:
     first = np.searchsorted(edges, times.starts)
     count = np.searchsorted(edges, times.ends) - first
     before = np.cumsum(count) - count
-    return np.arange(int(count.sum())) + np.repeat(first - before, count)
+    places: IntArray = np.arange(int(count.sum())) + np.repeat(first - before, count)
+    return places
 
 
 def _related(judgement: Judgement, others: Sequence[Judgement]) -> tuple[Related, ...]:

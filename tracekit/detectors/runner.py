@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracekit.detectors.caveats import caveats
 from tracekit.detectors.framework import Detector
-from tracekit.detectors.options import configure
+from tracekit.detectors.options import check_settings, configure, configure_model
 from tracekit.detectors.outcomes import DetectorFailed, InsufficientData, NotApplicable, Outcome
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
 from tracekit.errors import UsageError, unknown
 from tracekit.recording.table import TableState
+from tracekit.trace.instruments.catalogue import CORE_ML
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from tracekit.detectors.framework import AnyDetector, ModelView
+    from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.trace.model import Trace
 
 
@@ -33,20 +36,24 @@ def run_detectors(
     *,
     only: Collection[str] = (),
     skip: Collection[str] = (),
-    settings: Mapping[str, str | int | float] | None = None,
+    settings: Settings | None = None,
+    model_settings: ModelSettings | None = None,
     detectors: Sequence[AnyDetector] = DETECTORS,
 ) -> tuple[Judgement, ...]:
     """Every chosen detector's outcome for every model, or one for the recording where it is about that, or where there
-    is no model to judge.
+    is no model to judge. `model_settings` hold for the models that match, and outweigh `settings`.
 
     Raises `UsageError` for an unknown detector id, option or value.
     """
-    options = configure(detectors, settings or {})
+    general, special = settings or {}, model_settings or {}
+    check_settings(detectors, general, special)
     views = model_views(trace)
+    options: dict[str | None, dict[str, Any]] = {None: configure(detectors, general)}
+    options |= {view.name: configure_model(detectors, general, special, view.name) for view in views}
     return tuple(
-        Judgement(detector, outcome, ())
+        Judgement(detector, outcome, caveats(detector, outcome, trace))
         for detector in choose(detectors, only, skip)
-        for outcome in _judge(detector, options[detector.id], trace, views)
+        for outcome in _judge(detector, options, trace, views)
     )
 
 
@@ -62,14 +69,16 @@ def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collec
     return chosen
 
 
-def _judge(detector: AnyDetector, options: Any, trace: Trace, views: Sequence[ModelView]) -> list[Outcome]:
-    """Outcomes of one detector."""
+def _judge(
+    detector: AnyDetector, options: Mapping[str | None, Mapping[str, Any]], trace: Trace, views: Sequence[ModelView]
+) -> list[Outcome]:
+    """Outcomes of one detector. `options` are those of all detectors for each model, and for the recording (None)."""
     blind = _missing_evidence(detector, trace)
     if blind is not None:
         return [blind]
     if not isinstance(detector, Detector):
-        return [_detect(detector.detect, trace, options, None)]
-    outcomes = [_detect(detector.detect, view, options, view.name) for view in views]
+        return [_detect(detector.detect, trace, options[None][detector.id], None)]
+    outcomes = [_detect(detector.detect, view, options[view.name][detector.id], view.name) for view in views]
     unnamed = unnamed_predictions(trace)
     if unnamed:
         outcomes.append(
@@ -86,7 +95,8 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData |
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
         coverage = trace.cover(instrument)
-        if coverage.state is not TableState.ROWS:
+        stand_in = instrument == CORE_ML and detector.on_inferred and trace.inferred
+        if coverage.state is not TableState.ROWS and not stand_in:
             return InsufficientData(model=None, reason=coverage.conclusion, record=coverage.advice)
     return None
 

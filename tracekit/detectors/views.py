@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import fixed
+from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
+    from tracekit.analysis.breakdown import Breakdown
     from tracekit.trace.model import Trace
 
     IntArray = npt.NDArray[np.int64]
@@ -39,7 +42,10 @@ def model_views(trace: Trace) -> tuple[ModelView, ...]:
         _rows_by_model(_relink(frame, owner, activity), of_prediction, names)
         for frame in (trace.data, trace.compute, _own_work(trace.hardware))
     ]
-    return tuple(_view(trace, name, rows, *parts) for name, rows, *parts in zip(names, own, *frames, strict=True))
+    whole = breakdown(trace)
+    return tuple(
+        _view(trace, whole, name, rows, *parts) for name, rows, *parts in zip(names, own, *frames, strict=True)
+    )
 
 
 def unnamed_predictions(trace: Trace) -> int:
@@ -47,24 +53,6 @@ def unnamed_predictions(trace: Trace) -> int:
     activity = trace.activity
     chosen = (activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION) & activity["model"].isna()
     return int(chosen.to_numpy().sum())
-
-
-def top_predictions(activity: pd.DataFrame) -> IntArray:
-    """For each row of `activity`, the row of the outermost prediction it leads to (itself where it is outermost).
-
-    Stages of a pipeline link to the prediction around them; following those links ends at the call of the app.
-    """
-    parent = activity["prediction"].fillna(-1).to_numpy(dtype=np.int64)
-    here = np.arange(len(activity), dtype=np.int64)
-    owner = np.where(parent >= 0, parent, here)
-    # Each pass doubles the number of links followed, so a chain of n stages takes log n passes; the bound keeps a
-    # damaged frame whose links run in a circle from looping for ever.
-    for _ in range(max(len(activity), 1).bit_length()):
-        further = owner[owner]
-        if np.array_equal(further, owner):
-            break
-        owner = further
-    return owner
 
 
 def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.DataFrame:
@@ -122,7 +110,13 @@ def _split(frame: pd.DataFrame, places: Sequence[IntArray], count: int) -> list[
 
 
 def _view(
-    trace: Trace, name: str, own: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
+    trace: Trace,
+    whole: Breakdown,
+    name: str,
+    own: pd.DataFrame,
+    data: pd.DataFrame,
+    compute: pd.DataFrame,
+    hardware: pd.DataFrame,
 ) -> ModelView:
     """View of one base name; `own` are its rows of the Activity lane."""
     kinds = own["kind"]
@@ -135,4 +129,5 @@ def _view(
         data=data,
         compute=compute,
         hardware=hardware,
+        breakdowns=whole,
     )

@@ -21,6 +21,7 @@ from tracekit.report.columns import (
     model_columns,
     model_rows,
     overlapping,
+    without_small_processes,
 )
 from tracekit.report.groups import names, with_outcome
 from tracekit.report.screen import GLUE, glued, heading, labelled, paragraph, table
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from tracekit.analysis.aggregation import AggregationRow
     from tracekit.report.model import CoverageInfo, RecordingInfo, Report
 
 FILE_WIDTH = 100
@@ -47,6 +47,7 @@ NARROWEST = 30
 
 EVENT_LINES = 24
 MODEL_LINES = 12
+OTHER_PROCESSES = 5
 NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
 
@@ -101,11 +102,8 @@ def _verdict(report: Report) -> list[RenderableType]:
     summary = report.summary
     severities = {check.severity for check in report.checks}
     worst = next((severity for severity in SEVERITY_STYLES if severity in severities), None)
-    if worst:
-        style = SEVERITY_STYLES[worst]
-    else:
-        style = "green" if summary.judged and not summary.errors else "yellow"
-    lines = [Text(summary.verdict, style=f"bold {style}")]
+    clean = "green" if summary.judged and not summary.errors else "yellow"
+    lines = [Text(summary.verdict, style=f"bold {SEVERITY_STYLES[worst] if worst else clean}")]
     if summary.win_back_ns and len({check.id for check in report.checks if check.cost}) > 1:
         lines.append(Text(f"All fixes together could win back up to {glued(format_duration(summary.win_back_ns))}."))
     return [*lines, Text()]
@@ -178,7 +176,7 @@ def _models(report: Report, width: int, verbose: bool) -> list[RenderableType]:
 
 
 def _aggregation(report: Report, width: int, verbose: bool) -> list[RenderableType]:
-    lines, hidden = _event_lines(report.aggregation, verbose)
+    lines, hidden = _event_lines(report, verbose)
     rows = [row for _, row in lines if row is not None]
     if not rows:
         return []
@@ -194,10 +192,11 @@ def _aggregation(report: Report, width: int, verbose: bool) -> list[RenderableTy
     return [heading("Events by model"), drawn.block, *([Text(), *dim] if dim else [])]
 
 
-def _event_lines(rows: tuple[AggregationRow, ...], verbose: bool) -> tuple[list[tuple[str, EventRow | None]], int]:
+def _event_lines(report: Report, verbose: bool) -> tuple[list[tuple[str, EventRow | None]], int]:
     """Lines of the aggregation with a heading per model, and how many were left out."""
     lines: list[tuple[str, EventRow | None]] = []
-    hidden = 0
+    rows = report.aggregation if verbose else without_small_processes(report, OTHER_PROCESSES)
+    hidden = len(report.aggregation) - len(rows)
     for model, group in by_model(rows).items():
         entries = [entry for row in group for entry in event_rows(row)]
         if not verbose and lines and len(lines) + len(entries) > EVENT_LINES:
