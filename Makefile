@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test lint format fuzz samples docs clean environment environment-dev
+.PHONY: help demo test lint format fuzz accuracy samples docs clean environment environment-dev
 
 BIN := .venv/bin
 SAMPLE := sample_traces/style_transfer_reload.trace
@@ -29,6 +29,9 @@ fuzz: environment-dev ## feed broken exports to the reader for some minutes
 
 samples: environment-dev ## write sample_traces/ again
 	@$(BIN)/python -m tracekit.testing.samples
+
+accuracy: environment-dev ## judge the detectors on labelled recordings and write docs/detectors/accuracy.md
+	@PYTHONPATH=tests $(BIN)/python -m suite.accuracy
 
 docs: environment-dev ## write the pages of the detectors in docs/detectors/ again
 	@$(BIN)/python scripts/detector_pages.py

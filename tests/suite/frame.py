@@ -6,11 +6,15 @@ Any finding of any detector that a case neither expects nor allows is a false po
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import tempfile
+import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, wraps
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +29,19 @@ from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 POSITIVE, NEGATIVE = "positive", "negative"
 NEAR_ABOVE, NEAR_BELOW = "near_above", "near_below"
 LOOKALIKE, INSUFFICIENT = "lookalike", "insufficient"
+CLEAN = "clean"
+"""Kind of the recordings in `SHARED`, and what stands for the detector in them where none is meant."""
 
 KINDS: dict[str, int] = {POSITIVE: 10, NEGATIVE: 10, NEAR_ABOVE: 5, NEAR_BELOW: 5, LOOKALIKE: 3, INSUFFICIENT: 3}
 """Each kind of case and how many every detector needs at least."""
 
 FINDING, PASSED, NO_FINDING = "finding", "passed", "no_finding"
 NOT_APPLICABLE, INSUFFICIENT_DATA = "not_applicable", "insufficient_data"
+NOTHING = "nothing"
+"""No detector is meant."""
+
+_WORTH_A_POOL = 100
+"""Starting further processes takes as long as some thirty cases."""
 
 _USUAL = {
     POSITIVE: FINDING,
@@ -39,12 +50,15 @@ _USUAL = {
     NEAR_BELOW: PASSED,
     LOOKALIKE: NO_FINDING,
     INSUFFICIENT: INSUFFICIENT_DATA,
+    CLEAN: NOTHING,
 }
 """What is expected of the main model where a case does not say."""
 
-CLEAN = "clean"
-"""Module of recordings in which no detector finds anything, and kind of its cases."""
+SHARED = ("clean", "captures")
+"""Modules of recordings that belong to no detector."""
 
+Place = tuple[str, int]
+"""Module, and place in its `CASES`."""
 Recorded = App | Scenario
 Key = tuple[str, str | None]
 """Detector and model; None for the recording as a whole."""
@@ -57,7 +71,7 @@ class Case:
     """One recording and what must be said of it."""
 
     detector: str
-    """Id; `clean` where no detector is meant."""
+    """Id; `CLEAN` where no detector is meant. One that is not registered is not asked."""
     kind: str
     """A key of `KINDS`, or `clean`."""
     seed: int
@@ -118,12 +132,17 @@ class Judged:
     unexpected: tuple[Key, ...]
     """Findings that the case neither expects nor allows."""
     errors: tuple[str, ...]
-    """Detectors that failed."""
+    """Detectors that failed, or why the case could not be judged."""
 
     @property
     def missed(self) -> tuple[Key, ...]:
         """Expected outcomes that did not come."""
         return tuple(key for key, wanted in self.expected.items() if not fits(self.outcomes.get(key), wanted))
+
+    @property
+    def right(self) -> bool:
+        """Whether everything came as expected, and nothing else."""
+        return not (self.missed or self.unexpected or self.errors)
 
 
 def fits(outcome: str | None, wanted: str) -> bool:
@@ -133,25 +152,43 @@ def fits(outcome: str | None, wanted: str) -> bool:
     return outcome == wanted
 
 
-@cache
-def _judged(module: str, place: int) -> Judged:
+_JUDGED: dict[Place, Judged] = {}
+
+
+def judge(module: str, place: int) -> Judged:
+    """The case at a place of `CASES` of a module, analysed once in this process."""
+    key = (module, place)
+    if key not in _JUDGED:
+        _JUDGED[key] = _judged(key)
+    return _JUDGED[key]
+
+
+def judge_many(places: Iterable[Place]) -> None:
+    """Analyse cases ahead of `judge`, on all processors where they are many."""
+    wanted = [key for key in dict.fromkeys(places) if key not in _JUDGED]
+    if len(wanted) < _WORTH_A_POOL:
+        return
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        _JUDGED.update(zip(wanted, pool.map(_judged, wanted, chunksize=8), strict=True))
+
+
+def _judged(key: Place) -> Judged:
+    """Describes, writes, reads and judges a case. What fails is told like a detector that fails."""
+    module, place = key
     case = load(module)[place]
     draws = Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {place}".encode()))
-    recorded = case.build(draws)
-    scenario = recorded.finish() if isinstance(recorded, App) else recorded
-    outcomes, errors = _run(case, scenario)
-    expected = _expected(case, recorded)
+    try:
+        recorded = case.build(draws)
+        outcomes, errors = _run(case, recorded.finish() if isinstance(recorded, App) else recorded)
+        expected = _expected(case, recorded, outcomes)
+    except Exception:
+        return Judged({}, {}, (), (traceback.format_exc(),))
     unexpected = tuple(
         key
         for key, outcome in outcomes.items()
         if outcome == FINDING and expected.get(key) != FINDING and not _allows(case, key)
     )
     return Judged(outcomes, expected, unexpected, errors)
-
-
-def judge(module: str, place: int) -> Judged:
-    """The case at a place of `CASES` of a module, analysed once in this process."""
-    return _judged(module, place)
 
 
 def _run(case: Case, scenario: Scenario) -> tuple[dict[Key, str], tuple[str, ...]]:
@@ -178,14 +215,17 @@ def _run(case: Case, scenario: Scenario) -> tuple[dict[Key, str], tuple[str, ...
     return outcomes, tuple(errors)
 
 
-def _expected(case: Case, recorded: Recorded) -> dict[Key, str]:
-    if case.kind == CLEAN:
-        return {}
+def _expected(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> dict[Key, str]:
+    """What must be said, under the key that holds the answer: one for the recording stands for its models."""
     wanted = case.expected or _USUAL[case.kind]
-    if isinstance(wanted, Mapping):
-        return {(case.detector, model): outcome for model, outcome in wanted.items()}
-    model = recorded.model if isinstance(recorded, App) else recorded.coreml[0].model
-    return {(case.detector, model.base): wanted}
+    if case.detector not in detector_ids() or wanted == NOTHING:
+        return {}
+    if not isinstance(wanted, Mapping):
+        model = recorded.model if isinstance(recorded, App) else recorded.coreml[0].model
+        wanted = {model.base: wanted}
+    keys = {(case.detector, model): outcome for model, outcome in wanted.items()}
+    whole = (case.detector, None)
+    return {key if key in outcomes or whole not in outcomes else whole: outcome for key, outcome in keys.items()}
 
 
 def _allows(case: Case, key: Key) -> bool:
@@ -199,8 +239,11 @@ def module_of(detector: str) -> str:
 
 @cache
 def load(module: str) -> tuple[Case, ...]:
-    """`CASES` of a module. Raises ModuleNotFoundError where there is none."""
-    return tuple(importlib.import_module(f"suite.cases.{module}").CASES)
+    """`CASES` of a module; none where it is missing."""
+    name = f"suite.cases.{module}"
+    if importlib.util.find_spec(name) is None:
+        return ()
+    return tuple(importlib.import_module(name).CASES)
 
 
 def detector_ids() -> tuple[str, ...]:

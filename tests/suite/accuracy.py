@@ -1,0 +1,154 @@
+"""Precision and recall of every detector on the labelled recordings: prints them and writes the page with them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from suite.frame import (
+    FINDING,
+    INSUFFICIENT,
+    LOOKALIKE,
+    NEAR_ABOVE,
+    NEAR_BELOW,
+    NEGATIVE,
+    POSITIVE,
+    SHARED,
+    Case,
+    Judged,
+    detector_ids,
+    judge,
+    judge_many,
+    load,
+    module_of,
+)
+
+NEAR = (NEAR_ABOVE, NEAR_BELOW)
+COLUMNS = {
+    "positives": (POSITIVE,),
+    "negatives": (NEGATIVE,),
+    "look-alikes": (LOOKALIKE,),
+    "too little data": (INSUFFICIENT,),
+    "near misses": NEAR,
+}
+"""Heading and kinds of case."""
+
+HEAD = """# Accuracy
+
+How right the detectors are on labelled recordings; `make accuracy` writes this page. The recordings are made by
+`tracekit.testing` with the distributions, overlaps, duplicated rows and foreign work of real ones, from seeds: per
+detector some in which the problem is there, some clean ones, some that look like the problem and are not, some with too
+little data to tell, and some just above and just below its thresholds. {shared} more belong to no detector: clean apps
+of every kind, the samples after their fix, and a public recording rebuilt from its figures. Each of the {count:,}
+recordings is judged by every detector. A finding that the recording does not hold counts against the detector that
+makes it, whichever detector the recording was made for.
+
+Precision is the share of its findings that are right, recall the share of the problems that it finds, both outside the
+near misses. The other columns give how many of a detector's own recordings it answers as it must.
+"""
+
+
+@dataclass
+class Score:
+    """What one detector made of the suite."""
+
+    right: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 0))
+    total: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 0))
+    found: int = 0
+    missed: int = 0
+    false: int = 0
+    """Findings that are not right."""
+
+    @property
+    def precision(self) -> float | None:
+        """None without findings."""
+        made = self.found + self.false
+        return self.found / made if made else None
+
+    @property
+    def recall(self) -> float | None:
+        """None without problems to find."""
+        there = self.found + self.missed
+        return self.found / there if there else None
+
+
+def scores() -> dict[str, Score]:
+    """By detector, over all cases."""
+    result = {detector: Score() for detector in detector_ids()}
+    for case, judged in _judgements():
+        near = case.kind in NEAR
+        for detector, _ in judged.unexpected:
+            result[detector].false += not (near and detector == case.detector)
+        if case.detector not in result:
+            continue
+        score = result[case.detector]
+        column = next((column for column, kinds in COLUMNS.items() if case.kind in kinds), None)
+        if column is not None:
+            score.total[column] += 1
+            score.right[column] += judged.right
+        if not near:
+            problems = [key for key, wanted in judged.expected.items() if wanted == FINDING]
+            missed = sum(key in judged.missed for key in problems)
+            score.found += len(problems) - missed
+            score.missed += missed
+    return result
+
+
+def page() -> str:
+    """The page as Markdown."""
+    found = scores()
+    shared = sum(len(load(module)) for module in SHARED)
+    count = shared + sum(sum(score.total.values()) for score in found.values())
+    lines = [
+        f"| detector | {' | '.join(COLUMNS)} | precision | recall |",
+        f"|---|{'---:|' * (len(COLUMNS) + 2)}",
+        *(_row(f"[{detector}]({detector}.md)", score) for detector, score in found.items()),
+        _row("**all**", _sum(found.values())),
+    ]
+    return HEAD.format(shared=shared, count=count) + "\n" + "\n".join(lines) + "\n"
+
+
+def _judgements() -> Iterator[tuple[Case, Judged]]:
+    """Every case of the suite. Detectors without cases have none."""
+    modules = [module for module in (*map(module_of, detector_ids()), *SHARED) if load(module)]
+    judge_many((module, place) for module in modules for place in range(len(load(module))))
+    for module in modules:
+        for place, case in enumerate(load(module)):
+            yield case, judge(module, place)
+
+
+def _sum(parts: Iterable[Score]) -> Score:
+    """All detectors together."""
+    whole = Score()
+    for part in parts:
+        for column in COLUMNS:
+            whole.right[column] += part.right[column]
+            whole.total[column] += part.total[column]
+        whole.found += part.found
+        whole.missed += part.missed
+        whole.false += part.false
+    return whole
+
+
+def _row(name: str, score: Score) -> str:
+    """A line of the table."""
+    answers = " | ".join(f"{score.right[column]}/{score.total[column]}" for column in COLUMNS)
+    return f"| {name} | {answers} | {_share(score.precision)} | {_share(score.recall)} |"
+
+
+def _share(value: float | None) -> str:
+    """Rounded down, so that only a perfect score reads 1."""
+    return "–" if value is None else f"{int(value * 1_000) / 1_000:.3f}"
+
+
+def main() -> None:
+    """Print the page and write it."""
+    text = page()
+    Path("docs/detectors/accuracy.md").write_text(text, encoding="utf-8", newline="\n")
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()

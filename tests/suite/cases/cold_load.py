@@ -1,0 +1,150 @@
+"""Loads that prepare the model for the device."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models, neural_engine_app
+from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, Model
+
+ID = "cold-load"
+
+
+def calls(app: App, draws: Draws, model: Model, count: int | None = None) -> App:
+    """A steady run of calls."""
+    work = draws.integer(4, 16) * MS
+    for _ in range(count or draws.integer(40, 90)):
+        app.predict(model, neural_engine(work), inputs=2)
+        app.pause(work // 50)
+    return app
+
+
+def on_demand(draws: Draws, label: str = LOAD_COLD) -> App:
+    """The model is loaded when it is needed, and the first call waits."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(400, 30_000) * MS, label, engine=True)
+    return calls(app, draws, model)
+
+
+def plain_rows(draws: Draws) -> App:
+    """The same on a system that does not tell cold from cached, but the Neural Engine shows the preparation."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    start, length = app.now_ns, draws.integer(800, 9_000) * MS
+    app.load(model, length, LOAD)
+    app.scenario.other_neural_engine(start + length // 5, length // 2, model.engine_label(1, "Compile"))
+    return calls(app, draws, model)
+
+
+def first_of_many(draws: Draws) -> App:
+    """Plain loads: the first takes far longer than the same model's later ones."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(1_500, 6_000) * MS, LOAD)
+    for _ in range(4):
+        calls(app, draws, model, 30)
+        app.pause(9_000 * MS)
+        app.load(model, draws.integer(20, 60) * MS, LOAD)
+    return calls(app, draws, model, 30)
+
+
+def on_the_main_thread(draws: Draws) -> App:
+    """The load blocks the main thread; the model is called much later."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    start = app.now_ns
+    app.load(model, draws.integer(600, 5_000) * MS, LOAD_COLD, engine=True)
+    app.scenario.hang(start + MS, app.now_ns - start - 2 * MS)
+    app.pause(3_000 * MS)
+    return calls(app, draws, model)
+
+
+def exact(draws: Draws, load_ms: int, wait_us: int) -> App:
+    """A cold load of this length, and the first call so long after it; nothing is left to chance."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    end = app.scenario.load(model, 100 * MS, load_ms * MS, LOAD_COLD)
+    for k in range(60):
+        app.scenario.predict(model, end + wait_us * 1_000 + k * 20 * MS, 15 * MS)
+    return app
+
+
+def call_after(draws: Draws, wait_us: int) -> App:
+    """The first call comes so long after a cold load of 2 s."""
+    return exact(draws, 2_000, wait_us)
+
+
+def load_of(draws: Draws, load_ms: int) -> App:
+    """A cold load of this length that the first call waits for."""
+    return exact(draws, load_ms, 200)
+
+
+def in_the_background(draws: Draws) -> App:
+    """The model is prepared at the first launch and needed seconds later."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(400, 30_000) * MS, LOAD_COLD, engine=True)
+    app.pause(draws.integer(500, 5_000) * MS)
+    return calls(app, draws, model)
+
+
+def large_but_cached(draws: Draws) -> App:
+    """A large model that takes long to load from the cache."""
+    return on_demand(draws, LOAD_CACHED)
+
+
+def warmed_up(draws: Draws) -> App:
+    """A load in the background with one call to warm up, and use seconds later."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(400, 30_000) * MS, LOAD_COLD, engine=True)
+    app.predict(model, neural_engine(20 * MS))
+    app.pause(draws.integer(1_500, 5_000) * MS)
+    return calls(app, draws, model)
+
+
+def another_instance_goes_on(draws: Draws) -> App:
+    """A second instance is prepared while the first one is in use."""
+    app = start_recording(draws)
+    name = draw_models(draws)[0].base
+    first = Model(name, 1)
+    app.load(first, 60 * MS)
+    start = app.now_ns
+    calls(app, draws, first, 60)
+    app.scenario.load(Model(name, 2), start + 20 * MS, (app.now_ns - start) // 2, LOAD_COLD)
+    return calls(app, draws, first, 20)
+
+
+def not_told(draws: Draws) -> App:
+    """A long plain load that the first call waits for, and nothing that shows what it did."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(400, 9_000) * MS, LOAD)
+    return calls(app, draws, model)
+
+
+def attached_late(draws: Draws) -> App:
+    """The model was loaded before the recording began."""
+    app = start_recording(draws, attached=True)
+    return calls(app, draws, draw_models(draws)[0])
+
+
+CASES = [
+    *cases(ID, POSITIVE, 5, on_demand),
+    *cases(ID, POSITIVE, 3, plain_rows),
+    *cases(ID, POSITIVE, 2, first_of_many, also=("load-churn",)),
+    *cases(ID, POSITIVE, 2, on_the_main_thread, also=("main-thread-work",)),
+    *cases(ID, NEGATIVE, 5, neural_engine_app),
+    *cases(ID, NEGATIVE, 5, in_the_background),
+    *each(ID, NEAR_ABOVE, (90_000, 99_000, 100_000), call_after),
+    *each(ID, NEAR_ABOVE, (100, 101, 105), load_of),
+    *each(ID, NEAR_BELOW, (100_001, 101_000, 110_000), call_after),
+    *each(ID, NEAR_BELOW, (99, 97, 90), load_of),
+    *cases(ID, LOOKALIKE, 2, large_but_cached),
+    *cases(ID, LOOKALIKE, 2, warmed_up),
+    *cases(ID, LOOKALIKE, 1, another_instance_goes_on),
+    *cases(ID, INSUFFICIENT, 2, not_told),
+    *cases(ID, INSUFFICIENT, 1, attached_late, also=("attached-late",)),
+]
