@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS, aggregate, aggregate_hardware, sort_rows
 from tracekit.errors import UsageError
+from tracekit.recording.contents import Target
+from tracekit.recording.table import Process
 
 
 @pytest.fixture
@@ -67,6 +70,50 @@ def test_hardware_work_of_other_processes_stands_apart(frame, trace_of):
     )
     rows = [(row.label, row.statistics.total_ns) for row in aggregate_hardware(trace_of(frame(), hardware=hardware))]
     assert rows == [("GPU execution, other processes", 8), ("GPU execution", 3)]
+
+
+def test_every_process_but_the_target_is_named(frame, trace_of):
+    hardware = frame(
+        (0, 3),
+        (4, 9),
+        (10, 12),
+        (20, 21),
+        (30, 34),
+        lane="gpu",
+        kind="gpu_exec",
+        model=None,
+        level=None,
+        process=["App", "Screen", "Screen", None, "App"],
+        pid=[7, 8, 8, None, 9],
+        depth=[0, 0, 1, 0, 0],
+        attribution=["unattributed", "foreign", "foreign", "unattributed", "foreign"],
+    )
+    trace = trace_of(frame(), hardware=hardware)
+    run = replace(trace.run, target=Target(process=Process("App", 7)))
+    rows = aggregate_hardware(replace(trace, run=run))
+    assert {(row.label, row.process, row.statistics.total_ns) for row in rows} == {
+        ("GPU execution", "App (7)", 3),
+        ("GPU execution, App (9)", "App (9)", 4),
+        ("GPU execution, Screen (8)", "Screen (8)", 5),
+        ("GPU execution, Screen (8), nested", "Screen (8)", 2),
+        ("GPU execution, no process named", None, 1),
+    }
+
+
+def test_no_process_is_missed_in_a_table_that_names_none(frame, trace_of):
+    hardware = frame(
+        (0, 3),
+        (4, 9),
+        lane=["gpu", "mps"],
+        kind=["gpu_exec", "mps_dispatch"],
+        model=None,
+        level=None,
+        process=["App", None],
+        pid=[7, None],
+        attribution="unattributed",
+    )
+    rows = aggregate_hardware(trace_of(frame(), hardware=hardware))
+    assert [row.label for row in rows] == ["MPS graph dispatch", "GPU execution, App (7)"]
 
 
 def test_pipelines_and_their_stages_are_apart(frame, trace_of):

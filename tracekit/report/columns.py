@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
+    from tracekit.report.model import Report
 
 Row = TypeVar("Row")
 
@@ -128,6 +130,19 @@ def event_rows(row: AggregationRow) -> tuple[EventRow, ...]:
     if row.warm is None or row.warm.count == row.statistics.count:
         return (first,)
     return (first, EventRow(f"{event}{WARM}", row.lane, row.warm))
+
+
+def without_small_processes(report: Report, shown: int) -> tuple[AggregationRow, ...]:
+    """The aggregation with no more than `shown` processes beside the target: those that the hardware worked for
+    longest in sum. The GPU table lists all of the machine."""
+    recording = report.recording
+    target = f"{recording.target} ({recording.target_pid})"
+    sums: Counter[str] = Counter()
+    for row in report.aggregation:
+        if row.process not in (None, target):
+            sums[str(row.process)] += row.statistics.total_ns
+    largest = {process for process, _ in sums.most_common(shown)}
+    return tuple(row for row in report.aggregation if row.process in {None, target, *largest})
 
 
 def by_model(rows: Iterable[AggregationRow]) -> dict[str | None, tuple[AggregationRow, ...]]:
