@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.errors import unknown
+from tracekit.recording.table import Process
 from tracekit.trace.events import Attribution, Kind, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
     import pandas as pd
@@ -38,6 +40,9 @@ class AggregationRow:
     statistics: Statistics
     warm: Statistics | None
     """Predictions only: without the first one after each load. None for other kinds, and where none is left."""
+    process: str | None = None
+    """Whose work it is, as Instruments writes it: `name (pid)`. None where the rows name no process, and for the Core
+    ML lanes, which hold the target alone."""
 
 
 HARDWARE_TITLES: dict[str, str] = {
@@ -79,26 +84,38 @@ def aggregate(trace: Trace) -> tuple[AggregationRow, ...]:
 
 
 def aggregate_hardware(trace: Trace) -> tuple[AggregationRow, ...]:
-    """The Neural Engine, GPU and MPS lanes by lane, kind and model, largest total first. O(n log n).
+    """The Neural Engine, GPU and MPS lanes by lane, kind, model and process, largest total first. O(n log n).
 
-    Work of other processes stands apart, so that it is never taken for the target's. So do rows nested in others of
-    their lane (depth 1 and more): together with those they would be counted twice.
+    The label names every process but the target, so that its work is never taken for the target's. Rows nested in
+    others of their lane (depth 1 and more) stand apart: together with those they would be counted twice.
     """
     rows: list[AggregationRow] = []
-    foreign = (trace.hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
-    nested = (trace.hardware["depth"].fillna(0) > 0).to_numpy(dtype=bool)
-    for chosen, ending in (
-        (~foreign & ~nested, ""),
-        (~foreign & nested, ", nested"),
-        (foreign & ~nested, ", other processes"),
-        (foreign & nested, ", other processes, nested"),
-    ):
-        frame = trace.hardware[chosen]
-        rows.extend(
-            replace(row, label=f"{HARDWARE_TITLES.get(row.kind, row.kind)}{ending}")
-            for row in _rows(frame, "kind", np.zeros(len(frame), dtype=bool))
-        )
+    hardware, target = trace.hardware, trace.run.target.process
+    owner, owners = _owners(hardware)
+    named = set(hardware["lane"][hardware["process"].notna()])
+    foreign = (hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+    nested = (hardware["depth"].fillna(0) > 0).to_numpy(dtype=bool)
+    for is_foreign, is_nested in product((False, True), repeat=2):
+        chosen = (foreign == is_foreign) & (nested == is_nested)
+        frame = hardware[chosen]
+        for row in _rows(frame, "kind", np.zeros(len(frame), dtype=bool), owner[chosen], owners):
+            ending = "" if target is not None and row.process == str(target) else f", {row.process}"
+            if row.process is None:
+                ending = ", other processes" if is_foreign else ", no process named" if row.lane in named else ""
+            title = HARDWARE_TITLES.get(row.kind, row.kind)
+            rows.append(replace(row, label=f"{title}{ending}{', nested' if is_nested else ''}"))
     return sort_rows(rows, "total")
+
+
+def _owners(hardware: pd.DataFrame) -> tuple[npt.NDArray[np.intp], list[str | None]]:
+    """Process of each row as index into the processes, shape (rows,), and these as text; None for no process."""
+    number = hardware.groupby(["process", "pid"], observed=True, dropna=False, sort=False).ngroup()
+    _, first = np.unique(number, return_index=True)
+    names, pids = hardware["process"].iloc[first], hardware["pid"].iloc[first]
+    return np.asarray(number, dtype=np.intp), [
+        str(Process(name, int(pid) if known else None)) if isinstance(name, str) else None
+        for name, pid, known in zip(names, pids, pids.notna(), strict=True)
+    ]
 
 
 def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationRow, ...]:
@@ -117,12 +134,23 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
     return tuple(sorted(rows, key=key))
 
 
-def _rows(frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_]) -> Iterator[AggregationRow]:
-    """One row for each lane, `name`, kind, model and level of an event frame. `cold`: rows that warm leaves out."""
+def _rows(
+    frame: pd.DataFrame,
+    name: str,
+    cold: npt.NDArray[np.bool_],
+    owner: npt.NDArray[np.intp] | None = None,
+    owners: Sequence[str | None] = (None,),
+) -> Iterator[AggregationRow]:
+    """One row for each lane, `name`, kind, model, level and owner of an event frame.
+
+    `cold`: rows that warm leaves out. `owner`: index of each row's process in `owners`.
+    """
     if frame.empty:
         return
     keys = list(dict.fromkeys(["lane", name, "kind", "guessed", "model", "level"]))
-    group = frame.groupby(keys, observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    if owner is None:
+        owner = np.zeros(len(frame), np.intp)
+    group = frame.groupby([*keys, owner], observed=True, dropna=False, sort=False).ngroup().to_numpy()
     order = np.argsort(group, kind="stable")
     starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
@@ -143,4 +171,5 @@ def _rows(frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_]) -> Iterat
             level=level if isinstance(level, str) else Level.TOP.value,
             statistics=statistics,
             warm=duration_statistics(starts[warm], durations[warm]) if kind == Kind.PREDICTION else None,
+            process=owners[owner[members[0]]],
         )

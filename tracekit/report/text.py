@@ -47,7 +47,7 @@ NARROWEST = 30
 
 EVENT_LINES = 24
 MODEL_LINES = 12
-OTHER_PROCESSES = 5
+OTHER_PROCESSES = 4
 NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
 
