@@ -1,11 +1,11 @@
-"""The first prediction after each load."""
+"""Which predictions ran on which load, and the first one after each."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_after_load, uses_of_loads
 
 LOAD = "load_cached"
 ROWS = st.lists(
@@ -79,3 +79,39 @@ def test_two_loads_in_a_row_mark_one_prediction(frame):
 
 def test_nothing_recorded_marks_nothing(frame):
     assert first_after_load(frame()).tolist() == []
+
+
+@settings(deadline=None, max_examples=200)
+@given(ROWS)
+def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
+    rows = [(start, length, kind, instance) for start, length, kind, _, instance in sorted(drawn, key=lambda r: r[:2])]
+    loads = [row for row in rows if row[2] in ("load", LOAD)]
+    calls = [row for row in rows if row[2] == "prediction"]
+
+    def events(chosen):
+        return frame(*[(row[0], row[0] + row[1]) for row in chosen], instance=[row[3] for row in chosen])
+
+    uses = uses_of_loads(events(loads), events(calls))
+    for (start, _, _, instance), found in zip(calls, uses.load.tolist(), strict=True):
+        before = [
+            (load[0] + load[1], place)
+            for place, load in enumerate(loads)
+            if load[3] == instance and load[0] + load[1] <= start
+        ]
+        assert found == max(before)[1] if before else found < 0
+    for group, first, last, end, count in zip(
+        uses.group, uses.first_ns, uses.last_ns, uses.end_ns, uses.count, strict=True
+    ):
+        mine = [row for row, load in zip(calls, uses.load, strict=True) if load == group]
+        assert (first, last, count) == (mine[0][0], mine[-1][0], len(mine))
+        assert end == max(row[0] + row[1] for row in mine)
+    assert sorted(set(uses.load.tolist())) == sorted(uses.group.tolist())
+    assert uses.first_ns.tolist() == sorted(uses.first_ns.tolist())
+
+
+def test_predictions_before_any_load_are_grouped_by_instance(frame):
+    calls = frame((0, 1), (2, 3), (4, 5), (6, 7), instance=[1, 2, 1, None])
+    uses = uses_of_loads(frame(), calls)
+    assert len(set(uses.load.tolist())) == 3
+    assert uses.load[0] == uses.load[2]
+    assert uses.count.tolist() == [2, 1, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.statistics import duration_statistics
+from tracekit.analysis.statistics import covered_ns, duration_statistics, medians_of_others
 
 
 def of(durations, starts=None):
@@ -64,3 +65,17 @@ def test_absurd_durations_do_not_wrap_to_a_negative_total():
     found = of([2**61] * 5)
     assert found.total_ns == 5 * 2**61
     assert found.mean_ns == 2**61
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 100), max_size=12))
+def test_the_median_of_the_others_leaves_each_value_out(values):
+    found = medians_of_others(np.array(values, np.int64)).tolist()
+    for place, value in enumerate(found):
+        others = values[:place] + values[place + 1 :]
+        assert value == statistics.median(others) if others else math.isnan(value)
+
+
+def test_covered_time_counts_each_instant_once(frame):
+    assert covered_ns(frame((0, 10), (5, 20)), frame((15, 30), (40, 41))) == 31
+    assert covered_ns(frame()) == 0

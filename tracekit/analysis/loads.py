@@ -1,16 +1,19 @@
-"""Which predictions are the first after a load of their model: the ones that pay for warming up."""
+"""Which predictions ran on which load of their model, and which are the first to: the ones that pay for warming up."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.trace.events import LOAD_KINDS, Kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
 
 
 def first_after_load(activity: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -37,3 +40,64 @@ def first_after_load(activity: pd.DataFrame) -> npt.NDArray[np.bool_]:
     result = np.zeros(len(activity), dtype=bool)
     result[chosen[follows_load]] = True
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Use of one model between loads of its instances, in groups of predictions that ran on the same load."""
+
+    load: IntArray
+    """Shape (predictions,): place of the load that each ran on, among the loads; predictions before the first load of
+    their instance have -1 or less, one number for each instance."""
+    group: IntArray
+    """Shape (groups,): the values of `load` that occur, in the order of their first predictions."""
+    first_ns: IntArray
+    """Shape (groups,): start of the first prediction."""
+    last_ns: IntArray
+    """Shape (groups,): start of the last prediction."""
+    end_ns: IntArray
+    """Shape (groups,): when the last of them ended."""
+    count: IntArray
+    """Shape (groups,): predictions, 1 or more."""
+
+
+def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame) -> Uses:
+    """Which load each prediction ran on: the last of its instance that had ended when the prediction started.
+
+    Both frames are of one model and sorted by start. O((l + p) log(l + p)).
+    """
+    load = _latest_load(loads, predictions)
+    starts = predictions["start_ns"].to_numpy()
+    ends = starts + predictions["duration_ns"].to_numpy()
+    group, first, inverse = np.unique(load, return_index=True, return_inverse=True)
+    end = np.full(len(group), np.iinfo(np.int64).min)
+    np.maximum.at(end, inverse, ends)
+    last = np.zeros(len(group), np.int64)
+    last[inverse] = starts
+    order = np.argsort(first, kind="stable")
+    return Uses(
+        load=load,
+        group=group[order],
+        first_ns=starts[first[order]],
+        last_ns=last[order],
+        end_ns=end[order],
+        count=np.bincount(inverse, minlength=len(group))[order].astype(np.int64),
+    )
+
+
+def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
+    """`Uses.load`."""
+    instances = pd.concat([loads["instance"], predictions["instance"]], ignore_index=True)
+    instance = pd.factorize(instances)[0].astype(np.int64)
+    load_ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
+    time = np.concatenate((load_ends, predictions["start_ns"].to_numpy()))
+    row = np.arange(len(time))
+    # A load takes its place in time at its end; at the same instant it comes before the prediction that uses it.
+    order = np.lexsort((row, row >= len(loads), time, instance))
+    place = np.where(order < len(loads), np.arange(len(order)), -1)
+    latest = np.maximum.accumulate(place) if len(place) else place
+    same = (latest >= 0) & (instance[order[latest]] == instance[order])
+    result = np.empty(len(time), np.int64)
+    # Instance -1 stands for a name without a number.
+    result[order] = np.where(same, order[latest], -2 - instance[order])
+    return result[len(loads) :]

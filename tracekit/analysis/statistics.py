@@ -11,6 +11,7 @@ from tracekit.intervals import union_length
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
 
     IntArray = npt.NDArray[np.int64]
 
@@ -68,3 +69,26 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
         max_ns=int(durations_ns.max()),
         stdev_ns=float(durations_ns.std(ddof=1)) if count >= 2 else None,
     )
+
+
+def medians_of_others(values: IntArray) -> npt.NDArray[np.float64]:
+    """For each of n values the median of the n - 1 others: shape (n,), NaN where there is no other. O(n log n)."""
+    count = len(values)
+    if count < 2:
+        return np.full(count, np.nan)
+    order = np.argsort(values, kind="stable")
+    ascending = values[order].astype(np.float64)
+    rank = np.empty(count, np.int64)
+    rank[order] = np.arange(count)
+
+    low, high = (count - 2) // 2, (count - 1) // 2
+    # Without one value, those behind it move up by one place.
+    medians: npt.NDArray[np.float64] = (ascending[low + (low >= rank)] + ascending[high + (high >= rank)]) / 2
+    return medians
+
+
+def covered_ns(*frames: pd.DataFrame) -> int:
+    """Time in ns that at least one row of the event frames covers. O(n log n)."""
+    starts = np.concatenate([frame["start_ns"].to_numpy() for frame in frames])
+    durations = np.concatenate([frame["duration_ns"].to_numpy() for frame in frames])
+    return union_length(starts, starts + durations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import concurrent_predictions, excess_data_copies, reload_before_predict
+from tracekit.detectors import cold_load, concurrent_predictions, excess_data_copies, reload_before_predict
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
@@ -13,4 +13,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     reload_before_predict.DETECTOR,
     excess_data_copies.DETECTOR,
     concurrent_predictions.DETECTOR,
+    cold_load.DETECTOR,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -22,7 +23,6 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.intervals import union_length
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def _duration_metrics(noun: str, rows: pd.DataFrame) -> tuple[Metric, Metric]:
 def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what every load but the needed first one took."""
     reloaded = view.loads[pattern.is_reload]
-    won = _covered(reloaded)
-    spent = _covered(view.loads) + _covered(view.predictions)
+    won = covered_ns(reloaded)
+    spent = covered_ns(view.loads) + covered_ns(view.predictions)
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     summary = (
         f"Loaded {len(view.loads):,} times for {format_count(len(view.predictions), 'prediction')}: "
@@ -136,12 +136,6 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         evidence_total=len(reloaded),
         lost=covered_by(reloaded),
     )
-
-
-def _covered(rows: pd.DataFrame) -> int:
-    """Time in ns during which at least one of the rows ran."""
-    starts = rows["start_ns"].to_numpy()
-    return int(union_length(starts, starts + rows["duration_ns"].to_numpy()))
 
 
 DESCRIPTION = """

@@ -65,7 +65,8 @@ def exact(draws: Draws, load_ms: int, wait_us: int) -> App:
     """A cold load of this length, and the first call so long after it; nothing is left to chance."""
     app = start_recording(draws, jitter=0, noise=False)
     model = draw_models(draws)[0]
-    end = app.scenario.load(model, 100 * MS, load_ms * MS, LOAD_COLD)
+    app.load(model, load_ms * MS, LOAD_COLD)
+    end = app.scenario.coreml[-1].end_ns
     for k in range(60):
         app.scenario.predict(model, end + wait_us * 1_000 + k * 20 * MS, 15 * MS)
     return app

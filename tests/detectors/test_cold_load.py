@@ -1,0 +1,191 @@
+"""Loads that prepare the model, waited for or not, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, Passed, Severity, severity_of
+from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREPARE, LOAD, LOAD_CACHED, LOAD_COLD, Model
+from tracekit.testing.scenario import Scenario
+
+ID = "cold-load"
+MS = 1_000_000
+ENCODER = Model("Encoder")
+
+
+def predictions(scenario: Scenario, start: int, count: int = 10, every: int = 30 * MS, model: Model = ENCODER) -> None:
+    """Calls of 20 ms at a steady pace."""
+    for k in range(count):
+        scenario.predict(model, start + k * every, 20 * MS)
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_a_cold_load_that_the_first_call_waits_for_is_found_with_its_cost(scenario, judge):
+    end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
+    predictions(scenario, end + 2 * MS)
+    found = judge(scenario, ID)["Encoder"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 3_000 * MS
+    # Ten calls of 20 ms beside it.
+    assert found.cost.share == pytest.approx(3_000 / 3_200)
+    assert severity_of(found.cost) is Severity.CRITICAL
+    assert values(found)["cold loads that were waited for"] == 1
+    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 3_100 * MS)]
+    assert found.lost.starts.tolist() == [100 * MS]
+    assert found.lost.ends.tolist() == [3_100 * MS]
+    assert "a prediction waited" in found.summary
+
+
+def test_a_cold_load_that_nobody_waits_for_is_told_and_no_finding(scenario, judge):
+    end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
+    predictions(scenario, end + 2_000 * MS)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, Passed)
+    assert "once, 3.00 s" in outcome.summary
+    assert "hangs of the main thread were not recorded" in outcome.summary
+
+
+@pytest.mark.parametrize(("later", "expected"), [(100, Finding), (101, Passed)])
+def test_how_soon_the_call_comes_decides(scenario, judge, later, expected):
+    end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
+    predictions(scenario, end + later * MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], expected)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(100, Finding), (99, Passed)])
+def test_short_loads_are_not_felt(scenario, judge, length, expected):
+    end = scenario.load(ENCODER, 100 * MS, length * MS, LOAD_COLD)
+    predictions(scenario, end + MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], expected)
+
+
+@pytest.mark.parametrize(("hang", "expected"), [(1_500, Finding), (1_490, Passed)])
+def test_a_main_thread_that_hangs_for_half_of_the_load_waits_for_it(scenario, judge, hang, expected):
+    end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
+    scenario.hang(50 * MS, (hang + 50) * MS)
+    predictions(scenario, end + 5_000 * MS)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert "possibly" in outcome.summary
+
+
+def test_a_caller_that_goes_on_calling_does_not_wait(scenario, judge):
+    scenario.load(ENCODER, 0, 50 * MS, LOAD_CACHED)
+    predictions(scenario, 60 * MS, count=100)
+    scenario.load(Model("Encoder", 2), 500 * MS, 1_000 * MS, LOAD_COLD)
+    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
+
+
+def test_a_call_to_warm_up_does_not_count_as_waiting(scenario, judge):
+    end = scenario.load(ENCODER, 0, 3_000 * MS, LOAD_COLD)
+    scenario.predict(ENCODER, end + MS, 20 * MS)
+    predictions(scenario, end + 2_000 * MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
+
+
+def test_a_user_who_takes_his_time_between_calls_waited(scenario, judge):
+    end = scenario.load(ENCODER, 0, 3_000 * MS, LOAD_COLD)
+    predictions(scenario, end + MS, every=2_500 * MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], Finding)
+
+
+def test_long_loads_from_the_cache_are_no_finding(scenario, judge):
+    end = scenario.load(ENCODER, 0, 3_000 * MS, LOAD_CACHED)
+    predictions(scenario, end + MS)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, Passed)
+    assert values(outcome)["median cached load"] == 3_000 * MS
+
+
+def test_a_plain_load_that_was_waited_for_is_not_judged(scenario, judge):
+    end = scenario.load(ENCODER, 0, 3_000 * MS, LOAD)
+    predictions(scenario, end + MS)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, InsufficientData)
+    assert "second" in outcome.record
+
+
+def test_a_short_plain_load_is_no_problem_either_way(scenario, judge):
+    end = scenario.load(ENCODER, 0, 60 * MS, LOAD)
+    predictions(scenario, end + MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
+
+
+@pytest.mark.parametrize(
+    ("label", "length", "expected"),
+    [
+        (ENCODER.engine_label(1, "Compile"), 200, Finding),
+        (ENGINE_PREPARE, 750, Finding),
+        (ENGINE_PREPARE, 740, InsufficientData),
+        (ENGINE_LOAD, 2_000, InsufficientData),
+        (Model("Other").engine_label(1, "Compile"), 2_000, InsufficientData),
+    ],
+)
+def test_the_neural_engine_tells_whether_a_plain_load_was_cold(scenario, judge, label, length, expected):
+    end = scenario.load(ENCODER, 0, 3_000 * MS, LOAD)
+    scenario.other_neural_engine(500 * MS, length * MS, label)
+    predictions(scenario, end + MS)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, expected)
+    if label == ENGINE_PREPARE and expected is Finding:
+        assert "Possible, not certain" in outcome.summary
+
+
+def test_unnamed_preparation_inside_loads_of_two_models_proves_nothing(scenario, judge):
+    end = scenario.load(ENCODER, 0, 3_000 * MS, LOAD)
+    scenario.load(Model("Decoder"), 0, 4_000 * MS, LOAD)
+    scenario.other_neural_engine(500 * MS, 2_000 * MS, ENGINE_PREPARE)
+    predictions(scenario, end + MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+
+
+@pytest.mark.parametrize(("first", "expected"), [(500, Finding), (499, InsufficientData)])
+def test_a_plain_load_is_compared_with_the_others(scenario, judge, first, expected):
+    # Three others of 50 ms each; ten times their median is 500 ms.
+    now = scenario.load(ENCODER, 0, first * MS, LOAD)
+    for _ in range(3):
+        predictions(scenario, now + MS)
+        now = scenario.load(ENCODER, now + 1_000 * MS, 50 * MS, LOAD)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert "many times as long" in outcome.summary
+
+
+def test_two_other_loads_are_too_few_to_compare(scenario, judge):
+    now = scenario.load(ENCODER, 0, 900 * MS, LOAD)
+    for _ in range(2):
+        predictions(scenario, now + MS)
+        now = scenario.load(ENCODER, now + 1_000 * MS, 50 * MS, LOAD)
+    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+
+
+def test_without_a_load_nothing_is_known(scenario, judge):
+    predictions(scenario, 0)
+    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+
+
+def test_several_cold_loads_count_together(scenario, judge):
+    now = 0
+    for length in (1_000, 2_000):
+        now = scenario.load(ENCODER, now, length * MS, LOAD_COLD)
+        predictions(scenario, now + MS)
+        now += 400 * MS
+    found = judge(scenario, ID)["Encoder"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 3_000 * MS
+    assert "2 loads of 3.00 s together (the longest 2.00 s)" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({"min_wait_ms": 3_001}, Passed), ({"soon_ms": 1}, Passed), ({"soon_ms": 2}, Finding)],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
+    predictions(scenario, end + 2 * MS)
+    assert isinstance(judge(scenario, ID, **settings)["Encoder"], expected)

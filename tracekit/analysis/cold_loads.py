@@ -1,0 +1,108 @@
+"""Which loads prepared the model for the device instead of finding it in the cache.
+
+Newer systems say so in the row itself. Where a row reads plain `Load`, work of the Neural Engine inside it or a
+comparison with the model's other loads can show a cold one; that it was cached, nothing can show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.statistics import medians_of_others
+from tracekit.intervals import containing, union_length_by_group
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.trace.model import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+PREPARE_SHARE = 0.25
+"""Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such
+rows name no process, so short ones may be anybody's (our judgement)."""
+
+_PREPARE = "prepare"
+"""In the label of a load on the Neural Engine that did not come from the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColdRule:
+    """When a plain `Load` counts as cold by comparison."""
+
+    ratio: float = 10.0
+    """Times the median of the model's other loads. Public reports hold 12 to 270."""
+    least_ns: int = 250_000_000
+    """Shorter loads are not compared: the cache explains such differences too."""
+    compared: int = 3
+    """Other loads that there must be at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColdLoads:
+    """Shape (loads,) each."""
+
+    cold: Mask
+    unknown: Mask
+    """Neither cold nor cached can be shown."""
+    by_time: Mask
+    """Cold, and only a Neural Engine row without a name tells so."""
+    compared: Mask
+    """Cold, and only the comparison with other loads tells so."""
+
+
+def preparations(trace: Trace) -> pd.DataFrame:
+    """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
+    hardware = trace.hardware
+    kind = hardware["kind"]
+    label = hardware["label"].cat
+    prepares = np.array([_PREPARE in str(text).casefold() for text in label.categories] + [False], dtype=bool)
+    chosen = (kind == Kind.ANE_COMPILE) | ((kind == Kind.ANE_LOAD) & prepares[label.codes.to_numpy()])
+    return hardware[(chosen & (hardware["attribution"] != Attribution.FOREIGN)).to_numpy(dtype=bool)]
+
+
+def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
+    """What is known of each load of one model. O((loads of all models + preparations) log)."""
+    kind = loads["kind"]
+    plain = (kind == Kind.LOAD).to_numpy(dtype=bool)
+    told = (kind == Kind.LOAD_UNCACHED).to_numpy(dtype=bool)
+    if not plain.any():
+        none = np.zeros(len(loads), dtype=bool)
+        return ColdLoads(cold=told, unknown=none, by_time=none, compared=none)
+    named, unnamed = _prepared(loads, trace)
+    durations = loads["duration_ns"].to_numpy()
+    usual = medians_of_others(durations)
+    enough = (len(loads) > rule.compared) & (durations >= rule.least_ns)
+    dear = enough & (usual > 0) & (durations >= rule.ratio * usual)
+    by_time = plain & ~named & unnamed
+    compared = plain & ~named & ~unnamed & dear
+    cold = told | (plain & (named | unnamed | dear))
+    return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=compared)
+
+
+def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[Mask, Mask]:
+    """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
+    rows = preparations(trace)
+    names_it = rows["model"].isin(loads["model"].dropna().unique()).to_numpy(dtype=bool)
+    named = _inside(loads, rows[names_it])[0] > 0
+    unnamed_rows = rows[rows["model"].isna().to_numpy(dtype=bool)]
+    activity = trace.activity
+    every = activity[(activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP)).to_numpy(dtype=bool)]
+    # Inside loads of several models at once, a row without a name may be of either.
+    covered = _inside(every, unnamed_rows)[0][every.index.get_indexer(loads.index)]
+    return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
+
+
+def _inside(loads: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
+    """For each load the time in ns that rows inside it alone cover, and for each row the load (-1 where not one)."""
+    start, row_start = loads["start_ns"].to_numpy(), rows["start_ns"].to_numpy()
+    row_end = row_start + rows["duration_ns"].to_numpy()
+    place, _ = containing(start, start + loads["duration_ns"].to_numpy(), row_start, row_end)
+    inside = place >= 0
+    return union_length_by_group(place[inside], row_start[inside], row_end[inside], len(loads)), place

@@ -1,0 +1,272 @@
+"""`cold-load`: somebody waits while a model is prepared for the device (catalogue entry A02)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
+from tracekit.analysis.statistics import covered_ns
+from tracekit.analysis.waiting import hung_share, next_call, stands_alone
+from tracekit.detectors.evidence import evidence_of
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_wait_ms: float = option(
+        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
+    )
+    soon_ms: float = option(
+        100.0, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
+    )
+    hung_share: float = option(
+        0.5,
+        "share of the load",
+        "A load on the main thread blocks it for its whole length; a hang of another cause only meets it by chance "
+        "(our judgement).",
+        maximum=1,
+    )
+    ratio: float = option(
+        10.0, "times the median of the other loads", "Public reports of cold against cached loads hold 12 to 270."
+    )
+    ratio_min_ms: float = option(
+        250.0, "ms", "Below it, disk and memory explain a difference between loads as well (our judgement)."
+    )
+    min_compared: int = option(3, "other loads", "A median of fewer loads is chance (our judgement).")
+    warm_up_pause_s: float = option(
+        1.0,
+        "s",
+        "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
+        "to warm the model up, for which nobody waits (our judgement).",
+    )
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for loads that prepared the model for the device while a call or the main thread waited."""
+    loads = view.loads
+    if loads.empty:
+        return InsufficientData(
+            view.name,
+            "No load of it was recorded, so it is unknown whether it came from the cache.",
+            "Start the recording before the app loads the model.",
+        )
+    rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
+    known = cold_loads(loads, view.trace, rule)
+    called, hung = _waiting(view, options)
+    felt = (called | hung) & (loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6)
+    metrics = _metrics(view, known, felt, options)
+    if (known.cold & felt).any():
+        return _finding(view, known, felt, hung & ~called, metrics)
+    if (known.unknown & felt).any():
+        return _undecided(view, known.unknown & felt)
+    return Passed(view.name, _nobody_waits(view, known), metrics)
+
+
+def _waiting(view: ModelView, options: Options) -> tuple[Mask, Mask]:
+    """For each load whether a call waited for it, and whether the main thread did."""
+    call = next_call(view.loads, view.predictions, round(options.soon_ms * 1e6))
+    warm_up = np.append(stands_alone(view.predictions, round(options.warm_up_pause_s * 1e9)), False)
+    return (call >= 0) & ~warm_up[call], hung_share(view.loads, view.trace) >= max(options.hung_share, 1e-9)
+
+
+def _metrics(view: ModelView, known: ColdLoads, felt: Mask, options: Options) -> tuple[Metric, ...]:
+    """Everything measured."""
+    durations = view.loads["duration_ns"].to_numpy()
+    rest = durations[~known.cold & ~known.unknown]
+    return (
+        Metric("cold loads that were waited for", int((known.cold & felt).sum()), "count", 1, Direction.ABOVE),
+        Metric(
+            "longest load that was waited for",
+            int(durations[felt].max(initial=0)),
+            "ns",
+            round(options.min_wait_ms * 1e6),
+            Direction.ABOVE,
+        ),
+        Metric("loads", len(durations), "count"),
+        Metric("cold loads", int(known.cold.sum()), "count"),
+        Metric("median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
+    )
+
+
+def _finding(view: ModelView, known: ColdLoads, felt: Mask, only_hung: Mask, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the cold loads that were waited for."""
+    chosen = known.cold & felt
+    rows = view.loads[chosen]
+    lost = covered_ns(rows)
+    spent = covered_ns(view.loads, view.predictions)
+    if len(rows) == 1:
+        summary = f"Prepared for the device during a load of {format_duration(lost)}"
+    else:
+        longest = int(rows["duration_ns"].max())
+        summary = (
+            f"Prepared for the device in {format_count(len(rows), 'load')} of {format_duration(lost)} together "
+            f"(the longest {format_duration(longest)})"
+        )
+    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen)
+    return Finding(
+        model=view.name,
+        summary=summary,
+        metrics=metrics,
+        cost=Cost(
+            ns=lost,
+            share=lost / spent if spent else 0.0,
+            basis="Time covered by the cold loads that were waited for; share of the time covered by the model's loads "
+            "and predictions. The work itself is needed once, but nobody has to wait for it.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+def _who_waited(only_hung: Mask) -> str:
+    if only_hung.all():
+        return ", while the main thread did not answer (possibly because of it: only the times agree)."
+    return ", and a prediction waited for it." if len(only_hung) == 1 else ", and predictions waited for them."
+
+
+def _how_known(known: ColdLoads, chosen: Mask) -> str:
+    """What the reader must know where the rows themselves do not say that the load was cold."""
+    if (known.by_time & chosen).any():
+        return (
+            " Possible, not certain: the row does not tell cold from cached, but the Neural Engine prepared some model "
+            "at that time."
+        )
+    if (known.compared & chosen).any():
+        return " The row does not tell cold from cached; it took many times as long as the model's other loads."
+    return ""
+
+
+def _undecided(view: ModelView, chosen: Mask) -> InsufficientData:
+    longest = int(view.loads["duration_ns"].to_numpy()[chosen].max())
+    return InsufficientData(
+        view.name,
+        f"A load of {format_duration(longest)} was waited for, but the recording does not tell whether it prepared the "
+        "model for the device or took it from the cache.",
+        "Record two launches in a row: if the load is as long in the second, it does not come from the cache. Systems "
+        "from iOS 17 and macOS 14 on say which it was.",
+    )
+
+
+def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
+    """Words for loads that are no problem; a cold one is still worth knowing."""
+    durations = view.loads["duration_ns"].to_numpy()
+    longest = format_duration(int(durations.max()))
+    if not known.cold.any():
+        return f"{format_count(len(durations), 'load')}, none known to be cold; the longest took {longest}."
+    cold = durations[known.cold]
+    times = "once" if len(cold) == 1 else f"{len(cold):,} times"
+    unseen = "" if "hangs" in view.trace.context else " (hangs of the main thread were not recorded)"
+    return (
+        f"Prepared for the device {times}, {format_duration(int(cold.max()))} at most; no call of it was seen to wait "
+        f"long for that{unseen}."
+    )
+
+
+DESCRIPTION = """
+Before a model can run, the system prepares ("specialises") it for the device and keeps the result in a cache. With the
+cache a load takes some ms to half a second; without, from seconds to minutes. The cache is empty at the first launch,
+after an update of the system or the model, and when storage ran short. That cannot be avoided, but nobody should have
+to wait for it.
+
+## On the lanes
+
+    Activity  |Load (prepare and cache)           |Pred|Pred|Pred|     problem: the first call waits for it
+    Activity  |Load (prepare and cache)           |         |Pred|Pred|     as it should be: done before it is needed
+
+## How it is measured
+
+Per model, from the Activity lane. A load is cold where its row says `prepare and cache`. Where rows read plain `Load`,
+it is cold if a Neural Engine row inside it compiles or prepares that model, if unnamed preparation rows cover a quarter
+of it and lie in no other load, or if it took `ratio` times the median of at least `min_compared` other loads of the
+model and `ratio_min_ms` or more.
+
+It was waited for if a prediction of the model started within `soon_ms` after its end and none during it, or if the main
+thread did not answer for `hung_share` of it (Hangs instrument). Loads shorter than `min_wait_ms` are not felt. A single
+call that is followed by a pause of `warm_up_pause_s` or more which stands out from the others is a call to warm the
+model up: nobody waits for that.
+
+If the only load that was waited for may be cold or not, the answer is that the data do not suffice.
+
+## What can look like it and is not
+
+- The first launch after installation or a system update, with the load in the background: no finding, the time is told.
+- A long cached load of a large model: its row says `cached`.
+- Other instances go on predicting during the load: nobody waits.
+- A benchmark that empties the cache on purpose: right about the recording, but nothing to fix.
+"""
+
+FIX = """
+Load in the background as soon as it is known that the model will be needed, and before the user asks for it:
+
+```swift
+actor Models {
+    private var loading: Task<MLModel, Error>?
+
+    /// Call early, for example when the screen that uses the model is about to appear.
+    func prepare(_ url: URL, _ configuration: MLModelConfiguration) {
+        guard loading == nil else { return }
+        loading = Task(priority: .utility) {
+            try await MLModel.load(contentsOf: url, configuration: configuration)
+        }
+    }
+
+    func model() async throws -> MLModel? { try await loading?.value }
+}
+```
+
+- Keep the path of the compiled model and its `MLModelConfiguration` the same: both are part of the cache's key. A model
+  that is copied or compiled to a new place at each launch is prepared anew each time.
+- Ship the compiled model (`.mlmodelc`), and in coremltools load it with `CompiledMLModel` instead of `MLModel`.
+- Until it is ready, show progress or use a smaller model.
+"""
+
+DETECTOR = Detector(
+    id="cold-load",
+    title="Nobody waits while the model is prepared for the device",
+    finding_title="The user waits while the model is prepared for the device",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="Preparing a model takes seconds to minutes, against milliseconds from the cache.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC23 10049: Improve Core ML integration with async prediction",
+            "https://developer.apple.com/videos/play/wwdc2023/10049/",
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+        Reference("whisper-rs: first-time load at every run", "https://github.com/tazz4843/whisper-rs/issues/67"),
+        Reference("coremltools: long start-up time", "https://github.com/apple/coremltools/issues/1369"),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "Hangs"),
+    caused_by=("reload-before-predict",),
+    options=Options,
+    detect=detect,
+)
