@@ -26,13 +26,16 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> ExitStatus:
     """Print every detector with its options."""
     from tracekit.cli.output import emit, width
-    from tracekit.detectors.registry import DETECTORS
+    from tracekit.detectors.plugins import all_detectors
 
     if arguments.format == "json":
-        emit(json.dumps([_facts(detector) for detector in DETECTORS], indent=2, ensure_ascii=False) + "\n", utf8=True)
+        emit(
+            json.dumps([_facts(detector) for detector in all_detectors()], indent=2, ensure_ascii=False) + "\n",
+            utf8=True,
+        )
     else:
         columns = min(width(WIDEST), WIDEST)
-        emit("\n".join(_paragraph(detector, columns) for detector in DETECTORS))
+        emit("\n".join(_paragraph(detector, columns) for detector in all_detectors()))
     return ExitStatus.DONE
 
 
@@ -44,6 +47,7 @@ def _facts(detector: AnyDetector) -> dict[str, object]:
         "id": detector.id,
         "title": detector.title,
         "finding_title": detector.finding_title,
+        "package": detector.package,
         "pattern": str(detector.pattern),
         "needs": list(detector.needs),
         "uses": list(detector.uses),
@@ -59,7 +63,8 @@ def _paragraph(detector: AnyDetector, columns: int) -> str:
     from tracekit.detectors.options import option_infos
     from tracekit.detectors.page import needs_sentence
 
-    lines = [detector.id, *_wrapped(f"Finds: {detector.finding_title}.", columns, 2)]
+    origin = f" (from {detector.package})" if detector.package else ""
+    lines = [f"{detector.id}{origin}", *_wrapped(f"Finds: {detector.finding_title}.", columns, 2)]
     lines += _wrapped(needs_sentence(detector), columns, 2)
     for info in option_infos(detector):
         lines.append(f"    {detector.id}.{info.name}={info.default} ({info.unit})")

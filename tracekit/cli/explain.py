@@ -25,10 +25,10 @@ def run(arguments: Namespace) -> ExitStatus:
     """Print the page: laid out on a terminal, as Markdown in a pipe."""
     from tracekit.cli.output import emit
     from tracekit.detectors.page import page_markdown
-    from tracekit.detectors.registry import DETECTORS
+    from tracekit.detectors.plugins import all_detectors
     from tracekit.errors import unknown
 
-    by_id = {detector.id: detector for detector in DETECTORS}
+    by_id = {detector.id: detector for detector in all_detectors()}
     if arguments.id not in by_id:
         raise unknown("detector", arguments.id, by_id)
     page = page_markdown(by_id[arguments.id])

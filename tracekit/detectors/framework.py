@@ -97,6 +97,8 @@ class Metadata(Generic[Options]):
     """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]
     """Frozen dataclass; every field is made by `option`."""
+    package: str = ""
+    """Distribution that a plug-in came with, filled in when it is loaded; empty for tracekit's own detectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
