@@ -93,7 +93,7 @@ def counted(rows, owner):
     return parts
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=80)
 @given(DRAWN)
 def test_counting_every_nanosecond_gives_the_same_parts(frame, trace_of, drawn):
     found = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn))).frame
@@ -105,7 +105,7 @@ def test_counting_every_nanosecond_gives_the_same_parts(frame, trace_of, drawn):
             assert not (pd.isna(value) and expected[str(part)])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(DRAWN)
 def test_the_parts_add_up_to_the_whole_and_none_is_negative(frame, trace_of, drawn):
     rows = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn)))
@@ -276,7 +276,7 @@ def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(f
     assert rows["segments"].fillna(-1).tolist() == [2, -1, 1, 0]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 12), st.sampled_from("ABC")), min_size=1, max_size=9))
 def test_time_shared_with_other_models_is_counted_instant_by_instant(frame, trace_of, drawn):
     rows = sorted((start, start + length, name) for start, length, name in drawn)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.concurrency import summarise_concurrency
+from tracekit.analysis.concurrency import depth_over_time, summarise_concurrency
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size=12)
 
@@ -32,3 +32,16 @@ def test_counting_every_nanosecond_gives_the_same(frame, intervals, limit):
     slow = [end - start for (start, end), chosen in zip(rows, above, strict=True) if chosen]
     assert found.above_count == len(slow)
     assert found.above_median_ns == (statistics.median(slow) if slow else None)
+
+
+@settings(deadline=None, max_examples=200)
+@given(INTERVALS)
+def test_the_time_at_each_depth_is_counted_instant_by_instant(frame, intervals):
+    rows = sorted((start, start + length) for start, length in intervals)
+    found = depth_over_time(frame(*rows))
+    ran = [(start, end) for start, end in rows if end > start]
+    span = range(min((start for start, _ in ran), default=0), max((end for _, end in ran), default=0))
+    depth = [sum(start <= time < end for start, end in ran) for time in span]
+    assert found.at_depth_ns.tolist() == [depth.count(level) for level in range(max(depth, default=0) + 1)]
+    assert found.mean == (pytest.approx(sum(depth) / sum(d > 0 for d in depth)) if depth else None)
+    assert found.times_ns.shape == found.depth.shape

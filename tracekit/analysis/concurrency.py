@@ -38,6 +38,36 @@ class ConcurrencySummary:
     alone_median_ns: float | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DepthOverTime:
+    """How many predictions are in flight, as a step function and as time spent at each depth."""
+
+    times_ns: npt.NDArray[np.int64]
+    """Shape (steps,): times at which the depth changes, sorted."""
+    depth: npt.NDArray[np.int64]
+    """Shape (steps,): depth from each time on; 0 from the last one on, as before the first."""
+    at_depth_ns: npt.NDArray[np.int64]
+    """Shape (largest depth + 1,): time spent with so many in flight, between the first start and the last end."""
+
+    @property
+    def mean(self) -> float | None:
+        """Mean depth over the time in which at least one is in flight; None where there is no such time."""
+        busy = int(self.at_depth_ns[1:].sum())
+        weighted = int((self.at_depth_ns * np.arange(len(self.at_depth_ns))).sum())
+        return weighted / busy if busy else None
+
+
+def depth_over_time(predictions: pd.DataFrame) -> DepthOverTime:
+    """Depth of predictions (shared event columns) of one model or of several. O(n log n)."""
+    starts = predictions["start_ns"].to_numpy()
+    times, depth = depth_profile(starts, starts + predictions["duration_ns"].to_numpy())
+    lasting = np.append(np.diff(times), 0) if len(times) else times
+    order = np.argsort(depth, kind="stable")
+    total = np.concatenate(([0], np.cumsum(lasting[order])))
+    edges = np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2))
+    return DepthOverTime(times, depth, np.diff(total[edges]))
+
+
 def summarise_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencySummary:
     """Concurrency of one model's predictions (shared event columns). Predictions without duration count for nothing.
 

@@ -1,0 +1,84 @@
+"""Modes of durations, on seeded random draws whose modes are known."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.modes import modes
+
+MS = 1_000_000
+
+
+def drawn(seed, *groups):
+    """(count, median in ms, spread on the log scale) groups, shuffled; and the group of each value."""
+    random = np.random.default_rng(seed)
+    values = np.concatenate([np.exp(random.normal(np.log(at * MS), spread, n)) for n, at, spread in groups])
+    owner = np.repeat(np.arange(len(groups)), [n for n, *_ in groups])
+    order = random.permutation(len(values))
+    return values[order].astype(np.int64), owner[order]
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [(40, 10, 0.05), (40, 20, 0.05)],
+        [(180, 10, 0.1), (20, 30, 0.1)],
+        [(60, 5, 0.08), (60, 10, 0.08), (60, 20, 0.08)],
+        [(12, 10, 0.03), (12, 16, 0.03)],
+    ],
+    ids=["two", "few slow ones", "three", "close and narrow"],
+)
+def test_well_separated_modes_are_found_with_their_members(seed, groups):
+    values, owner = drawn(seed, *groups)
+    found = modes(values)
+    assert found.membership.tolist() == owner.tolist()
+    assert found.counts.tolist() == [n for n, *_ in groups]
+    assert found.shares.sum() == pytest.approx(1)
+    assert found.centres_ns.tolist() == [np.median(values[owner == k]) for k in range(len(groups))]
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("count", [12, 60, 500])
+@pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
+def test_one_bell_is_one_mode(seed, count, spread):
+    values, _ = drawn(seed, (count, 12, spread))
+    assert modes(values).counts.tolist() == [count]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_few_outliers_are_no_mode(seed):
+    values, _ = drawn(seed, (95, 10, 0.05), (5, 40, 0.05))
+    assert len(modes(values).counts) == 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_modes_closer_than_the_ratio_are_one(seed):
+    values, _ = drawn(seed, (100, 10, 0.03), (100, 13, 0.03))
+    assert len(modes(values).counts) == 1
+    assert len(modes(values, least_ratio=1.2).counts) == 2
+
+
+def test_no_value_has_no_mode_and_equal_values_have_one():
+    assert modes(np.zeros(0, np.int64)).centres_ns.tolist() == []
+    assert modes(np.zeros(30, np.int64)).counts.tolist() == [30]
+    assert modes(np.full(30, 7)).centres_ns.tolist() == [7]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.integers(0, 10**12), max_size=60))
+def test_modes_partition_the_values_in_ascending_order(values):
+    durations = np.array(values, dtype=np.int64)
+    found = modes(durations)
+    assert found.counts.sum() == len(values)
+    assert np.bincount(found.membership, minlength=len(found.counts)).tolist() == found.counts.tolist()
+    edges = [
+        (durations[found.membership == k].min(), durations[found.membership == k].max())
+        for k in range(len(found.counts))
+    ]
+    assert all(before[1] <= after[0] for before, after in pairwise(edges))

@@ -1,0 +1,95 @@
+"""Trends and shifts of latency, on sequences whose course is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.cadence import bursts
+from tracekit.analysis.trends import burst_trends, stretches, trend
+
+MS = 1_000_000
+
+
+def in_order(frame, durations, every=50 * MS):
+    return frame(*[(k * every, k * every + int(length)) for k, length in enumerate(durations)])
+
+
+def test_growing_durations_have_correlation_one(frame):
+    found = trend(in_order(frame, range(10, 40)))
+    assert found.correlation == pytest.approx(1)
+    # Thirds 10 to 19 and 30 to 39, tenths 10 to 12 and 37 to 39.
+    assert found.thirds == pytest.approx(34.5 / 14.5)
+    assert found.tenths == pytest.approx(38 / 11)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.integers(0, 9), min_size=3, max_size=12))
+def test_the_correlation_is_that_of_the_ranks(frame, durations):
+    ranks = [sum(o < d for o in durations) + (sum(o == d for o in durations) + 1) / 2 for d in durations]
+    found = trend(in_order(frame, durations)).correlation
+    if len(set(durations)) == 1:
+        assert found is None
+    else:
+        assert found == pytest.approx(np.corrcoef(ranks, range(len(ranks)))[0, 1])
+
+
+def test_too_few_predictions_have_no_trend(frame):
+    assert trend(in_order(frame, [3, 4])).correlation is None
+    assert trend(in_order(frame, [3, 4])).thirds is None
+    assert trend(in_order(frame, [3] * 9)).tenths is None
+    assert trend(in_order(frame, [0, 0, 5])).thirds is None
+
+
+def test_a_sequence_that_starts_afresh_grows_in_each_burst_and_not_over_all(frame):
+    starts = [pause + k * 50 * MS for pause in (0, 10_000 * MS, 20_000 * MS) for k in range(20)]
+    predictions = frame(*[(start, start + (10 + k % 20) * MS) for k, start in enumerate(starts)])
+    inside = burst_trends(predictions, bursts(predictions), least=20)
+    assert [round(found.correlation, 6) for found in inside.values()] == [1, 1, 1]
+    assert trend(predictions).thirds == pytest.approx(1)
+    assert burst_trends(predictions, bursts(predictions), least=21) == {}
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(("before", "after", "ratio"), [(40, 40, 1.5), (30, 100, 2.0), (200, 60, 0.6)])
+def test_a_shift_is_found_where_it_happens(seed, before, after, ratio):
+    random = np.random.default_rng(seed)
+    level = np.concatenate((np.full(before, 10 * MS), np.full(after, 10 * MS * ratio)))
+    found = stretches((level * np.exp(random.normal(0, 0.05, before + after))).astype(np.int64))
+    assert len(found) == 2
+    # The last values before it may by chance lie nearer to the other level's.
+    assert abs(found[1].first - before) <= 5
+    assert found[0].count == found[1].first
+    assert found[1].count == before + after - found[1].first
+    assert found[1].median_ns / found[0].median_ns == pytest.approx(ratio, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("count", [20, 100, 1000])
+def test_noise_and_outliers_are_no_shift(seed, count):
+    random = np.random.default_rng(seed)
+    durations = 10 * MS * np.exp(random.normal(0, 0.3, count)) * np.where(random.random(count) < 0.02, 20, 1)
+    (whole,) = stretches(durations.astype(np.int64))
+    assert (whole.first, whole.count) == (0, count)
+
+
+def test_small_shifts_count_for_nothing_however_certain():
+    durations = np.repeat([100 * MS, 110 * MS], 500)
+    assert len(stretches(durations)) == 1
+    assert [part.median_ns for part in stretches(durations, least_ratio=1.05)] == [100 * MS, 110 * MS]
+
+
+def test_a_time_of_trouble_is_a_stretch_of_its_own():
+    found = stretches(np.repeat([10 * MS, 25 * MS, 10 * MS], [100, 50, 80]))
+    assert [(part.first, part.count, part.median_ns) for part in found] == [
+        (0, 100, 10 * MS),
+        (100, 50, 25 * MS),
+        (150, 80, 10 * MS),
+    ]
+
+
+def test_nothing_has_no_stretch_and_few_have_one():
+    assert stretches(np.zeros(0, np.int64)) == ()
+    assert [part.count for part in stretches(np.array([1] * 5 + [100] * 5))] == [10]

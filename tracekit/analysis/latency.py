@@ -1,0 +1,77 @@
+"""How long predictions take: cold and warm apart, and how many a second a model could keep up with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.intervals import depth_profile, integrate
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Mask = npt.NDArray[np.bool_]
+
+
+def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> Mask:
+    """Shape (predictions,): the prediction is not the first after a load of its model.
+
+    `predictions` are rows of `activity` (`Trace.activity`), by label. What `first_after_load` cannot tell counts as
+    warm. O(n log n).
+    """
+    cold = first_after_load(activity)[predictions.index.to_numpy(dtype=np.int64)]
+    return np.logical_not(cold)
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Latencies of one model, cold and warm apart. None: there is none of that kind."""
+
+    warm: Statistics | None
+    cold: Statistics | None
+    """The first prediction after each load."""
+
+
+def summarise_latency(predictions: pd.DataFrame, warm: Mask) -> Latency:
+    """Statistics of the predictions, `warm` as `warm_mask` returns it. O(n log n)."""
+    return Latency(_statistics(predictions[warm]), _statistics(predictions[~warm]))
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRate:
+    """How many frames per second a model could support, one prediction per frame and one at a time."""
+
+    typical: float
+    """1 / mean warm latency."""
+    sustained: float | None
+    """1 / 95th percentile: nineteen of twenty frames come in time. None below 20 predictions."""
+    predictions: int
+    """Warm predictions it is worked out from: those during which no other of the model was in flight."""
+
+
+def frame_rate(predictions: pd.DataFrame, warm: Mask) -> FrameRate | None:
+    """Frame rate that the latency of one model's predictions allows; None where none ran warm and alone. O(n log n).
+
+    Predictions that overlap each other wait for one another, so their latency would say too little.
+    """
+    starts = predictions["start_ns"].to_numpy()
+    durations = predictions["duration_ns"].to_numpy()
+    times, depth = depth_profile(starts, starts + durations)
+    shared = integrate(times, (depth > 1).astype(np.int64), starts, starts + durations)
+    numbers = _statistics(predictions[warm & (shared == 0) & (durations > 0)])
+    if numbers is None:
+        return None
+    return FrameRate(
+        typical=1e9 / numbers.mean_ns,
+        sustained=None if numbers.p95_ns is None else 1e9 / numbers.p95_ns,
+        predictions=numbers.count,
+    )
+
+
+def _statistics(rows: pd.DataFrame) -> Statistics | None:
+    return duration_statistics(rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy())

@@ -1,0 +1,139 @@
+"""Whether predictions become slower: trends, and places at which their latency shifts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.analysis.cadence import Bursts
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """How durations change with their number in the sequence. None: too few values, or nothing to compare."""
+
+    count: int
+    correlation: float | None
+    """Spearman's rank correlation of duration with order, -1 to 1; None below 3 values and where all are equal."""
+    thirds: float | None
+    """Median of the last third over that of the first; None below 3 values, or where the first is 0."""
+    tenths: float | None
+    """Median of the last tenth over that of the first; None below 10 values, or where the first is 0."""
+
+
+def trend(predictions: pd.DataFrame) -> Trend:
+    """Trend of the predictions in the order of the frame (shared event columns, sorted by start). O(n log n)."""
+    durations = predictions["duration_ns"].to_numpy()
+    return Trend(len(durations), _correlation(durations), _ends(durations, 3), _ends(durations, 10))
+
+
+def burst_trends(predictions: pd.DataFrame, found: Bursts, least: int) -> dict[int, Trend]:
+    """Trend inside each burst with at least `least` predictions, by number of the burst. O(n log n).
+
+    What grows with a sequence starts afresh with each burst; what comes from the device does not.
+    """
+    chosen = np.flatnonzero(found.count >= least).tolist()
+    return {
+        number: trend(predictions.iloc[found.first[number] : found.first[number] + found.count[number]])
+        for number in chosen
+    }
+
+
+def _correlation(durations: IntArray) -> float | None:
+    if len(durations) < 3:
+        return None
+    ranks = _ranks(durations)
+    ranks = ranks - ranks.mean()
+    order = np.arange(len(durations)) - (len(durations) - 1) / 2
+    size = float(np.sqrt((ranks**2).sum() * (order**2).sum()))
+    return float((ranks * order).sum()) / size if size else None
+
+
+def _ends(durations: IntArray, parts: int) -> float | None:
+    """Median of the last of so many equal parts over that of the first."""
+    size = len(durations) // parts
+    if not size:
+        return None
+    first = float(np.median(durations[:size]))
+    return float(np.median(durations[-size:])) / first if first else None
+
+
+def _ranks(values: IntArray) -> FloatArray:
+    """Ranks from 1, equal values sharing the mean of theirs."""
+    return np.asarray(pd.Series(values).rank(), dtype=np.float64)
+
+
+SIGNIFICANCE = 0.001
+"""A shift is taken for chance above this probability. Low, because many places and many models are tried."""
+
+LEAST_LENGTH = 10
+"""Fewest predictions between two shifts."""
+
+LEVELS = 6
+"""How often a piece may be split in turn, which bounds the shifts to 63 and the work to a few passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Predictions between two shifts of their latency."""
+
+    first: int
+    """Place of the first prediction."""
+    count: int
+    median_ns: float
+
+
+def stretches(
+    durations_ns: IntArray, *, least_ratio: float = 1.2, significance: float = SIGNIFICANCE
+) -> tuple[Stretch, ...]:
+    """Durations in order, cut where their level shifts; one stretch where it does not, none without values.
+
+    Binary segmentation with ranks, which know no distribution and bear outliers: a piece is cut where the ranks before
+    and after differ most by the Wilcoxon rank-sum statistic, the statistic of Pettitt's test ("A non-parametric
+    approach to the change-point problem", Applied Statistics 28, 1979) divided by its standard deviation at each place,
+    so that a cut near an edge is placed as well as one in the middle. Chance is bounded by the normal tail times the
+    number of places tried (Bonferroni). Neighbours whose medians differ by less than `least_ratio` are joined again,
+    the closest first. Slow changes appear as several steps. O(n log n).
+    """
+    cuts = [0, len(durations_ns)]
+    pieces = [(0, len(durations_ns))]
+    for _ in range(LEVELS):
+        halves: list[tuple[int, int]] = []
+        for low, high in pieces:
+            place = _shift(durations_ns[low:high], significance)
+            if place is not None:
+                cuts.append(low + place)
+                halves += [(low, low + place), (low + place, high)]
+        pieces = halves
+    cuts = sorted(set(cuts))
+    while len(cuts) > 2:
+        medians = [float(np.median(durations_ns[low:high])) for low, high in pairwise(cuts)]
+        ratios = [max(pair) / max(min(pair), 1.0) for pair in pairwise(medians)]
+        if min(ratios) >= least_ratio:
+            break
+        del cuts[ratios.index(min(ratios)) + 1]
+    return tuple(Stretch(low, high - low, float(np.median(durations_ns[low:high]))) for low, high in pairwise(cuts))
+
+
+def _shift(durations: IntArray, significance: float) -> int | None:
+    """Place at which the level of the durations shifts; None where chance explains the difference."""
+    count = len(durations)
+    if count < 2 * LEAST_LENGTH:
+        return None
+    before = np.arange(LEAST_LENGTH, count - LEAST_LENGTH + 1, dtype=np.float64)
+    ranks = np.cumsum(_ranks(durations))[LEAST_LENGTH - 1 : count - LEAST_LENGTH]
+    distance = np.abs(2 * ranks - before * (count + 1)) / np.sqrt(before * (count - before) * (count + 1) / 3)
+    best = int(distance.argmax())
+    likely = len(distance) * math.erfc(float(distance[best]) / math.sqrt(2))
+    return best + LEAST_LENGTH if likely <= significance else None
