@@ -10,25 +10,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.options import configure
-from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.budgets import parse_budget, with_budgets
+from tracekit.detectors.options import check_settings, matches
+from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
+from tracekit.errors import unknown
 from tracekit.recording import open_recording
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
-from tracekit.trace.filter import filter_trace
+from tracekit.trace.filter import filter_trace, model_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
+    from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.recording import Asking, Progress
     from tracekit.report.model import Report
     from tracekit.trace.model import Trace
 
     Paths = str | Path | Sequence[str | Path]
     """One path or several that make up one recording. `-` is standard input."""
+    Budgets = str | float | Sequence[str]
+    """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
 
 
 def open_trace(
@@ -58,7 +63,9 @@ def analyze(
     process: str | int | None = None,
     only: Collection[str] = (),
     skip: Collection[str] = (),
-    settings: Mapping[str, str | int | float] | None = None,
+    settings: Settings | None = None,
+    model_settings: ModelSettings | None = None,
+    budget: Budgets = (),
     sort: str = "total",
     redact: bool = True,
     reader: str = "auto",
@@ -67,18 +74,33 @@ def analyze(
 ) -> Report:
     """Read a recording, judge it and report.
 
-    `models` are shell patterns of base names, `process` a name or pid, `only` and `skip` ids of detectors; `settings`
-    maps `detector.option` to a value. `sort` is a column of the aggregation. `redact=False` keeps private fields.
-    `reader` and `asking` are those of `open_trace`.
+    `models` are shell patterns of base names, `process` a name or pid, `only` and `skip` ids of detectors. `settings`
+    maps `detector.option` to a value, and `model_settings` patterns of base names to such settings for those models
+    alone. `budget` is the time that a prediction may take, for `missed-deadline`. `sort` is a column of the
+    aggregation. `redact=False` keeps private fields. `reader` and `asking` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist; what
     does not depend on the recording is checked before it is read.
     """
-    choose(DETECTORS, only, skip)
-    configure(DETECTORS, settings or {})
+    detectors = all_detectors()
+    choose(detectors, only, skip)
+    budgets = (str(budget),) if isinstance(budget, str | int | float) else tuple(budget)
+    general, special = with_budgets(budgets, settings or {}, model_settings or {})
+    check_settings(detectors, general, special)
     check_sort(sort)
     trace = filter_trace(
         open_trace(path, run=run, reader=reader, asking=asking, progress=progress), models=models, process=process
     )
-    judgements = run_detectors(trace, only=only, skip=skip, settings=settings)
+    _check_budgets(trace, budgets)
+    judgements = run_detectors(
+        trace, only=only, skip=skip, settings=general, model_settings=special, detectors=detectors
+    )
     return build_report(trace, checks_from(judgements), sort=sort, redact=redact)
+
+
+def _check_budgets(trace: Trace, budgets: Sequence[str]) -> None:
+    """Raise `UsageError` where a budget names a model that the recording does not hold."""
+    names = model_names(trace)
+    for pattern, _ in map(parse_budget, budgets):
+        if pattern is not None and not any(matches(name, pattern) for name in names):
+            raise unknown("model in this recording", pattern, names)

@@ -6,7 +6,8 @@ import dataclasses
 
 import pytest
 
-from tracekit.detectors.options import configure, option_infos
+from tracekit.detectors.framework import Metadata, RecordingDetector
+from tracekit.detectors.options import check_settings, configure, configure_model, matches, option_infos
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 
@@ -45,3 +46,31 @@ def test_settings_replace_defaults_and_nothing_else():
 def test_settings_that_do_not_fit_are_refused(key, value, words):
     with pytest.raises(UsageError, match=words):
         configure(DETECTORS, {key: value})
+
+
+def test_settings_for_a_model_come_on_top_and_the_last_pattern_that_matches_wins():
+    key = "reload-before-predict.min_loads"
+    special = {"Style*": {key: 5}, "StyleB": {key: 6}, "Other": {key: 7}}
+    loads = {
+        name: configure_model(DETECTORS, {key: 4}, special, name)["reload-before-predict"].min_loads
+        for name in ("StyleA", "StyleB", "Pose")
+    }
+    assert loads == {"StyleA": 5, "StyleB": 6, "Pose": 4}
+
+
+@pytest.mark.parametrize(("name", "meant"), [("Seg[1]", True), ("Seg1", True), ("Seg2", False), ("seg1", False)])
+def test_a_name_is_a_pattern_for_itself(name, meant):
+    assert matches(name, "Seg[1]") is meant
+
+
+def test_settings_for_a_model_are_checked_too():
+    with pytest.raises(UsageError, match="did you mean 'min_loads'"):
+        check_settings(DETECTORS, {}, {"A": {"reload-before-predict.min_load": 1}})
+
+
+def test_what_is_of_the_recording_cannot_be_set_for_one_model():
+    detector = dataclasses.replace(DETECTORS[0])
+    fields = {field.name: getattr(detector, field.name) for field in dataclasses.fields(Metadata)}
+    whole = RecordingDetector(**fields, detect=DETECTORS[0].detect)
+    with pytest.raises(UsageError, match="judges the recording as a whole, so it cannot be set for 'A' alone"):
+        check_settings([whole], {}, {"A": {"reload-before-predict.min_loads": 1}})

@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from tracekit.detectors import reload_before_predict
-from tracekit.detectors.outcomes import Cost, DetectorFailed, InsufficientData, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import (
+    Cost,
+    DetectorFailed,
+    Finding,
+    InsufficientData,
+    NotApplicable,
+    Passed,
+    Severity,
+    severity_of,
+)
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.runner import choose, run_detectors
 from tracekit.errors import UsageError
@@ -86,3 +95,12 @@ def test_names_that_do_not_exist_are_refused(only, skip, words):
 )
 def test_severity_follows_the_share_that_could_be_won(share, severity):
     assert severity_of(Cost(1, share, "")) is severity
+
+
+def test_settings_for_a_model_hold_for_that_model_alone(trace):
+    outcomes = run_detectors(
+        trace,
+        only=["missed-deadline"],
+        model_settings={"B": {"missed-deadline.budget_ms": 1, "missed-deadline.min_predictions": 2}},
+    )
+    assert {outcome.model: type(outcome) for _, outcome, _ in outcomes} == {"A": NotApplicable, "B": Finding}

@@ -45,6 +45,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     judged.add_argument(
         "--set", action="append", default=[], metavar="DETECTOR.OPTION=VALUE", help="change a threshold; repeatable"
     )
+    judged.add_argument(
+        "--budget",
+        action="append",
+        default=[],
+        metavar="[MODEL=]TIME",
+        help="time that a prediction may take: 16.7ms, 33.3 or 30fps; repeatable",
+    )
     judged.add_argument("--fail-on", choices=LEVELS, help="exit with status 1 if a finding is at this level or above")
 
     shown = parser.add_argument_group("how to show it")
@@ -120,6 +127,7 @@ def _analyzed(arguments: Namespace) -> Report:
             only=_ids(arguments.only),
             skip=_ids(arguments.skip),
             settings=dict(_setting(text) for text in arguments.set),
+            budget=arguments.budget,
             sort=arguments.sort,
             redact=not arguments.no_redact,
             reader=arguments.reader,

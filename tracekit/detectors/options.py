@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, cast
 
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from tracekit.detectors.framework import AnyDetector
 
 Number = int | float
+Settings = Mapping[str, str | Number]
+"""Values by `detector.option`."""
+ModelSettings = Mapping[str, Settings]
+"""Settings by shell pattern of base names (case-sensitive; a name is also a pattern for itself)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ def option_infos(detector: AnyDetector) -> tuple[OptionInfo, ...]:
     )
 
 
-def configure(detectors: Sequence[AnyDetector], settings: Mapping[str, str | Number]) -> dict[str, Any]:
+def configure(detectors: Sequence[AnyDetector], settings: Settings) -> dict[str, Any]:
     """Options of every detector by id, with `settings` (`detector.option` to value) applied to the defaults.
 
     Raises `UsageError` for an unknown detector or option, and for a value that does not fit.
@@ -64,6 +70,37 @@ def configure(detectors: Sequence[AnyDetector], settings: Mapping[str, str | Num
         number = _number(key, value, infos[name])
         configured[detector_id] = replace(configured[detector_id], **{name: number})
     return configured
+
+
+def configure_model(
+    detectors: Sequence[AnyDetector], settings: Settings, model_settings: ModelSettings, model: str
+) -> dict[str, Any]:
+    """Options as `configure` gives them, with the settings of every pattern that matches the base name `model` on top.
+    Where several patterns match, a later one wins."""
+    merged = dict(settings)
+    for pattern, own in model_settings.items():
+        if matches(model, pattern):
+            merged |= own
+    return configure(detectors, merged)
+
+
+def check_settings(detectors: Sequence[AnyDetector], settings: Settings, model_settings: ModelSettings) -> None:
+    """Raise `UsageError` for settings that `configure` refuses, or that ask for a model what is of the recording."""
+    # The module of the framework needs no options, so that this does not close a circle.
+    from tracekit.detectors.framework import RecordingDetector
+
+    configure(detectors, settings)
+    whole = {detector.id for detector in detectors if isinstance(detector, RecordingDetector)}
+    for pattern, own in model_settings.items():
+        configure(detectors, own)
+        for key in own:
+            if key.partition(".")[0] in whole:
+                raise UsageError(f"'{key}': judges the recording as a whole, so it cannot be set for '{pattern}' alone")
+
+
+def matches(model: str, pattern: str) -> bool:
+    """Whether a base name is meant by a shell pattern; a name is also a pattern for itself, even with brackets."""
+    return model == pattern or fnmatchcase(model, pattern)
 
 
 def _number(key: str, value: str | Number, info: OptionInfo) -> Number:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import cold_load, concurrent_predictions, excess_data_copies, reload_before_predict
+from tracekit.detectors import (
+    cold_load,
+    concurrent_predictions,
+    excess_data_copies,
+    missed_deadline,
+    reload_before_predict,
+)
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
@@ -14,4 +20,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     excess_data_copies.DETECTOR,
     concurrent_predictions.DETECTOR,
     cold_load.DETECTOR,
+    missed_deadline.DETECTOR,
 )

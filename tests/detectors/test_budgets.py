@@ -1,0 +1,52 @@
+"""Budgets as people write them, and where they end up."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.budgets import BUDGET_KEY, parse_budget, with_budgets
+from tracekit.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("16.7ms", (None, 16.7)),
+        ("33.3", (None, 33.3)),
+        (" 5 ms ", (None, 5.0)),
+        ("30fps", (None, 1000 / 30)),
+        ("60 fps", (None, 1000 / 60)),
+        ("Segmenter=8ms", ("Segmenter", 8.0)),
+        ("Style*=24fps", ("Style*", 1000 / 24)),
+        ("a=b=.5", ("a=b", 0.5)),
+    ],
+)
+def test_a_time_or_a_rate_for_all_models_or_one(text, expected):
+    assert parse_budget(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "0ms", "0fps", "-5", "fast", "1e3", "5s", "inf", "nan", "=5", "Model=", "٣ms"]
+)
+def test_anything_else_is_refused(text):
+    with pytest.raises(UsageError, match="write a time or a rate above 0"):
+        parse_budget(text)
+
+
+def test_budgets_outweigh_settings_and_later_ones_earlier_ones():
+    general, special = with_budgets(
+        ["10", "20", "A=5", "A=6"],
+        {BUDGET_KEY: 99, "cold-load.ratio": 3},
+        {"A": {BUDGET_KEY: 1, "cold-load.ratio": 4}, "*": {BUDGET_KEY: 2}},
+    )
+    assert general == {BUDGET_KEY: 20.0, "cold-load.ratio": 3}
+    assert special["A"] == {BUDGET_KEY: 6.0, "cold-load.ratio": 4}
+    # Later patterns win, and what the user says on the command line comes last.
+    assert list(special) == ["*", "A"]
+
+
+def test_what_is_given_stays_as_it_is():
+    settings: dict[str, float] = {}
+    models: dict[str, dict[str, float]] = {"A": {}}
+    with_budgets(["5", "A=6"], settings, models)
+    assert (settings, models) == ({}, {"A": {}})

@@ -1,0 +1,76 @@
+"""Predictions against a budget, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import Model
+
+ID = "missed-deadline"
+MS = 1_000_000
+SEGMENTER = Model("Segmenter")
+
+
+def calls(scenario, durations_ms, model=SEGMENTER, spacing_ms=50):
+    for index, duration in enumerate(durations_ms):
+        scenario.predict(model, (100 + index * spacing_ms) * MS, round(duration * MS))
+
+
+def test_without_a_budget_nothing_is_judged(scenario, judge):
+    calls(scenario, [40] * 30)
+    outcome = judge(scenario, ID)["Segmenter"]
+    assert isinstance(outcome, NotApplicable)
+    assert "--budget" in outcome.reason
+
+
+def test_late_predictions_are_found_with_the_time_beyond_the_budget(scenario, judge):
+    calls(scenario, [10] * 18 + [20, 25])
+    found = judge(scenario, ID, budget_ms=15)["Segmenter"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == (5 + 10) * MS
+    assert found.cost.share == pytest.approx(15 / (18 * 10 + 20 + 25))
+    assert found.evidence_total == 2
+    assert [entry.end_ns - entry.start_ns for entry in found.evidence] == [25 * MS, 20 * MS]
+    assert int((found.lost.ends - found.lost.starts).sum()) == found.cost.ns
+    assert {metric.name: metric.value for metric in found.metrics}["predictions over the budget"] == 0.1
+
+
+@pytest.mark.parametrize(("late", "expected"), [(5, Finding), (4, Passed), (0, Passed)])
+def test_one_in_twenty_decides(scenario, judge, late, expected):
+    calls(scenario, [10] * (100 - late) + [20] * late)
+    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], expected)
+
+
+def test_the_budget_itself_is_in_time(scenario, judge):
+    calls(scenario, [15] * 30)
+    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], Passed)
+
+
+def test_no_late_prediction_is_no_finding_whatever_the_share(scenario, judge):
+    calls(scenario, [10] * 30)
+    assert isinstance(judge(scenario, ID, budget_ms=15, missed_share=0)["Segmenter"], Passed)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
+def test_few_predictions_are_not_judged(scenario, judge, count, expected):
+    calls(scenario, [20] * count)
+    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], expected)
+
+
+def test_the_first_prediction_after_each_load_does_not_count(scenario, judge):
+    for index in range(3):
+        scenario.load(SEGMENTER, (10 + index * 1000) * MS, 50 * MS)
+        for k in range(10):
+            scenario.predict(SEGMENTER, (100 + index * 1000 + k * 60) * MS, (40 if k == 0 else 10) * MS)
+    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], Passed)
+
+
+def test_predictions_without_durations_are_not_judged(scenario, judge):
+    calls(scenario, [0] * 30)
+    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], InsufficientData)
+
+
+def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge):
+    scenario.load(SEGMENTER, 0, MS)
+    assert judge(scenario, ID, budget_ms=15)["Segmenter"] == NotApplicable("Segmenter", "No prediction was recorded.")
