@@ -75,6 +75,6 @@ def _only_hardware(inferred: pd.DataFrame) -> str:
         return ""
     verb, each = ("is", "it") if len(inferred) == 1 else ("are", "each")
     return (
-        f"{format_count(len(inferred), 'prediction')} {verb} inferred from hardware, since Core ML recorded none: {each} "
-        "is known from the first hardware row to the end of the last only, and took longer than that."
+        f"{format_count(len(inferred), 'prediction')} {verb} inferred from hardware, since Core ML recorded none: "
+        f"{each} is known from the first hardware row to the end of the last only, and took longer than that."
     )

@@ -1,0 +1,409 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.recording.open import open_recording
+from tracekit.testing import Model, Process, Scenario, ground_truth, write_export
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.events import Lane
+
+MS = 1_000_000
+GPU = "start duration event-label process cmdbuffer-id"
+
+
+def engine_label(model, operation=0, verb=" Prediction"):
+    return f"{model}_main__Op{operation}_AneInference{verb}"
+
+
+def gpu_label(model, operation=0, buffer=0):
+    return f"{model}_main__Op{operation}_MpsGraphInference{'+' * buffer}:Compute Command 0   (app (42)) 0x1"
+
+
+def graph_label(buffer):
+    return f"MPSGraph:0x13af0a280 (CommandBuffer: 0x{buffer:x})"
+
+
+def graphs(make, *rows):
+    return make.table("mps-hw-intervals", "start duration event-label process", *rows)
+
+
+def answers(trace):
+    """(row of the prediction in the Core ML table, model, attribution) of each hardware row, by lane and row."""
+    hardware = trace.hardware.sort_values(["table", "row"], key=lambda column: column.astype(object))
+    return [
+        (
+            None if pd.isna(prediction) else int(trace.activity["row"][prediction]),
+            None if pd.isna(model) else model,
+            attribution,
+        )
+        for prediction, model, attribution in zip(
+            hardware["prediction"], hardware["model"], hardware["attribution"], strict=True
+        )
+    ]
+
+
+def test_a_specific_label_is_linked_to_the_prediction_of_its_model_that_contains_it(make):
+    coreml = make.coreml((0, 100, "Prediction", "a-1"), (0, 100, "Prediction", "b-1"), (200, 50, "Prediction", "a-1"))
+    engine = make.engine(
+        (0, 100, engine_label("a")),  # bounds count
+        (10, 20, engine_label("b", 3)),
+        (210, 40, engine_label("a", verb="")),
+        (210, 41, engine_label("a")),  # 1 ns beyond the end: the Neural Engine gets no tolerance
+        (120, 10, engine_label("a")),
+    )
+    trace = build_trace(make.recording(coreml, engine))
+    assert answers(trace) == [
+        (0, "a", "label"),
+        (1, "b", "label"),
+        (2, "a", "label"),
+        (None, "a", "label"),
+        (None, "a", "label"),
+    ]
+    assert trace.hardware["operation"].tolist() == [0, 3, 0, 0, 0]
+
+
+def test_of_several_instances_in_flight_the_model_is_known_and_the_prediction_is_not(make):
+    coreml = make.coreml((0, 100, "Prediction", "a-1"), (50, 100, "Prediction", "a-2"))
+    engine = make.engine((10, 20, engine_label("a")), (60, 20, engine_label("a")), (110, 20, engine_label("a")))
+    trace = build_trace(make.recording(coreml, engine))
+    assert answers(trace) == [(0, "a", "label"), (None, "a", "label"), (1, "a", "label")]
+
+
+def test_a_model_that_core_ml_does_not_name_is_foreign_at_any_time(make):
+    coreml = make.coreml((0, 100, "Prediction", "a-1"))
+    engine = make.engine((10, 20, engine_label("b")), (210, 20, engine_label("b", verb=" Compile")))
+    gpu = make.table("metal-gpu-intervals", GPU, (10, 20, gpu_label("b"), None, 1))
+    assert answers(build_trace(make.recording(coreml, engine, gpu))) == [(None, "b", "foreign")] * 3
+
+
+@pytest.mark.parametrize("name", [None, "Unnamed_Model"])
+def test_where_core_ml_leaves_models_unnamed_no_label_is_foreign(make, name):
+    coreml = make.coreml((0, 100, "Prediction", "a-1"), (0, 100, "Prediction", name))
+    trace = build_trace(make.recording(coreml, make.engine((10, 20, engine_label("b")))))
+    assert answers(trace) == [(None, "b", "label")]
+
+
+def test_a_generic_label_is_linked_by_time_alone(make):
+    coreml = make.coreml(
+        (0, 100, "Prediction", "a-1"),
+        (50, 100, "Prediction", "b-1"),
+        (300, 10, "Load", "a-1"),
+        (400, 9, "Prediction", None),
+    )
+    generic = "Neural Engine Prediction"
+    engine = make.engine(
+        (10, 20, generic),
+        (60, 20, generic),
+        (110, 20, generic),
+        (200, 20, generic),
+        (301, 5, generic),
+        (401, 5, generic),
+    )
+    assert answers(build_trace(make.recording(coreml, engine))) == [
+        (0, "a", "contained"),
+        (None, None, "ambiguous"),
+        (1, "b", "contained"),
+        (None, None, "unattributed"),
+        (None, None, "unattributed"),
+        (3, None, "contained"),
+    ]
+
+
+def test_loads_and_compilations_of_the_engine_belong_to_no_prediction(make):
+    coreml = make.coreml((0, 100, "Prediction", "a-1"))
+    engine = make.engine(
+        (10, 1, "Neural Engine Load: prepare and cache"),
+        (20, 1, engine_label("a", verb=" Compile")),
+        (30, 1, engine_label("a", verb="  Load")),
+        (40, 1, "something new"),
+    )
+    assert answers(build_trace(make.recording(coreml, engine))) == [
+        (None, None, "unattributed"),
+        (None, "a", "label"),
+        (None, "a", "label"),
+        (None, None, "unattributed"),
+    ]
+
+
+def pipeline(make):
+    return make.coreml(
+        (0, 1000, "Prediction", "pipe-1"),
+        (100, 300, "Prediction", "first-1", "pipe-1", "sub"),
+        (500, 300, "Prediction", "second-1", "pipe-1", "sub"),
+        (600, 300, "Prediction", "third-1", "pipe-1", "sub"),
+    )
+
+
+def test_a_stage_is_the_innermost_prediction(make):
+    generic = "Neural Engine Prediction"
+    engine = make.engine(
+        (150, 10, engine_label("first")),
+        (160, 10, engine_label("pipe")),
+        (170, 10, generic),
+        (450, 10, generic),
+        (650, 10, generic),  # in two stages at once: certainly in the pipeline
+        (950, 10, engine_label("first")),  # a stage outside its own prediction, inside the pipeline's
+    )
+    trace = build_trace(make.recording(pipeline(make), engine))
+    assert answers(trace) == [
+        (1, "first", "label"),
+        (0, "pipe", "label"),
+        (1, "first", "contained"),
+        (0, "pipe", "contained"),
+        (0, "pipe", "contained"),
+        (0, "first", "label"),
+    ]
+    parents = trace.hardware["parent_model"]
+    assert parents.astype(object).where(parents.notna(), None).tolist() == ["pipe", None, "pipe", None, None, "pipe"]
+
+
+def test_two_pipelines_in_flight_leave_their_stages_rows_ambiguous(make):
+    coreml = make.coreml(
+        (0, 1000, "Prediction", "pipe"),
+        (0, 1000, "Prediction", "other"),
+        (100, 300, "Prediction", "first", "pipe", "sub"),
+    )
+    engine = make.engine((150, 10, "Neural Engine Prediction"), (150, 11, engine_label("first")))
+    assert answers(build_trace(make.recording(coreml, engine))) == [
+        (None, None, "ambiguous"),
+        (2, "first", "label"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "linked"),
+    [
+        (50 * MS, 100 * MS, True),
+        (50 * MS, 101 * MS, True),  # GPU work may end 1 ms after the prediction
+        (50 * MS, 101 * MS + 1, False),
+        (100 * MS, 100 * MS + 1, True),
+        (100 * MS + 1, 100 * MS + 2, False),  # but not begin after it
+        (-1, 50 * MS, False),
+    ],
+)
+def test_gpu_work_may_outlive_its_prediction_a_little(make, start, end, linked):
+    app = make.process("app", 42)
+    coreml = make.coreml((0, 100 * MS, "Prediction", "a-1"))
+    gpu = make.table("metal-gpu-intervals", GPU, (start, end - start, gpu_label("a"), app, 1))
+    found = answers(build_trace(make.recording(coreml, gpu, target=app)))
+    assert found == [(0 if linked else None, "a", "exact")]
+
+
+def test_gpu_work_inside_the_next_prediction_is_not_the_last_ones(make):
+    app = make.process("app", 42)
+    coreml = make.coreml((0, 10 * MS, "Prediction", "a-1"), (10 * MS, 10 * MS, "Prediction", "a-1"))
+    gpu = make.table("metal-gpu-intervals", GPU, (10 * MS + 1, 1000, gpu_label("a"), app, 1))
+    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [(1, "a", "exact")]
+
+
+def test_gpu_rows_are_judged_by_process_then_label_and_never_by_time_alone(make):
+    app, other = make.process("app", 42), make.process("other", 7)
+    coreml = make.coreml((0, 100, "Prediction", "a-1"))
+    gpu = make.table(
+        "metal-gpu-intervals",
+        GPU,
+        (10, 5, gpu_label("a"), app, 1),
+        (20, 5, gpu_label("a"), other, 2),
+        (30, 5, gpu_label("a"), None, 3),
+        (40, 5, "Render Command 0", app, 4),
+        (50, 5, "Render Command 0", None, 5),
+        (60, 5, gpu_label("unnamed"), app, 6),
+    )
+    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [
+        (0, "a", "exact"),
+        (None, "a", "foreign"),
+        (0, "a", "label"),
+        (None, None, "unattributed"),
+        (None, None, "unattributed"),
+        (None, "unnamed", "exact"),
+    ]
+
+
+def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
+    app, other = make.process("app", 42), make.process("other", 7)
+    coreml = make.coreml((0, 100, "Prediction", "a-1"), (0, 100, "Prediction", "b-1"), (200, 9, "Prediction", "b-1"))
+    gpu = make.table(
+        "metal-gpu-intervals",
+        GPU,
+        (9, 2, "no model", app, 0x1234567890),
+        (10, 5, gpu_label("a", 2), app, 0x1234567890),
+        (30, 5, gpu_label("a"), other, 2),
+        (40, 5, "Own graph", app, 3),
+    )
+    mps = graphs(
+        make,
+        (10, 5, graph_label(0x1234567890), None),
+        (30, 5, graph_label(2), None),
+        (40, 5, graph_label(3), None),
+        (50, 5, graph_label(99), None),  # no GPU row: time decides
+        (201, 5, graph_label(0), None),
+        (205, 1 * MS, "unreadable", None),
+        (300, 5, graph_label(98), None),
+        (201, 5, graph_label(97), other),
+        (10, 5, graph_label(0xFFFFFFFFFFFFFFFF), None),
+    )
+    trace = build_trace(make.recording(coreml, gpu, mps, target=app))
+    assert answers(trace)[4:] == [
+        (0, "a", "exact"),
+        (None, "a", "foreign"),
+        (None, None, "unattributed"),
+        (None, None, "ambiguous"),
+        (2, "b", "contained"),
+        (2, "b", "contained"),
+        (None, None, "unattributed"),
+        (None, None, "foreign"),
+        (None, None, "ambiguous"),
+    ]
+    rows = trace.hardware[trace.hardware["lane"] == Lane.MPS]
+    assert rows.set_index("row")["operation"].dropna().to_dict() == {0: 2, 1: 0}
+
+
+def camera(version):
+    """A scenario in which every hardware row's prediction can be told."""
+    app, other = Process("Camera", 412), Process("Game", 77)
+    scenario = Scenario(app, duration_ns=10_000 * MS, xcode_version=version, processes=[other])
+    net, pipe = Model("Seg-menter", 1), Model("Pipe", 2)
+    scenario.load(net, MS, 50 * MS)
+    for k in range(20):
+        call = scenario.predict(net if k % 2 else pipe, (100 + 100 * k) * MS, 60 * MS)
+        call.neural_engine(MS, 20 * MS, "Neural Engine Prediction" if k % 3 else None, operation=k % 2)
+        if k % 2:
+            call.gpu(25 * MS, 30 * MS, operation=2, buffers=5)
+        else:
+            call.stage("Crop", 30 * MS, 20 * MS).neural_engine(MS, 5 * MS)
+        scenario.gpu_work((110 + 100 * k) * MS, 5 * MS, other)
+        scenario.gpu_work((120 + 100 * k) * MS, 5 * MS, app)
+        scenario.other_neural_engine((170 + 100 * k) * MS, MS)
+        scenario.other_neural_engine((120 + 100 * k) * MS, MS, "Rival_main__Op0_AneInference Prediction")
+    return scenario
+
+
+@pytest.mark.parametrize("version", ["16.4", "27.2"])
+def test_every_row_of_a_recording_is_linked_to_the_prediction_that_caused_it(tmp_path, version):
+    scenario = camera(version)
+    write_export(scenario, tmp_path)
+    trace = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS))
+    truth = ground_truth(scenario)
+    core_ml_row = trace.activity["row"]
+    for schema in (scenario.xcode.neural_engine_schema, "metal-gpu-intervals"):
+        rows = trace.hardware[trace.hardware["table"] == schema].sort_values("row")
+        found = [None if pd.isna(label) else int(core_ml_row[label]) for label in rows["prediction"]]
+        assert tuple(found) == truth.parents[schema]
+    graph = trace.hardware[trace.hardware["lane"] == Lane.MPS]
+    assert len(graph) == 10
+    assert graph["attribution"].eq("exact").all()
+    assert graph["model"].eq("Seg-menter").all()
+
+
+@pytest.mark.corpus
+def test_published_neural_engine_rows_are_linked_to_their_published_predictions(make, corpus):
+    pairs = json.loads((corpus / "derived" / "cosyvoice-ane-label-and-containment-sample.json").read_text())["rows"]
+    name = pairs[0]["label"].split("_main__")[0] + "-1"
+    coreml = make.coreml(
+        *((p["prediction"][0], p["prediction"][1] - p["prediction"][0], "Prediction", name) for p in pairs)
+    )
+    engine = make.engine(*((p["ane"][0], p["ane"][1] - p["ane"][0], p["label"]) for p in pairs))
+    trace = build_trace(make.recording(coreml, engine))
+    assert answers(trace) == [(place, name[:-2], "label") for place in range(len(pairs))]
+
+
+CORE_ML = st.lists(
+    st.tuples(
+        st.integers(0, 25),
+        st.integers(0, 15),
+        st.sampled_from(["Prediction", "Prediction", "Prediction", "Load", "CPU"]),
+        st.sampled_from(["a-1", "a-2", "b-1", "p-1"]),
+        st.sampled_from([None, None, "p-1"]),
+    ).map(lambda row: (*row, "top" if row[4] is None else "sub", None)),
+    min_size=1,
+    max_size=10,
+)
+ENGINE = st.lists(
+    st.tuples(
+        st.integers(0, 30),
+        st.integers(0, 12),
+        st.sampled_from(
+            [engine_label("a"), engine_label("b"), engine_label("p"), engine_label("x"), "Neural Engine Prediction"]
+        ),
+    ),
+    max_size=10,
+    unique=True,
+)
+
+
+def expected(activity, names, stages, row):
+    """The table of `tracekit.trace.attribution` for one Neural Engine row: (prediction, model, attribution)."""
+    start, end, model = row["start_ns"], row["start_ns"] + row["duration_ns"], row["model"]
+
+    def around(chosen):
+        calls = activity[(activity["kind"] == "prediction") & chosen]
+        return calls[(calls["start_ns"] <= start) & (calls["start_ns"] + calls["duration_ns"] >= end)]
+
+    if isinstance(model, str):
+        if model not in names:
+            return None, model, "foreign"
+        found = around(activity["model"] == model)
+        if found.empty:
+            pipelines = [pipe for stage, pipe in stages if stage == model != pipe]
+            found = around(activity["model"].isin(pipelines))
+        return (found.index[0] if len(found) == 1 else None), model, "label"
+    found = around(activity["model"].notna())
+    outermost = found[found["prediction"].isna()]
+    if len(outermost) != 1:
+        return None, None, "ambiguous" if len(outermost) else "unattributed"
+    (here,) = outermost.index
+    # The tiers below it: go on while there is exactly one, and it lies in the one above.
+    while True:
+        tier = [place for place in found.index if depth(activity, place) == depth(activity, here) + 1]
+        if len(tier) != 1 or activity.loc[tier[0], "prediction"] != here:
+            return here, activity.loc[here, "model"], "contained"
+        (here,) = tier
+
+
+def depth(activity, place):
+    count = 0
+    while pd.notna(activity.loc[place, "prediction"]) and count < 5:
+        place, count = activity.loc[place, "prediction"], count + 1
+    return count
+
+
+@given(CORE_ML, ENGINE)
+@settings(deadline=None, max_examples=50)
+def test_any_rows_are_linked_as_the_rules_say_row_by_row(make, core_ml, engine):
+    trace = build_trace(make.recording(make.coreml(*core_ml), make.engine(*engine)))
+    every = pd.concat([trace.activity, trace.data, trace.compute])
+    names = set(every["model"].dropna()) | set(every["parent_model"].dropna())
+    stages = set(every[["model", "parent_model"]].dropna().itertuples(index=False, name=None))
+    before = trace.hardware.assign(model=trace.hardware["model"].astype(object))
+    generic = before["label"].astype(object) == "Neural Engine Prediction"
+    before.loc[generic.to_numpy(dtype=bool), "model"] = None
+    for place, row in before.iterrows():
+        found = trace.hardware.loc[place]
+        prediction = None if pd.isna(found["prediction"]) else found["prediction"]
+        model = found["model"] if isinstance(found["model"], str) else None
+        assert (prediction, model, found["attribution"]) == expected(trace.activity, names, stages, row)
+
+
+def test_a_damaged_table_whose_pipelines_run_in_a_circle_ends(make):
+    coreml = make.coreml((0, 100, "Prediction", "a", "b", "sub"), (0, 100, "Prediction", "b", "a", "sub"))
+    trace = build_trace(make.recording(coreml, make.engine((10, 5, "Neural Engine Prediction"))))
+    assert trace.hardware["prediction"].isna().all()
+
+
+def test_many_rows_find_their_predictions(make):
+    count = 20_000
+    place = np.arange(count)
+    coreml = make.coreml(*((int(k) * 100, 90, "Prediction", f"m{k % 7}-1") for k in place))
+    labels = [engine_label(f"m{k % 7}") if k % 2 else "Neural Engine Prediction" for k in place]
+    trace = build_trace(
+        make.recording(
+            coreml, make.engine(*((int(k) * 100 + 10, 50, label) for k, label in zip(place, labels, strict=True)))
+        )
+    )
+    assert trace.hardware["prediction"].tolist() == list(range(count))
+    assert trace.hardware["attribution"].value_counts()[["label", "contained"]].tolist() == [count / 2, count / 2]
+    assert trace.hardware["model"].tolist() == [f"m{k % 7}" for k in place]

@@ -1,0 +1,139 @@
+import pytest
+
+from tracekit.recording.open import open_recording
+from tracekit.testing import Model, Process, Scenario, write_export
+from tracekit.testing.scenario import CORE_ML
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.sharing import MOST_OUTSIDE, PADDING_NS, SharingState
+
+MS = 1_000_000
+GENERIC = "Neural Engine Prediction"
+
+
+def label(model, verb=" Prediction"):
+    return f"{model}_main__Op0_AneInference{verb}"
+
+
+def shared(make, *rows, coreml=((100 * MS, 100 * MS, "Prediction", "net-1"),)):
+    return build_trace(make.recording(make.coreml(*coreml), make.engine(*rows))).sharing
+
+
+@pytest.mark.parametrize(
+    ("outside_ns", "state"), [(0, "own"), (4_000_000, "own"), (5_000_000, "own"), (5_000_100, "shared")]
+)
+def test_more_than_a_twentieth_outside_all_predictions_is_others_work(make, outside_ns, state):
+    inside_ns = 95 * MS
+    found = shared(make, (101 * MS, inside_ns, GENERIC), (500 * MS, outside_ns, GENERIC))
+    assert MOST_OUTSIDE == 0.05
+    assert found.state == state
+    assert found.is_shared is (state == "shared")
+    assert found.outside_share == pytest.approx(outside_ns / (outside_ns + inside_ns))
+
+
+def test_a_millisecond_around_a_prediction_is_inside(make):
+    assert PADDING_NS == MS
+    assert shared(make, (99 * MS, 102 * MS, GENERIC)).outside_share == 0
+    assert shared(make, (99 * MS - 1, 102 * MS + 2, GENERIC)).outside_share == pytest.approx(2 / (102 * MS + 2))
+
+
+def test_time_is_counted_once_however_many_rows_cover_it(make):
+    found = shared(
+        make,
+        (100 * MS, 100 * MS, GENERIC),
+        (100 * MS, 90 * MS, GENERIC),
+        (500 * MS, 100 * MS, GENERIC),
+        (550 * MS, 50 * MS, GENERIC),
+        (520 * MS, 10 * MS, GENERIC),
+    )
+    assert found.outside_share == 0.5
+    assert found.sentence == (
+        "Other processes used the Neural Engine too: 50 % of its execution time lies outside every prediction of the "
+        "target."
+    )
+
+
+def test_a_label_of_a_model_that_the_target_never_loaded_is_enough(make):
+    found = shared(make, (101 * MS, 90 * MS, GENERIC), (150 * MS, 1, label("rival")), (151 * MS, 1, label("rival")))
+    assert (found.state, found.foreign_models) == (SharingState.SHARED, ("rival",))
+    assert found.sentence == (
+        "Other processes used the Neural Engine too: labels name a model that the target never loaded (rival)."
+    )
+    many = shared(make, *((110 * MS + k, 1, label(f"m{k}")) for k in range(5)), (500 * MS, 95, label("m9", " Compile")))
+    assert many.foreign_models == ("m0", "m1", "m2", "m3", "m4", "m9")
+    assert many.sentence.endswith("labels name models that the target never loaded (m0, m1, m2 and 3 more).")
+
+
+def test_work_that_names_the_targets_model_is_its_own_at_any_time(make):
+    # A prediction that the end of the recording cut off has no row, and its work on the engine has.
+    found = shared(make, (101 * MS, 90 * MS, label("net")), (500 * MS, 90 * MS, label("net")))
+    assert (found.state, found.outside_share) == (SharingState.OWN, 0)
+
+
+def test_loads_and_compilations_are_no_execution(make):
+    found = shared(
+        make,
+        (101 * MS, 90 * MS, GENERIC),
+        (300 * MS, 900 * MS, "Neural Engine Load: prepare and cache"),
+        (300 * MS, 800 * MS, label("net", " Compile")),
+    )
+    assert (found.state, found.outside_share) == (SharingState.OWN, 0)
+    only = shared(make, (300 * MS, 900 * MS, "Neural Engine Load"))
+    assert (only.state, only.outside_share) == (SharingState.OWN, None)
+    assert only.sentence == "Nothing suggests that other processes used the Neural Engine."
+
+
+def test_without_anything_to_compare_with_sharing_cannot_be_judged(make):
+    rows = ((0, 5, GENERIC), (10, 5, label("net")))
+    for coreml, why in (((), "no Core ML row"), (((0, 5, "Load", "net-1"),), "no prediction")):
+        found = shared(make, *rows, coreml=coreml)
+        assert (found.state, found.outside_share, found.foreign_models) == (SharingState.UNKNOWN, None, ())
+        assert "cannot be judged" in found.sentence
+        assert why in found.sentence
+        assert not found.is_shared
+
+
+def test_without_rows_of_the_engine_there_is_nothing_to_share(make):
+    for tables in ([], [make.engine()], [make.unreadable("ane-hw-intervals", "damaged")]):
+        trace = build_trace(make.recording(make.coreml((0, 5, "Prediction", "net-1")), *tables))
+        assert (trace.sharing.state, trace.sharing.is_shared) == (SharingState.NONE, False)
+        assert trace.sharing.sentence == "No activity of the Neural Engine was recorded."
+
+
+def test_the_coverage_says_so_once_and_only_where_it_matters(make):
+    def told(*rows, coreml):
+        trace = build_trace(make.recording(make.coreml(*coreml), make.engine(*rows)))
+        return trace.cover("Neural Engine").conclusion, trace.notes
+
+    start = "Activity of the Neural Engine was recorded for the whole machine, without naming processes"
+    call = ((100 * MS, 100 * MS, "Prediction", "net-1"),)
+    assert told((110 * MS, MS, GENERIC), coreml=call) == (f"{start}.", ())
+    assert told((110 * MS, MS, label("rival")), coreml=call) == (
+        f"{start}; other processes used the Neural Engine too: labels name a model that the target never loaded "
+        "(rival).",
+        (),
+    )
+    assert told((110 * MS, MS, GENERIC), coreml=()) == (
+        f"{start}; whether other processes used the Neural Engine too cannot be judged, since there is no Core ML row "
+        "to compare with.",
+        (),
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "emptied", "state"),
+    [(0, False, "own"), (1, False, "own"), (20, False, "shared"), (20, True, "unknown")],
+)
+def test_recordings_with_and_without_others_are_told_apart(tmp_path, others, emptied, state):
+    scenario = Scenario(Process("Camera", 412), duration_ns=5_000 * MS)
+    model = Model("Segmenter")
+    for k in range(20):
+        scenario.predict(model, 100 * (k + 1) * MS, 50 * MS).neural_engine(MS, 40 * MS, GENERIC)
+    for k in range(others):
+        scenario.other_neural_engine((100 * (k + 1) + 70) * MS, 20 * MS)
+    if emptied:
+        scenario.emptied.add(CORE_ML)
+    write_export(scenario, tmp_path)
+    found = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS)).sharing
+    assert found.state == state
+    if not emptied:
+        assert found.outside_share == pytest.approx(others * 20 / (others * 20 + 800))
