@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.testing.machines import WINDOW_SERVER, Process
-from tracekit.testing.rows import COMPUTE, DATA, GpuStateRow, Model
+from tracekit.testing.rows import ACTIVITY, COMPUTE, DATA, GpuStateRow, Model
 from tracekit.testing.scenario import Scenario
 
 APP = Process("Camera", 412)
@@ -111,3 +111,13 @@ def test_hangs_are_named_by_their_length(duration_ns: int, kind: str) -> None:
     scenario = Scenario(APP, duration_ns=2_000_000_000)
     scenario.hang(0, duration_ns)
     assert scenario.hangs[0].kind == kind
+
+
+def test_a_compilation_is_a_row_of_the_app_itself() -> None:
+    scenario = Scenario(APP, duration_ns=1_000)
+    assert scenario.compile(MODEL, 100, 50) == 150
+    assert [(row.label, row.lane) for row in scenario.coreml] == [("Compile", ACTIVITY)]
+
+
+def test_labels_of_the_neural_engine_name_program_operation_and_verb() -> None:
+    assert Model("style-net").engine_label(2, "Compile") == "style_net_main__Op2_AneInference Compile"

@@ -242,7 +242,7 @@ class _Calls:
         return [*known, *(end - start for start, end in zip([0, *ends[:-1]], ends, strict=True))]
 
     def _row_lengths(self, rows: Rows) -> list[int]:
-        """Durations of all rows of a kind. Long rows follow their predictions, so that they fit."""
+        """Durations of all rows of a kind: all alike but for a rest of a ns."""
         count = rows.each * self._figures.predictions
         ends = [rows.total_ns * (k + 1) // count for k in range(count)]
         return [end - start for start, end in zip([0, *ends[:-1]], ends, strict=True)]

@@ -12,6 +12,7 @@ from contextlib import closing
 import pytest
 
 from tracekit.testing.bundle import write_bundle
+from tracekit.testing.bundle.facts import run_issues
 
 START = 1_748_938_500
 """2025-06-03T10:15:00+02:00 in seconds since 1970."""
@@ -88,6 +89,13 @@ def test_the_only_issue_is_the_one_that_every_run_has(bundle):
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as database:
         rows = database.execute("SELECT ZTYPE, ZMESSAGE FROM ZISSUE WHERE ZTYPE = 2").fetchall()
     assert rows == [(2, "Data stream: Time Mapping")]
+
+
+def test_warnings_of_a_run_are_issues_beside_it():
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(run_issues(["Signposts were lost.", "The log archive is incomplete."]))
+        rows = database.execute("SELECT Z_PK, ZTYPE, ZMESSAGE FROM ZISSUE WHERE ZTYPE = 1").fetchall()
+    assert rows == [(2, 1, "Signposts were lost."), (3, 1, "The log archive is incomplete.")]
 
 
 @pytest.mark.corpus
