@@ -82,20 +82,60 @@ def analyze(
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist; what
     does not depend on the recording is checked before it is read.
     """
-    detectors = all_detectors()
-    choose(detectors, only, skip)
-    budgets = (str(budget),) if isinstance(budget, str | int | float) else tuple(budget)
-    general, special = with_budgets(budgets, settings or {}, model_settings or {})
-    check_settings(detectors, general, special)
+    _check_judging(only, skip, settings, model_settings, budget)
     check_sort(sort)
     trace = filter_trace(
         open_trace(path, run=run, reader=reader, asking=asking, progress=progress), models=models, process=process
     )
-    _check_budgets(trace, budgets)
+    return judge(
+        trace,
+        only=only,
+        skip=skip,
+        settings=settings,
+        model_settings=model_settings,
+        budget=budget,
+        sort=sort,
+        redact=redact,
+    )
+
+
+def judge(
+    trace: Trace,
+    *,
+    only: Collection[str] = (),
+    skip: Collection[str] = (),
+    settings: Settings | None = None,
+    model_settings: ModelSettings | None = None,
+    budget: Budgets = (),
+    sort: str = "total",
+    redact: bool = True,
+) -> Report:
+    """The report of a trace that is open already. Parameters and errors are those of `analyze`."""
+    general, special = _check_judging(only, skip, settings, model_settings, budget)
+    _check_budgets(trace, _budget_texts(budget))
     judgements = run_detectors(
-        trace, only=only, skip=skip, settings=general, model_settings=special, detectors=detectors
+        trace, only=only, skip=skip, settings=general, model_settings=special, detectors=all_detectors()
     )
     return build_report(trace, checks_from(judgements), sort=sort, redact=redact)
+
+
+def _check_judging(
+    only: Collection[str],
+    skip: Collection[str],
+    settings: Settings | None,
+    model_settings: ModelSettings | None,
+    budget: Budgets,
+) -> tuple[Settings, ModelSettings]:
+    """The settings with the budgets in them. Raises `UsageError` for what does not exist in any recording."""
+    detectors = all_detectors()
+    choose(detectors, only, skip)
+    general, special = with_budgets(_budget_texts(budget), settings or {}, model_settings or {})
+    check_settings(detectors, general, special)
+    return general, special
+
+
+def _budget_texts(budget: Budgets) -> tuple[str, ...]:
+    return (str(budget),) if isinstance(budget, str | int | float) else tuple(budget)
 
 
 def _check_budgets(trace: Trace, budgets: Sequence[str]) -> None:
