@@ -10,6 +10,7 @@ from tracekit.detectors import (
     excess_data_copies,
     missed_deadline,
     reload_before_predict,
+    warm_up_spike,
 )
 
 if TYPE_CHECKING:
@@ -21,4 +22,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     concurrent_predictions.DETECTOR,
     cold_load.DETECTOR,
     missed_deadline.DETECTOR,
+    warm_up_spike.DETECTOR,
 )

@@ -1,0 +1,115 @@
+"""The first prediction after a load."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, camera_app, draw_models, gpu_app, neural_engine_app
+from tracekit.testing.recorder import App, Step, start_recording
+
+ID = "warm-up-spike"
+
+
+def slow_first(draws: Draws) -> App:
+    """The first call takes several times as long, on any unit."""
+    work, factor = draws.integer(6, 20) * MS, draws.integer(5, 40)
+    make = draws.choice((neural_engine_app, gpu_app))
+    return make(draws, compute_ns=lambda index: work * factor if index == 0 else work)
+
+
+def camera_stutters(draws: Draws) -> App:
+    """The first frame takes a tenth of a second or more."""
+    first = draws.integer(100, 400) * MS
+    return camera_app(draws, fps=30, compute_ns=lambda index: first if index == 0 else 11 * MS)
+
+
+def after_each_load(draws: Draws) -> App:
+    """The model is loaded for each session, and each begins with a slow call."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    unit = draws.choice(("neural engine", "gpu"))
+    for _ in range(3):
+        app.load(model, 40 * MS)
+        for index in range(25):
+            app.predict(model, Step(unit, (160 if index == 0 else 15) * MS))
+        app.pause(7_000 * MS)
+    return app
+
+
+def exact(draws: Draws, first_us: int, usual_us: int = 20_000) -> App:
+    """A first call of this length before sixty of the usual one; nothing is left to chance."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, 40 * MS)
+    for index in range(61):
+        length = first_us if index == 0 else usual_us
+        app.scenario.predict(model, app.now_ns, length * 1_000)
+        app.now_ns += length * 1_000 + 200_000
+    return app
+
+
+def of_short_calls(draws: Draws, first_us: int) -> App:
+    """The same where the usual call takes 2 ms, so that the 10 ms decide."""
+    return exact(draws, first_us, usual_us=2_000)
+
+
+def warmed_up(draws: Draws) -> App:
+    """A slow call after the load to warm up, then the user comes to the feature."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, 60 * MS)
+    unit = draws.choice(("neural engine", "gpu"))
+    app.predict(model, Step(unit, draws.integer(80, 700) * MS))
+    app.pause(draws.integer(1_500, 6_000) * MS)
+    for _ in range(60):
+        app.predict(model, Step(unit, 12 * MS))
+        app.pause(MS)
+    return app
+
+
+def turns(draws: Draws) -> App:
+    """A language model under one name: each turn begins with a long call for the prompt."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, 180 * MS)
+    for _ in range(draws.integer(3, 5)):
+        app.predict(model, Step("neural engine", draws.integer(90, 130) * MS))
+        for _ in range(draws.integer(25, 40)):
+            app.predict(model, Step("neural engine", 11 * MS))
+        app.pause(2_500 * MS)
+    return app
+
+
+def often_slow(draws: Draws) -> App:
+    """Every tenth call is slow, the first among them."""
+    return neural_engine_app(
+        draws, compute_ns=lambda index: (60 if index % 10 == 0 else 8) * MS, predictions=80, runs=1
+    )
+
+
+def few_calls(draws: Draws) -> App:
+    """A slow first call and a handful of others."""
+    return neural_engine_app(
+        draws,
+        compute_ns=lambda index: (150 if index == 0 else 10) * MS,
+        predictions=draws.integer(2, 5),
+        runs=1,
+    )
+
+
+CASES = [
+    *cases(ID, POSITIVE, 6, slow_first),
+    *cases(ID, POSITIVE, 3, camera_stutters),
+    *cases(ID, POSITIVE, 3, after_each_load),
+    *cases(ID, NEGATIVE, 4, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, gpu_app),
+    *cases(ID, NEGATIVE, 3, camera_app),
+    *each(ID, NEAR_ABOVE, (60_000, 61_000, 63_000), exact),
+    *each(ID, NEAR_ABOVE, (12_000, 12_300, 13_000), of_short_calls),
+    *each(ID, NEAR_BELOW, (59_900, 59_000, 57_000), exact),
+    *each(ID, NEAR_BELOW, (11_990, 11_700, 11_000), of_short_calls),
+    *cases(ID, LOOKALIKE, 2, warmed_up),
+    *cases(ID, LOOKALIKE, 2, turns, also=("shape-switching", "latency-jitter")),
+    *cases(ID, LOOKALIKE, 1, often_slow, also=("shape-switching", "latency-jitter")),
+    *cases(ID, INSUFFICIENT, 3, few_calls),
+]

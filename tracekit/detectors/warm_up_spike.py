@@ -1,0 +1,296 @@
+"""`warm-up-spike`: the first prediction after a load is far slower than those that follow (catalogue entry A09)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.statistics import covered_ns
+from tracekit.analysis.waiting import pauses_after, stands_alone
+from tracekit.detectors.evidence import evidence_of
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    ratio: float = option(
+        3.0, "times the median of the calls that follow", "Public measurements of first calls hold 7 to 120."
+    )
+    min_extra_ms: float = option(
+        10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
+    )
+    min_following: int = option(5, "predictions", "A median of fewer calls is chance (our judgement).")
+    as_slow_share: float = option(
+        0.05,
+        "share of the calls that follow",
+        "Where so many later calls are as slow, the first is no exception (our judgement).",
+        maximum=1,
+    )
+    resumed_share: float = option(
+        0.5,
+        "share of the first call's duration",
+        "Where calls after a pause take so much of it, starting anew is slow and not the load (our judgement).",
+        maximum=1,
+    )
+    pause_s: float = option(1.0, "s", "Longer than any pace at which an app calls a model (our judgement).")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCalls:
+    """First predictions after each load of the model that enough others follow; shape (firsts,) each."""
+
+    place: IntArray
+    """Place among the predictions."""
+    usual_ns: FloatArray
+    """Median of the predictions that follow on the same load."""
+    extra_ns: FloatArray
+    """How much longer than that the first one took."""
+    ratio: FloatArray
+    as_slow: FloatArray
+    """Share of the following predictions that took at least as long as the first."""
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for first predictions that stand out and that somebody waited for."""
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    if view.loads.empty:
+        return InsufficientData(
+            view.name,
+            "No load of it was recorded, so it is unknown which prediction was the first.",
+            "Start the recording before the app loads the model.",
+        )
+    uses = uses_of_loads(view.loads, view.predictions)
+    firsts = first_calls(uses, view.predictions, options.min_following)
+    if not len(firsts.place):
+        return InsufficientData(
+            view.name,
+            f"No load is followed by {options.min_following + 1} or more predictions, so there is nothing to compare "
+            "the first one with.",
+            "Record the feature for longer, so that the model is used more often.",
+        )
+    spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
+    rare = firsts.as_slow <= options.as_slow_share
+    pause_ns = round(options.pause_s * 1e9)
+    deliberate = stands_alone(view.predictions, pause_ns)[firsts.place]
+    resumed = _median_after_pauses(uses, view.predictions, pause_ns)
+    durations = view.predictions["duration_ns"].to_numpy()[firsts.place]
+    special = durations * options.resumed_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
+    chosen = spike & rare & special & ~deliberate
+    metrics = _metrics(firsts, chosen, resumed, options)
+    if chosen.any():
+        return _finding(view, firsts, chosen, metrics)
+    return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations), metrics)
+
+
+def first_calls(uses: Uses, predictions: pd.DataFrame, min_following: int) -> FirstCalls:
+    """First predictions after loads that at least `min_following` others on the same load follow. O(n log n)."""
+    durations = predictions["duration_ns"].to_numpy()
+    order = np.argsort(uses.load, kind="stable")
+    load = uses.load[order]
+    opens = np.flatnonzero(np.concatenate(([True], load[1:] != load[:-1])))
+    count = np.diff(np.append(opens, len(load)))
+    kept = (load[opens] >= 0) & (count > min_following)
+    first = order[opens[kept]]
+    following = np.repeat(kept, count)
+    following[opens] = False
+    group = np.repeat(np.cumsum(kept) - 1, count)[following]
+    taken = durations[order[following]]
+    usual = _medians(group, taken, len(first))
+    own = durations[first].astype(np.float64)
+    slow = np.bincount(group, taken >= own[group], minlength=len(first)) / np.maximum(count[kept] - 1, 1)
+    return FirstCalls(first, usual, own - usual, own / np.maximum(usual, 1.0), slow)
+
+
+def _medians(group: IntArray, values: IntArray, size: int) -> FloatArray:
+    """Median of each group; none is empty. O(n log n)."""
+    ascending = values[np.lexsort((values, group))].astype(np.float64)
+    edges = np.searchsorted(group, np.arange(size + 1))
+    low, high = (edges[:-1] + edges[1:] - 1) // 2, (edges[:-1] + edges[1:]) // 2
+    medians: FloatArray = (ascending[low] + ascending[high]) / 2
+    return medians
+
+
+def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, pause_ns: int) -> float | None:
+    """Median duration of the predictions that follow a pause and are not the first after a load."""
+    paused = np.concatenate(([False], pauses_after(predictions)[:-1] >= pause_ns))
+    opens = np.zeros(len(paused), dtype=bool)
+    opens[np.unique(uses.load, return_index=True)[1]] = True
+    durations = predictions["duration_ns"].to_numpy()[paused & ~opens]
+    return float(np.median(durations)) if len(durations) else None
+
+
+def _metrics(firsts: FirstCalls, chosen: Mask, resumed: float | None, options: Options) -> tuple[Metric, ...]:
+    """Everything measured; of several first predictions the one that stands out most."""
+    place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
+    return (
+        Metric(
+            "first prediction against the following",
+            float(firsts.ratio[place]),
+            "ratio",
+            options.ratio,
+            Direction.ABOVE,
+        ),
+        Metric(
+            "first prediction longer by",
+            float(firsts.extra_ns[place]),
+            "ns",
+            round(options.min_extra_ms * 1e6),
+            Direction.ABOVE,
+        ),
+        Metric(
+            "following predictions as slow",
+            float(firsts.as_slow[place]),
+            "share",
+            options.as_slow_share,
+            Direction.BELOW,
+        ),
+        Metric("median of the following", float(firsts.usual_ns[place]), "ns"),
+        Metric("median after a pause", resumed, "ns"),
+        Metric("first predictions compared", len(firsts.place), "count"),
+    )
+
+
+def _why_not(firsts: FirstCalls, spike: Mask, rare: Mask, deliberate: Mask, durations: IntArray) -> str:
+    """Why no first prediction is a problem, in words."""
+    if not spike.any():
+        worst = int(np.argmax(firsts.ratio))
+        return (
+            f"First predictions after a load take at most {firsts.ratio[worst]:.1f} times the median of those that "
+            "follow, or hardly longer in time."
+        )
+    slow = format_duration(int(durations[spike].max()))
+    if (spike & rare & deliberate).any():
+        return f"The first prediction took {slow} and was followed by a pause, as a call to warm the model up is."
+    if not (spike & rare).any():
+        return f"The first prediction took {slow}, and others later on took as long."
+    return f"The first prediction took {slow}, and so do predictions after a pause: it is not the load."
+
+
+def _finding(view: ModelView, firsts: FirstCalls, chosen: Mask, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what first predictions took beyond the usual."""
+    rows: pd.DataFrame = view.predictions.iloc[firsts.place[chosen]]
+    worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
+    first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
+    summary = (
+        f"The first prediction after a load took {format_duration(first_ns)}, {firsts.ratio[worst]:.1f} times as long "
+        f"as the usual {format_duration(firsts.usual_ns[worst])}"
+    )
+    if len(rows) > 1:
+        summary += f"; {format_count(len(rows), 'load')} show this"
+    won = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
+    spent = covered_ns(view.predictions)
+    return Finding(
+        model=view.name,
+        summary=f"{summary}.",
+        metrics=metrics,
+        cost=Cost(
+            ns=won,
+            share=won / spent if spent else 0.0,
+            basis="Time of the slow first predictions beyond the median of those that follow; share of the time "
+            "covered by the model's predictions. A call ahead of time does the work while nobody waits.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = """
+Some work is put off until the first prediction: buffers are allocated, the GPU's programs are built, the weights are
+read from storage. The first prediction after a load pays for it, and it is the one that the user waits for.
+
+## On the lanes
+
+    Activity  |Load  |Prediction           |Pred|Pred|Pred|              problem
+    Activity  |Load  |Prediction           |         |Pred|Pred|Pred|    as it should be: a call ahead of time
+
+## How it is measured
+
+Per model, from the Activity lane. Each prediction belongs to the last load of its instance that had ended before it.
+The first one on a load is set against the median of those that follow on the same load, of which there must be
+`min_following`. It is a finding if it took `ratio` times the median or more, and `min_extra_ms` longer, and if no
+more than `as_slow_share` of the calls that follow took as long. The cost is what the first predictions took beyond that
+median.
+
+Where calls that follow a pause of `pause_s` (and no load) take `resumed_share` of the first call's duration in the
+median, beginning anew is slow, not the load. A first call that is followed by such a pause, longer by far than the
+other pauses, is a call to warm the model up, as the fix asks for.
+
+## What can look like it and is not
+
+- A model whose calls are often that slow: it has jitter, not a warm-up.
+- A language model that reads the whole prompt in its first call: so does the first call of each later turn. In a
+  recording of a single turn the two look alike, so record two.
+- A first call with a far larger input.
+"""
+
+FIX = """
+Make one prediction with an empty input right after loading, in the background, and throw the result away:
+
+```swift
+let model = try await MLModel.load(contentsOf: url, configuration: configuration)
+Task(priority: .utility) {
+    let input = try SegmenterInput(image: emptyPixelBuffer)   // same shape as the real ones
+    _ = try await model.prediction(from: input)
+}
+```
+
+Load the model before the user gets to the feature, and keep it: each load has a first prediction. When you compare
+timings, give them with and without the first call.
+"""
+
+DETECTOR = Detector(
+    id="warm-up-spike",
+    title="The first prediction after a load is as fast as the others",
+    finding_title="The first prediction after a load is slow",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="The user sees exactly that one.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC23 10049: Improve Core ML integration with async prediction",
+            "https://developer.apple.com/videos/play/wwdc2023/10049/",
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+        Reference(
+            "Deep-Live-Cam: a call to warm up after the load",
+            "https://github.com/hacksider/Deep-Live-Cam/pull/1670",
+        ),
+    ),
+    needs=("Core ML",),
+    caused_by=("reload-before-predict", "load-churn"),
+    options=Options,
+    detect=detect,
+)
