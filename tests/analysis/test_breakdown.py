@@ -240,6 +240,50 @@ def test_rows_of_several_predictions_in_flight_are_a_part_of_their_own(frame, tr
     assert rows.ambiguous_rows == 1
 
 
+def test_rows_that_name_a_model_are_ambiguous_in_its_predictions_only(frame, trace_of):
+    activity = frame((0, 20), (0, 20), (5, 25), model=["B", "A", "A"])
+    engine = frame((8, 12), lane="neural engine", kind="ane_exec", model="A", prediction=None, attribution="label")
+    rows = breakdown(trace_of(activity, BOTH, hardware=engine))
+    assert rows.frame["ambiguous_ns"].tolist() == [0, 4, 4]
+    # Whether the Neural Engine worked for one of A's calls at all is not known; for B's it did not.
+    assert rows.frame["ane_ns"].fillna(-1).tolist() == [0, -1, -1]
+    assert rows.frame["handoffs"].fillna(-1).tolist() == [0, -1, -1]
+    (ane,) = [part for part in summarise_breakdown(rows).parts if part.part == Part.ANE]
+    assert (ane.known, ane.total_ns, ane.unknown) == (1, 0, (Unknown.AMBIGUOUS,))
+
+
+def test_work_of_other_processes_is_no_part_of_a_prediction(frame, trace_of):
+    engine = frame((8, 12), lane="neural engine", kind="ane_exec", model=None, prediction=None, attribution="foreign")
+    row = breakdown(trace_of(frame((0, 20)), BOTH, hardware=engine)).frame.loc[0]
+    assert (row["ane_ns"], row["ambiguous_ns"], row["unaccounted_ns"]) == (0, 0, 20)
+
+
+@settings(deadline=None, max_examples=60)
+@given(DRAWN, st.lists(st.tuples(st.integers(0, 110), st.integers(0, 30), st.sampled_from("AB")), max_size=4))
+def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, trace_of, drawn, unsure):
+    predictions = predictions_of(frame).assign(model=pd.Categorical(list("ABAB")))
+    frames = frames_of(frame, drawn)
+    rows = sorted((start, start + length, model) for start, length, model in unsure)
+    extra = frame(
+        *[row[:2] for row in rows], lane="neural engine", kind="ane_exec", device="ane", prediction=None,
+        attribution="label", model=[row[2] for row in rows],
+    )  # fmt: skip
+    frames["other"] = pd.concat([frames["other"], extra], ignore_index=True)
+    for name in ("lane", "kind", "attribution", "model", "parent_model", "device"):
+        frames["other"][name] = frames["other"][name].astype("category")
+    found = breakdown(trace_of(predictions, BOTH, **frames)).frame
+    assert (found[PARTS].sum(axis=1) == WHOLE).all()
+    for owner, model in enumerate("ABAB"):
+        free = counted(drawn, owner)["unaccounted"]
+        sure = [any(row.owner == owner and row.at <= t < row.at + row.length for row in drawn) for t in range(WHOLE)]
+        expected = sum(
+            not sure[t] and any(start <= EVERY * owner + t < end and model == name for start, end, name in rows)
+            for t in range(WHOLE)
+        )
+        assert found.loc[owner, "ambiguous_ns"] == expected
+        assert found.loc[owner, "unaccounted_ns"] == free - expected
+
+
 def test_loads_and_compilations_of_the_neural_engine_are_no_execution(frame, trace_of):
     engine = frame((0, 10), (10, 20), lane="neural engine", kind=["ane_load", "ane_compile"], prediction=0)
     row = breakdown(trace_of(frame((0, 50)), BOTH, hardware=engine)).frame.loc[0]

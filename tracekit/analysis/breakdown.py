@@ -13,7 +13,8 @@ Each instant of a prediction belongs to the first of these that covers it:
 |   |                                     | in the prediction; else waiting and execution, not told apart            |
 | 6 | `gpu_queue` or `gpu_requested`      | prepared and issued GPU requests, in the same way                        |
 | 7 | `other`                             | Core ML events whose compute unit or lane is not known                   |
-| 8 | `ambiguous`                         | rows that belong to it or to another prediction in flight                |
+| 8 | `ambiguous`                         | rows of its model, or of none that is named, that belong to it or to     |
+|   |                                     | another prediction in flight                                             |
 | 9 | `unaccounted`                       | nothing that was recorded                                                |
 
 The reference gives the reasons: a request and its preparation overlap each other and the execution (so unions, never
@@ -29,16 +30,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown_rows import Layer, Rows, linked_rows, model_codes
+from tracekit.analysis.breakdown_rows import Layer, linked_rows
+from tracekit.analysis.breakdown_work import other_models, work_columns
 from tracekit.analysis.sweep import sweep
-from tracekit.intervals import depth_profile, integrate, running_end, union, union_by_group
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Device, Kind, Level
+from tracekit.trace.events import Attribution, Device, Kind, Level
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tracekit.analysis.breakdown_rows import Shared
     from tracekit.analysis.sweep import Steps
     from tracekit.trace.model import Trace
 
@@ -79,6 +81,8 @@ class Unknown(StrEnum):
     """The unit worked, and the recording holds no request rows that would tell when the work was asked for."""
     NOT_SPLIT = "not_split"
     """The unit was asked, and no execution row tells when it worked: see `ane_requested` and `gpu_requested`."""
+    AMBIGUOUS = "ambiguous"
+    """The unit worked meanwhile, for this prediction or for another in flight: see `ambiguous`."""
     NO_CORE_ML = "no_core_ml"
     """The prediction is inferred from hardware rows; what Core ML did around them was not captured."""
 
@@ -110,7 +114,7 @@ class Breakdown:
     unknown: dict[Part, npt.NDArray[np.int8]]
     """Shape (predictions,) each: why the part is null, as a place in `REASONS`; -1 where it is known."""
     ambiguous_rows: int
-    """Rows that lie in several predictions at once and are therefore in none; their time is in `ambiguous`."""
+    """Rows that ran for some prediction of the target, and for which is not known; their time is in `ambiguous`."""
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
@@ -128,27 +132,23 @@ def breakdown(trace: Trace) -> Breakdown:
     activity = trace.activity
     called = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
     predictions = activity[called.to_numpy(dtype=bool)]
-    rows, ambiguous = linked_rows(trace, predictions)
+    rows, shared = linked_rows(trace, predictions)
     count = len(predictions)
     steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=count, layers=len(Layer))
-    seen = _Seen(
-        inferred=(predictions["attribution"].astype(object) == "inferred").to_numpy(dtype=bool),
-        recorded={Device.ANE: _recorded(trace, NEURAL_ENGINE), Device.GPU: _recorded(trace, GPU)},
-        executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
-        requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},
-    )
+    seen = _seen(trace, predictions, steps, shared)
     unknown = _unknown(seen)
-    parts = _parts(steps, seen, predictions, ambiguous)
+    parts = _parts(steps, seen, predictions, shared)
     columns: dict[str, pd.arrays.IntegerArray | pd.Series | IntArray] = {
         "model": predictions["model"],
         "duration_ns": predictions["duration_ns"],
     }
     columns |= {part.column: pd.arrays.IntegerArray(parts[part], unknown[part] >= 0) for part in Part}
     columns |= _busy(steps, unknown)
-    columns |= _work(rows, seen, predictions)
-    columns["segments"] = _segments(rows, unknown[Part.ANE] >= 0, count)
-    columns["other_models_ns"] = _other_models(predictions)
-    return Breakdown(pd.DataFrame(columns, index=predictions.index), unknown, len(ambiguous[0]))
+    columns |= work_columns(
+        rows, predictions, seen.executed, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE)
+    )
+    columns["other_models_ns"] = other_models(predictions)
+    return Breakdown(pd.DataFrame(columns, index=predictions.index), unknown, len(shared.start_ns))
 
 
 _EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}
@@ -164,6 +164,25 @@ class _Seen:
     """Whether execution of the device was recorded at all."""
     executed: dict[Device, Mask]
     requested: dict[Device, Mask]
+    shared: dict[Device, Mask]
+    """Whether the device executed meanwhile for this or another prediction."""
+
+    def hides(self, device: Device) -> Mask:
+        """Whether the device may have executed for the prediction without a row that says so."""
+        return ~self.executed[device] & (self.shared[device] | self.requested[device] | (not self.recorded[device]))
+
+
+def _seen(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared) -> _Seen:
+    starts = predictions["start_ns"].to_numpy()
+    ends = starts + predictions["duration_ns"].to_numpy()
+    models = np.asarray(predictions["model"].cat.codes, np.int64)
+    return _Seen(
+        inferred=(predictions["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool),
+        recorded={Device.ANE: _recorded(trace, NEURAL_ENGINE), Device.GPU: _recorded(trace, GPU)},
+        executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
+        requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},
+        shared={device: shared.time(models, starts, ends, [layer]) > 0 for device, layer in _EXECUTION.items()},
+    )
 
 
 def _recorded(trace: Trace, instrument: str) -> bool:
@@ -175,35 +194,40 @@ def _recorded(trace: Trace, instrument: str) -> bool:
 def _unknown(seen: _Seen) -> dict[Part, npt.NDArray[np.int8]]:
     """Why each part is not known, as `Breakdown.unknown`."""
     count = len(seen.inferred)
-    of_core_ml = np.where(seen.inferred, REASONS.index(Unknown.NO_CORE_ML), -1).astype(np.int8)
-    codes = dict.fromkeys(Part, of_core_ml)
     known = np.full(count, -1, np.int8)
+    codes = dict.fromkeys(Part, _first((seen.inferred, Unknown.NO_CORE_ML)))
     codes |= {Part.AMBIGUOUS: known, Part.UNACCOUNTED: known}
     for device, part, queue in (
         (Device.ANE, Part.ANE, Part.ANE_QUEUE),
         (Device.GPU, Part.GPU, Part.GPU_QUEUE),
     ):
-        executed, requested, recorded = seen.executed[device], seen.requested[device], seen.recorded[device]
-        missing = np.full(count, not recorded)
-        codes[part] = np.where(
-            requested & ~executed,
-            REASONS.index(Unknown.NOT_SPLIT),
-            np.where(missing & ~executed, REASONS.index(Unknown.NOT_RECORDED), -1),
-        ).astype(np.int8)
-        codes[queue] = np.select(
-            [seen.inferred, requested & ~executed, executed & ~requested, missing & ~executed],
-            [
-                REASONS.index(reason)
-                for reason in (Unknown.NO_CORE_ML, Unknown.NOT_SPLIT, Unknown.NO_REQUESTS, Unknown.NOT_RECORDED)
-            ],
-            -1,
-        ).astype(np.int8)
+        executed, requested, shared = seen.executed[device], seen.requested[device], seen.shared[device]
+        hidden = (
+            (shared & ~executed, Unknown.AMBIGUOUS),
+            (requested & ~executed, Unknown.NOT_SPLIT),
+            (~executed & (not seen.recorded[device]), Unknown.NOT_RECORDED),
+        )
+        codes[part] = _first(*hidden)
+        codes[queue] = _first(
+            (seen.inferred, Unknown.NO_CORE_ML), *hidden, (executed & ~requested, Unknown.NO_REQUESTS)
+        )
     return codes
 
 
-def _parts(
-    steps: Steps, seen: _Seen, predictions: pd.DataFrame, ambiguous: tuple[IntArray, IntArray]
-) -> dict[Part, IntArray]:
+def _first(*reasons: tuple[Mask, Unknown]) -> npt.NDArray[np.int8]:
+    """For each prediction the first reason that holds, as a place in `REASONS`; -1 for none."""
+    return np.select([mask for mask, _ in reasons], [REASONS.index(why) for _, why in reasons], -1).astype(np.int8)
+
+
+def _hidden_work(seen: _Seen) -> Mask:
+    """Whether units may have worked for the prediction without a row that says when; requests tell it as well."""
+    hidden = seen.inferred.copy()
+    for device in _REQUESTS:
+        hidden |= seen.hides(device) & (~seen.requested[device] | seen.shared[device])
+    return hidden
+
+
+def _parts(steps: Steps, seen: _Seen, predictions: pd.DataFrame, shared: Shared) -> dict[Part, IntArray]:
     """Time of each part in each prediction; 0 for what is not known."""
     layer, window, time = steps.layer, steps.window, steps.of
     first, last = _compute_span(steps)
@@ -230,11 +254,11 @@ def _parts(
         parts[requested] = np.where(seen.executed[device], 0, waiting)
     starts = predictions["start_ns"].to_numpy()
     durations = predictions["duration_ns"].to_numpy()
-    shared, level = depth_profile(*union(*ambiguous))
+    models = np.asarray(predictions["model"].cat.codes, np.int64)
     ends = steps.start_ns + steps.length_ns
-    hidden = np.concatenate(([0], np.cumsum(integrate(shared, level, steps.start_ns, ends))))
-    hidden = np.diff(hidden[steps.edges])
-    parts[Part.AMBIGUOUS] = integrate(shared, level, starts, starts + durations) - hidden
+    hidden = np.cumsum(np.append(0, shared.time(models[window], steps.start_ns, ends, tuple(Layer))))
+    whole = shared.time(models, starts, starts + durations, tuple(Layer))
+    parts[Part.AMBIGUOUS] = whole - np.diff(hidden[steps.edges])
     parts[Part.UNACCOUNTED] = durations - np.sum(list(parts.values()), axis=0)
     return parts
 
@@ -260,69 +284,3 @@ def _busy(steps: Steps, unknown: dict[Part, npt.NDArray[np.int8]]) -> dict[str, 
         f"{part}_busy_ns": pd.arrays.IntegerArray(steps.of(steps.covered[layer]), unknown[part] >= 0)
         for part, layer in layers
     }
-
-
-def _work(rows: Rows, seen: _Seen, predictions: pd.DataFrame) -> dict[str, pd.arrays.IntegerArray]:
-    """Hand-offs between units, and the time before and after all work of units.
-
-    A unit works while it executes; where no execution was recorded, its requests stand for it.
-    """
-    count = len(predictions)
-    chosen = np.isin(rows.layer, [Layer.ANE, Layer.GPU, Layer.CPU])
-    hidden = seen.inferred.copy()
-    for device, requests in _REQUESTS.items():
-        stands_in = (rows.layer == requests) & ~rows.preparation & ~seen.executed[device][rows.window]
-        chosen |= stands_in
-        if not seen.recorded[device]:
-            hidden |= ~seen.requested[device] & ~seen.executed[device]
-    order = np.flatnonzero(chosen)
-    order = order[np.lexsort((-rows.end_ns[order], rows.start_ns[order], rows.window[order]))]
-    window, start, end = rows.window[order], rows.start_ns[order], rows.end_ns[order]
-    unit = _UNITS[rows.layer[order]]
-    reach = running_end(window, end)
-    changes = np.flatnonzero((window[1:] == window[:-1]) & (unit[1:] != unit[:-1])) + 1
-    gaps = np.zeros(count, np.int64)
-    np.add.at(gaps, window[changes], np.maximum(start[changes] - reach[changes - 1], 0))
-    opens = np.flatnonzero(np.diff(window, prepend=-1))
-    lead, tail = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    worked = window[opens]
-    lead[worked] = start[opens] - starts[worked]
-    tail[worked] = ends[worked] - reach[np.append(opens[1:], len(window))[: len(opens)] - 1]
-    idle = np.ones(count, dtype=bool)
-    idle[worked] = False
-    return {
-        "handoffs": pd.arrays.IntegerArray(np.bincount(window[changes], minlength=count).astype(np.int64), hidden),
-        "handoff_gap_ns": pd.arrays.IntegerArray(gaps, hidden),
-        "lead_ns": pd.arrays.IntegerArray(lead, hidden | idle),
-        "tail_ns": pd.arrays.IntegerArray(tail, hidden | idle),
-    }
-
-
-_UNITS = np.array(
-    [
-        {Layer.ANE: 0, Layer.ANE_REQUEST: 0, Layer.GPU: 1, Layer.GPU_REQUEST: 1, Layer.CPU: 2}.get(layer, -1)
-        for layer in Layer
-    ]
-)
-"""Number of the compute unit of each layer."""
-
-
-def _segments(rows: Rows, hidden: Mask, count: int) -> pd.arrays.IntegerArray:
-    """Distinct operations of each prediction on the Neural Engine; null where a row does not name its operation."""
-    ane = rows.layer == Layer.ANE
-    nameless = hidden.copy()
-    nameless[rows.window[ane & (rows.operation < 0)]] = True
-    keys = np.unique(np.stack((rows.window[ane], rows.model[ane], rows.operation[ane])), axis=1)
-    return pd.arrays.IntegerArray(np.bincount(keys[0], minlength=count).astype(np.int64), nameless)
-
-
-def _other_models(predictions: pd.DataFrame) -> IntArray:
-    """Time of each prediction in which at least one prediction of another model was running."""
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    # Within a prediction its own model runs all the time, so two models at once are it and another.
-    _, piece_starts, piece_ends = union_by_group(model_codes(predictions), starts, ends)
-    times, depth = depth_profile(piece_starts, piece_ends)
-    return integrate(times, (depth >= 2).astype(np.int64), starts, ends)

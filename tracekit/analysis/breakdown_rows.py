@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracekit.intervals import clip
+from tracekit.intervals import clip, depth_profile, integrate, union
 from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
     import pandas as pd
 
@@ -51,15 +53,46 @@ class Rows:
     """`Op<N>` of a hardware row; -1 where it names none."""
 
 
-def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, tuple[IntArray, IntArray]]:
-    """The rows that lie in exactly one of the predictions, and starts and ends of those that lie in several.
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Rows that ran for some prediction of the target, and it is not known which: shape (rows,) each."""
+
+    start_ns: IntArray
+    end_ns: IntArray
+    layer: IntArray
+    model: IntArray
+    """The model of the predictions in question, as a code of their column `model`; -1 where that is not known either,
+    or is none of theirs."""
+
+    def time(self, models: IntArray, starts_ns: IntArray, ends_ns: IntArray, layers: Sequence[int]) -> IntArray:
+        """Time in windows of these models that rows of these layers cover, which could belong there.
+
+        Shape (windows,). O((rows + windows) log n) for each model with rows of its own.
+        """
+        chosen = np.isin(self.layer, layers)
+        nameless = chosen & (self.model < 0)
+        result = self._covered(nameless, starts_ns, ends_ns)
+        for model in np.unique(self.model[chosen & ~nameless]):
+            own = np.flatnonzero(models == model)
+            result[own] = self._covered(nameless | (chosen & (self.model == model)), starts_ns[own], ends_ns[own])
+        return result
+
+    def _covered(self, chosen: Mask, starts_ns: IntArray, ends_ns: IntArray) -> IntArray:
+        if not chosen.any():
+            return np.zeros(len(starts_ns), np.int64)
+        profile = depth_profile(*union(self.start_ns[chosen], self.end_ns[chosen]))
+        return integrate(*profile, starts_ns, ends_ns)
+
+
+def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
+    """The rows that lie in exactly one of the predictions, and those of which that is not known.
 
     `predictions` are top-level rows of `Trace.activity`. O(n log n).
     """
     finder = _Finder(trace.activity, predictions)
     for frame in (trace.data, trace.compute, trace.other, trace.hardware):
         finder.add(frame, _layers(frame))
-    return finder.rows(), finder.ambiguous()
+    return finder.rows(), finder.shared()
 
 
 def _layers(frame: pd.DataFrame) -> IntArray:
@@ -93,32 +126,22 @@ _BY_DEVICE: dict[str, int] = {
 }
 
 
-def model_codes(frame: pd.DataFrame) -> IntArray:
-    """A number for the model of each row; -1 for rows that name none."""
-    return frame["model"].cat.codes.to_numpy().astype(np.int64)
-
-
-def _operations(frame: pd.DataFrame) -> IntArray:
-    """Operation of each row; -1 for rows that name none."""
-    if "operation" not in frame:
-        return np.full(len(frame), -1, np.int64)
-    return frame["operation"].fillna(-1).to_numpy(dtype=np.int64)
-
-
 class _Finder:
     """Collects rows of several frames by the prediction of the app that they lie in."""
 
     def __init__(self, activity: pd.DataFrame, predictions: pd.DataFrame) -> None:
         starts = predictions["start_ns"].to_numpy()
         self._low, self._high = starts, starts + predictions["duration_ns"].to_numpy()
+        self._models = predictions["model"].cat.categories
         place = np.full(len(activity) + 1, -1, np.int64)
         place[predictions.index.to_numpy()] = np.arange(len(predictions))
         owner = top_predictions(activity)
         self._place = np.append(place[owner], -1)
         """Place of the app's prediction for each row of the activity; -1 for none, and for label -1."""
-        self._lost = np.append((activity["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool)[owner], False)
+        self._several = np.append((activity["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool)[owner], False)
+        """Whether the stage that a row leads to lies in several predictions of its pipeline."""
         self._found: list[tuple[npt.NDArray[Any], ...]] = []
-        self._ambiguous: list[tuple[IntArray, IntArray]] = []
+        self._shared: list[tuple[npt.NDArray[Any], ...]] = []
 
     def add(self, frame: pd.DataFrame, layer: IntArray) -> None:
         """Take in the rows of one frame."""
@@ -126,9 +149,11 @@ class _Finder:
         window = self._place[linked]
         starts = frame["start_ns"].to_numpy()
         ends = starts + frame["duration_ns"].to_numpy()
-        several = (frame["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) | self._lost[linked]
-        shared = np.flatnonzero(several & (window < 0) & (layer >= 0))
-        self._ambiguous.append((starts[shared], ends[shared]))
+        possible = frame["attribution"].isin(_POSSIBLE).to_numpy(dtype=bool) & (linked < 0)
+        shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
+        outer = self._codes(frame["parent_model"])
+        called = np.where(outer >= 0, outer, self._codes(frame["model"]))
+        self._shared.append((starts[shared], ends[shared], layer[shared], called[shared]))
         inside = np.flatnonzero((window >= 0) & (layer >= 0))
         window = window[inside]
         starts, ends = clip(starts[inside], ends[inside], self._low[window], self._high[window])
@@ -141,16 +166,24 @@ class _Finder:
                 starts[has_length],
                 ends[has_length],
                 (frame["kind"] == Kind.GPU_PREPARE).to_numpy(dtype=bool)[inside],
-                model_codes(frame)[inside],
-                _operations(frame)[inside],
+                np.asarray(frame["model"].cat.codes, np.int64)[inside],
+                frame["operation"].fillna(-1).to_numpy(dtype=np.int64)[inside],
             )
         )
 
+    def _codes(self, models: pd.Series) -> IntArray:
+        """Models of rows as places among the models of the predictions; -1 for others and none."""
+        place = np.append(self._models.get_indexer(models.cat.categories), -1)
+        return place[models.cat.codes.to_numpy()]
+
     def rows(self) -> Rows:
-        """Rows of all frames."""
+        """Rows that lie in one prediction."""
         return Rows(*(np.concatenate(part) for part in zip(*self._found, strict=True)))
 
-    def ambiguous(self) -> tuple[IntArray, IntArray]:
-        """Starts and ends of the rows that lie in several predictions."""
-        starts, ends = zip(*self._ambiguous, strict=True)
-        return np.concatenate(starts), np.concatenate(ends)
+    def shared(self) -> Shared:
+        """Rows that could lie in several."""
+        return Shared(*(np.concatenate(part) for part in zip(*self._shared, strict=True)))
+
+
+_POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
+"""What is said of rows without a prediction that ran for some prediction of the target."""
