@@ -96,11 +96,14 @@ def _only_process(trace: Trace, process: str | int) -> Trace:
     unnamed = int(hardware["process"].isna().to_numpy().sum())
     if unnamed:
         notes.append(f"{unnamed} hardware rows name no process and are counted too")
-    if target is None:
+    if target is None and trace.inferred:
+        notes.append("predictions inferred from hardware are counted unless their rows name another process")
+    elif target is None:
         notes.append("Core ML rows name no process and are all counted")
     elif not is_target:
         notes.append("Core ML rows name no process; they belong to the target, so none is counted")
-    narrowed = _narrowed(replace(trace, context=context), keep, ("hardware",), "; ".join(notes) + ".")
+    by_process = ("hardware", "activity") if trace.inferred else ("hardware",)
+    narrowed = _narrowed(replace(trace, context=context), keep, by_process, "; ".join(notes) + ".")
     if target is not None and not is_target:
         narrowed = _narrowed(narrowed, _none, CORE_ML_FRAMES, "")
     return narrowed

@@ -1,0 +1,88 @@
+"""The rules of `tracekit.trace.attribution`, tried one row at a time."""
+
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.trace.build import build_trace
+
+
+def engine_label(model):
+    return f"{model}_main__Op0_AneInference Prediction"
+
+
+CORE_ML = st.lists(
+    st.tuples(
+        st.integers(0, 25),
+        st.integers(0, 15),
+        st.sampled_from(["Prediction", "Prediction", "Prediction", "Load", "CPU"]),
+        st.sampled_from(["a-1", "a-2", "b-1", "p-1"]),
+        st.sampled_from([None, None, "p-1"]),
+    ).map(lambda row: (*row, "top" if row[4] is None else "sub", None)),
+    min_size=1,
+    max_size=10,
+)
+ENGINE = st.lists(
+    st.tuples(
+        st.integers(0, 30),
+        st.integers(0, 12),
+        st.sampled_from(
+            [engine_label("a"), engine_label("b"), engine_label("p"), engine_label("x"), "Neural Engine Prediction"]
+        ),
+    ),
+    max_size=10,
+    unique=True,
+)
+
+
+def expected(activity, names, stages, row):
+    """The table of `tracekit.trace.attribution` for one Neural Engine row: (prediction, model, attribution)."""
+    start, end, model = row["start_ns"], row["start_ns"] + row["duration_ns"], row["model"]
+
+    def around(chosen):
+        calls = activity[(activity["kind"] == "prediction") & chosen]
+        return calls[(calls["start_ns"] <= start) & (calls["start_ns"] + calls["duration_ns"] >= end)]
+
+    if isinstance(model, str):
+        if model not in names:
+            return None, model, "foreign"
+        found = around(activity["model"] == model)
+        if found.empty:
+            pipelines = [pipe for stage, pipe in stages if stage == model != pipe]
+            found = around(activity["model"].isin(pipelines))
+        return (found.index[0] if len(found) == 1 else None), model, "label"
+    found = around(activity["model"].notna())
+    outermost = found[found["prediction"].isna()]
+    if len(outermost) != 1:
+        return None, None, "ambiguous" if len(outermost) else "unattributed"
+    (here,) = outermost.index
+    # The tiers below it: go on while there is exactly one, and it lies in the one above.
+    while True:
+        tier = [place for place in found.index if depth(activity, place) == depth(activity, here) + 1]
+        if len(tier) != 1 or activity.loc[tier[0], "prediction"] != here:
+            return here, activity.loc[here, "model"], "contained"
+        (here,) = tier
+
+
+def depth(activity, place):
+    count = 0
+    while pd.notna(activity.loc[place, "prediction"]) and count < 5:
+        place, count = activity.loc[place, "prediction"], count + 1
+    return count
+
+
+@given(CORE_ML, ENGINE)
+@settings(deadline=None, max_examples=50)
+def test_any_rows_are_linked_as_the_rules_say_row_by_row(make, core_ml, engine):
+    trace = build_trace(make.recording(make.coreml(*core_ml), make.engine(*engine)))
+    every = pd.concat([trace.activity, trace.data, trace.compute])
+    names = set(every["model"].dropna()) | set(every["parent_model"].dropna())
+    stages = set(every[["model", "parent_model"]].dropna().itertuples(index=False, name=None))
+    before = trace.hardware.assign(model=trace.hardware["model"].astype(object))
+    generic = before["label"].astype(object) == "Neural Engine Prediction"
+    before.loc[generic.to_numpy(dtype=bool), "model"] = None
+    for place, row in before.iterrows():
+        found = trace.hardware.loc[place]
+        prediction = None if pd.isna(found["prediction"]) else found["prediction"]
+        model = found["model"] if isinstance(found["model"], str) else None
+        assert (prediction, model, found["attribution"]) == expected(trace.activity, names, stages, row)
