@@ -277,3 +277,11 @@ def test_the_same_description_gives_the_same_bytes(tmp_path: Path) -> None:
         write_export(everything(), tmp_path / name)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path: Path, read_export: Callable[..., list]) -> None:
+    scenario = Scenario(Process("Camera", 412), duration_ns=2_000 * MS)
+    scenario.predict(Model("", None), 100 * MS, 5 * MS)
+    table = tables(tmp_path, scenario, read_export)["coreml-os-signpost"]
+    for column in ("model-name", "model-specific-track-model-name", "fully-qualified-model"):
+        assert table.texts(column) == [None]

@@ -84,7 +84,7 @@ def steady_app(
         if period_ns is None:
             app.pause(_amount(gap_ns, index) if gap_ns is not None else work // 100)
         else:
-            app.now_ns = max(app.now_ns, start + draws.around(_amount(period_ns, index), min(app.jitter, 8)))
+            app.now_ns = max(app.now_ns, start + draws.around(_amount(period_ns, index), min(app.work.jitter, 8)))
     return app
 
 

@@ -34,44 +34,14 @@ from tracekit.testing.rows import (
     StateRow,
 )
 from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.work import Stage, Step, Unit, Work, cpu, gpu, neural_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+
+__all__ = ["PLACES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
 
 _Timed = CoreMLRow | NeuralEngineRow | GpuRow | HangRow
-Unit = Literal["neural engine", "gpu", "cpu"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Work of a prediction on one compute unit."""
-
-    unit: Unit
-    compute_ns: int
-    """Median time of execution in ns, without waiting."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A model inside a pipeline."""
-
-    base: str
-    steps: tuple[Step, ...]
-
-
-def neural_engine(compute_ns: int) -> Step:
-    """Work on the Neural Engine."""
-    return Step("neural engine", compute_ns)
-
-
-def gpu(compute_ns: int) -> Step:
-    """Work on the GPU."""
-    return Step("gpu", compute_ns)
-
-
-def cpu(compute_ns: int) -> Step:
-    """Work on the CPU."""
-    return Step("cpu", compute_ns)
 
 
 @dataclass(slots=True)
@@ -81,20 +51,15 @@ class App:
     draws: Draws
     scenario: Scenario
     """Being filled; `finish` gives it its duration and what else the machine did."""
-    jitter: int
-    """Spread of durations in thousandths (see `Draws.around`); 0 makes them exact."""
+    work: Work
+    """How long things take, and until when each compute unit is busy."""
     noise: bool
     """Whether `finish` adds the work of other processes and duplicated rows."""
-    requests: bool
-    """Whether this version of the system leaves `Neural Engine Request` rows."""
-    generic_labels: bool = False
-    """Whether rows of the Neural Engine name no model."""
     now_ns: int = 200_000_000
     predictions: list[Prediction] = field(default_factory=list)
     """Calls of the app, in the order in which they were made."""
     models: list[Model] = field(default_factory=list)
     """Models that were loaded or called, in order of appearance."""
-    _free_at: dict[Unit, int] = field(default_factory=dict)
     _states: dict[str, list[tuple[int, str]]] = field(default_factory=lambda: {"thermal": [], "gpu_performance": []})
     _finished: bool = False
 
@@ -105,12 +70,12 @@ class App:
 
     def pause(self, duration_ns: int) -> None:
         """The app does something else."""
-        self.now_ns += self.draws.around(duration_ns, self.jitter)
+        self.now_ns += self.draws.around(duration_ns, self.work.jitter)
 
     def load(self, model: Model, duration_ns: int = 90_000_000, label: str = LOAD_CACHED, engine: bool = False) -> None:
         """Load a model and wait for it; `engine` adds the row that the Neural Engine shows for it."""
         self._known(model)
-        start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.jitter)
+        start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
         self.now_ns = self.scenario.load(model, start, length, label) + 60_000
         if engine:
             cold = label == LOAD_COLD
@@ -119,7 +84,9 @@ class App:
 
     def compile(self, model: Model, duration_ns: int) -> None:
         """Compile a model on the device and wait for it."""
-        self.now_ns = self.scenario.compile(model, on_clock(self.now_ns), self.draws.around(duration_ns, self.jitter))
+        self.now_ns = self.scenario.compile(
+            model, on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
+        )
 
     def predict(
         self,
@@ -138,13 +105,9 @@ class App:
         Steps wait for their compute unit to be free; the CPU always is.
         """
         self._known(model)
-        plan = _Plan(on_clock(self.now_ns))
-        self._handed_over(
-            plan, inputs, copy_ns, casts=any(isinstance(step, Step) and step.unit == "neural engine" for step in steps)
+        plan = self.work.plan(
+            on_clock(self.now_ns), steps, inputs=inputs, copy_ns=copy_ns, lead_ns=lead_ns, host_ns=host_ns
         )
-        self._computed(plan, steps, lead_ns)
-        plan.at += host_ns
-        self._handed_back(plan)
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)
         self.predictions.append(prediction)
@@ -159,7 +122,7 @@ class App:
 
     def free_at(self, unit: Unit) -> int:
         """When a compute unit has done what was asked of it so far, in ns."""
-        return self._free_at.get(unit, 0)
+        return self.work.free_at.get(unit, 0)
 
     def occupy(
         self,
@@ -182,7 +145,7 @@ class App:
         else:
             self.scenario.gpu_work(begin, duration_ns, process, channel)
         if blocks:
-            self._free_at[unit] = begin + duration_ns
+            self.work.free_at[unit] = begin + duration_ns
 
     def thermal(self, state: str) -> None:
         """From now on: `Nominal`, `Fair`, `Serious` or `Critical`. What was before is `Nominal`."""
@@ -212,73 +175,6 @@ class App:
         if model not in self.models:
             self.models.append(model)
 
-    def _handed_over(self, plan: _Plan, inputs: int, copy_ns: int, casts: bool) -> None:
-        """Checks and copies of inputs."""
-        around = self.draws.around
-        plan.event("Input Validation", around(7_500, 2 * self.jitter), before=3_000)
-        for _ in range(inputs):
-            plan.event("Input Copy", around(copy_ns, 2 * self.jitter), before=1_000)
-        if casts:
-            plan.event("Data Cast", around(2_000, 2 * self.jitter), before=1_000)
-
-    def _handed_back(self, plan: _Plan) -> None:
-        plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
-        plan.at = on_clock(plan.at + 2_500)
-
-    def _computed(self, plan: _Plan, steps: Sequence[Step | Stage], lead_ns: int) -> None:
-        """The steps one after the other, each on its unit."""
-        for number, step in enumerate(steps):
-            if isinstance(step, Stage):
-                self._stage(plan, step, lead_ns)
-            elif step.unit == "neural engine":
-                self._engine_step(plan, step, min(lead_ns, step.compute_ns // 12), operation=2 * number)
-            elif step.unit == "gpu":
-                self._gpu_step(plan, step, operation=2 * number)
-            else:
-                plan.event("CPU", self.draws.around(step.compute_ns, self.jitter), before=2_000)
-
-    def _stage(self, plan: _Plan, stage: Stage, lead_ns: int) -> None:
-        """A prediction of a stage, with rows of its own."""
-        plan.at = on_clock(plan.at + 3_000)
-        inner = _Plan(plan.start_ns + plan.at)
-        self._handed_over(inner, 1, 1_625, casts=False)
-        self._computed(inner, stage.steps, lead_ns)
-        self._handed_back(inner)
-        at = plan.at
-        plan.rows.append(lambda prediction: inner.fill(prediction.stage(stage.base, at, inner.at)))
-        plan.at += inner.at
-
-    def _engine_step(self, plan: _Plan, step: Step, lead_ns: int, operation: int) -> None:
-        """A request to the Neural Engine, which starts when it is free."""
-        asked = plan.at
-        length = self._queued(plan, "neural engine", step, self.draws.around(lead_ns, self.jitter))
-        at = plan.at - length
-        label = ENGINE_PREDICTION if self.generic_labels else None
-        plan.rows.append(lambda prediction: prediction.neural_engine(at, length, label, operation))
-        if self.requests:
-            plan.event_at("Neural Engine Request", asked, plan.at - asked)
-        plan.at += self.draws.around(min(110_000, step.compute_ns // 100), self.jitter)
-
-    def _gpu_step(self, plan: _Plan, step: Step, operation: int) -> None:
-        """A request to the GPU: its preparation overlaps it, and both together may exceed the prediction."""
-        plan.event("CPU", self.draws.around(28_000, self.jitter), before=2_000)
-        asked = plan.at
-        prepare = self.draws.around(step.compute_ns // 6, self.jitter)
-        length = self._queued(plan, "gpu", step, prepare // 2)
-        at, buffers = plan.at - length, self.draws.integer(1, 4)
-        plan.rows.append(lambda prediction: prediction.gpu(at, length, operation, buffers))
-        plan.event_at("Prepare GPU Request", asked, prepare)
-        plan.event_at("GPU Request", asked + prepare // 3, plan.at - asked - prepare // 3)
-        plan.at += self.draws.around(min(60_000, step.compute_ns // 100), self.jitter)
-
-    def _queued(self, plan: _Plan, unit: Unit, step: Step, lead_ns: int) -> int:
-        """Move the plan to the end of a step that waits for its unit; returns how long the unit works."""
-        begin = max(plan.start_ns + plan.at + lead_ns, self.free_at(unit))
-        length = self.draws.around(step.compute_ns, self.jitter)
-        self._free_at[unit] = begin + length
-        plan.at = begin + length - plan.start_ns
-        return length
-
     def _held(self, name: str, before: str) -> list[StateRow]:
         """Rows of a state over the whole recording, or none where none was told."""
         changes = self._states[name]
@@ -307,31 +203,6 @@ class App:
         rows = self.scenario.neural_engine
         if self.draws.chance(400):
             rows.extend([row for row in rows if self.draws.chance(25)])
-
-
-@dataclass(slots=True)
-class _Plan:
-    """A prediction whose length is not known yet."""
-
-    start_ns: int
-    at: int = 0
-    """Time since the start in ns."""
-    rows: list[Callable[[Prediction], None]] = field(default_factory=list)
-
-    def event(self, label: str, duration_ns: int, before: int) -> None:
-        """An event `before` ns from now; moves on to its end."""
-        self.at = on_clock(self.at + before)
-        self.event_at(label, self.at, duration_ns)
-        self.at += duration_ns
-
-    def event_at(self, label: str, at: int, duration_ns: int) -> None:
-        """An event at a time of its own."""
-        self.rows.append(lambda prediction: prediction.event(label, at, duration_ns))
-
-    def fill(self, prediction: Prediction) -> None:
-        """Add the rows to the prediction."""
-        for add in self.rows:
-            add(prediction)
 
 
 PLACES: tuple[tuple[str, Machine, Machine | None], ...] = (
@@ -378,7 +249,7 @@ def start_recording(
     scenario.end_reason = "Target app exited" if scenario.launched else "User pressed Stop"
     # Systems of 2026 leave no request row for the Neural Engine; what those before do differs.
     requests = not version.startswith("27") and draws.chance(500)
-    app = App(draws, scenario, jitter=jitter, noise=noise, requests=requests, generic_labels=generic_labels)
+    app = App(draws, scenario, Work(draws, jitter, requests, generic_labels), noise)
     if noise and draws.chance(400):
         app.thermal("Nominal")
     if noise and draws.chance(500):

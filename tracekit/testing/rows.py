@@ -50,7 +50,7 @@ class Model:
     """A model as the recording names it."""
 
     base: str
-    """Name of the compiled model without its ending."""
+    """Name of the compiled model without its ending. `Model("", None)` is one that the recording does not name."""
     instance: int | None = 1
     """Number after the name; None for a name without one."""
     parent: Model | None = None
@@ -72,8 +72,8 @@ class Model:
         return f"{self.base.replace('-', '_')}_main"
 
     def engine_label(self, operation: int = 0, verb: str = "Prediction") -> str:
-        """Label of a Neural Engine row that names the model; `verb` is `Prediction` or `Compile`."""
-        return f"{self.program}__Op{operation}_AneInference {verb}"
+        """Label of a Neural Engine row that names the model, if it has a name; `verb` is `Prediction` or `Compile`."""
+        return ENGINE_PREDICTION if not self.base else f"{self.program}__Op{operation}_AneInference {verb}"
 
 
 @dataclass(frozen=True, slots=True)

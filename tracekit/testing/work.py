@@ -1,0 +1,164 @@
+"""What one prediction does: which rows it leaves, and when its steps get the compute units that they ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from tracekit.testing.draws import Draws, on_clock
+from tracekit.testing.rows import ENGINE_PREDICTION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.testing.scenario import Prediction
+
+Unit = Literal["neural engine", "gpu", "cpu"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Work of a prediction on one compute unit."""
+
+    unit: Unit
+    compute_ns: int
+    """Median time of execution in ns, without waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A model inside a pipeline."""
+
+    base: str
+    steps: tuple[Step, ...]
+
+
+def neural_engine(compute_ns: int) -> Step:
+    """Work on the Neural Engine."""
+    return Step("neural engine", compute_ns)
+
+
+def gpu(compute_ns: int) -> Step:
+    """Work on the GPU."""
+    return Step("gpu", compute_ns)
+
+
+def cpu(compute_ns: int) -> Step:
+    """Work on the CPU."""
+    return Step("cpu", compute_ns)
+
+
+@dataclass(slots=True)
+class Plan:
+    """A prediction whose length is not known yet."""
+
+    start_ns: int
+    at: int = 0
+    """Time since the start in ns."""
+    rows: list[Callable[[Prediction], None]] = field(default_factory=list)
+
+    def event(self, label: str, duration_ns: int, before: int) -> None:
+        """An event `before` ns from now; moves on to its end."""
+        self.at = on_clock(self.at + before)
+        self.event_at(label, self.at, duration_ns)
+        self.at += duration_ns
+
+    def event_at(self, label: str, at: int, duration_ns: int) -> None:
+        """An event at a time of its own."""
+        self.rows.append(lambda prediction: prediction.event(label, at, duration_ns))
+
+    def fill(self, prediction: Prediction) -> None:
+        """Add the rows to the prediction."""
+        for add in self.rows:
+            add(prediction)
+
+
+@dataclass(slots=True)
+class Work:
+    """The compute units of the device, and how long things take on them."""
+
+    draws: Draws
+    jitter: int
+    """Spread of durations in thousandths (see `Draws.around`); 0 makes them exact."""
+    requests: bool
+    """Whether this version of the system leaves `Neural Engine Request` rows."""
+    generic_labels: bool
+    """Whether rows of the Neural Engine name no model."""
+    free_at: dict[Unit, int] = field(default_factory=dict)
+    """When a unit has done what was asked of it so far, in ns."""
+
+    def plan(
+        self, start_ns: int, steps: Sequence[Step | Stage], *, inputs: int, copy_ns: int, lead_ns: int, host_ns: int = 0
+    ) -> Plan:
+        """A prediction that starts at `start_ns`; see `App.predict`."""
+        plan = Plan(start_ns)
+        casts = any(isinstance(step, Step) and step.unit == "neural engine" for step in steps)
+        self._handed_over(plan, inputs, copy_ns, casts)
+        self._computed(plan, steps, lead_ns)
+        plan.at += host_ns
+        self._handed_back(plan)
+        return plan
+
+    def _handed_over(self, plan: Plan, inputs: int, copy_ns: int, casts: bool) -> None:
+        """Checks and copies of inputs."""
+        around = self.draws.around
+        plan.event("Input Validation", around(7_500, 2 * self.jitter), before=3_000)
+        for _ in range(inputs):
+            plan.event("Input Copy", around(copy_ns, 2 * self.jitter), before=1_000)
+        if casts:
+            plan.event("Data Cast", around(2_000, 2 * self.jitter), before=1_000)
+
+    def _handed_back(self, plan: Plan) -> None:
+        plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
+        plan.at = on_clock(plan.at + 2_500)
+
+    def _computed(self, plan: Plan, steps: Sequence[Step | Stage], lead_ns: int) -> None:
+        """The steps one after the other, each on its unit."""
+        for number, step in enumerate(steps):
+            if isinstance(step, Stage):
+                self._stage(plan, step, lead_ns)
+            elif step.unit == "neural engine":
+                self._engine_step(plan, step, min(lead_ns, step.compute_ns // 12), operation=2 * number)
+            elif step.unit == "gpu":
+                self._gpu_step(plan, step, operation=2 * number)
+            else:
+                plan.event("CPU", self.draws.around(step.compute_ns, self.jitter), before=2_000)
+
+    def _stage(self, plan: Plan, stage: Stage, lead_ns: int) -> None:
+        """A prediction of a stage, with rows of its own."""
+        plan.at = on_clock(plan.at + 3_000)
+        at = plan.at
+        inner = self.plan(plan.start_ns + at, stage.steps, inputs=1, copy_ns=1_625, lead_ns=lead_ns)
+        plan.rows.append(lambda prediction: inner.fill(prediction.stage(stage.base, at, inner.at)))
+        plan.at += inner.at
+
+    def _engine_step(self, plan: Plan, step: Step, lead_ns: int, operation: int) -> None:
+        """A request to the Neural Engine, which starts when it is free."""
+        asked = plan.at
+        length = self._queued(plan, "neural engine", step, self.draws.around(lead_ns, self.jitter))
+        at = plan.at - length
+        label = ENGINE_PREDICTION if self.generic_labels else None
+        plan.rows.append(lambda prediction: prediction.neural_engine(at, length, label, operation))
+        if self.requests:
+            plan.event_at("Neural Engine Request", asked, plan.at - asked)
+        plan.at += self.draws.around(min(110_000, step.compute_ns // 100), self.jitter)
+
+    def _gpu_step(self, plan: Plan, step: Step, operation: int) -> None:
+        """A request to the GPU: its preparation overlaps it, and both together may exceed the prediction."""
+        plan.event("CPU", self.draws.around(28_000, self.jitter), before=2_000)
+        asked = plan.at
+        prepare = self.draws.around(step.compute_ns // 6, self.jitter)
+        length = self._queued(plan, "gpu", step, prepare // 2)
+        at, buffers = plan.at - length, self.draws.integer(1, 4)
+        plan.rows.append(lambda prediction: prediction.gpu(at, length, operation, buffers))
+        plan.event_at("Prepare GPU Request", asked, prepare)
+        plan.event_at("GPU Request", asked + prepare // 3, plan.at - asked - prepare // 3)
+        plan.at += self.draws.around(min(60_000, step.compute_ns // 100), self.jitter)
+
+    def _queued(self, plan: Plan, unit: Unit, step: Step, lead_ns: int) -> int:
+        """Move the plan to the end of a step that waits for its unit; returns how long the unit works."""
+        begin = max(plan.start_ns + plan.at + lead_ns, self.free_at.get(unit, 0))
+        length = self.draws.around(step.compute_ns, self.jitter)
+        self.free_at[unit] = begin + length
+        plan.at = begin + length - plan.start_ns
+        return length
