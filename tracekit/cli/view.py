@@ -1,0 +1,79 @@
+"""`tracekit view RUN [OTHER]`: the lanes on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.reader import add_reader_arguments
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "path", metavar="PATH", help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either"
+    )
+    parser.add_argument("other", metavar="OTHER", nargs="?", help="a second recording to compare it with")
+    chosen = parser.add_argument_group("what to look at")
+    chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
+    chosen.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="only this model; shell patterns; repeatable"
+    )
+    chosen.add_argument("--process", metavar="NAME|PID", help="only rows of this process")
+    add_reader_arguments(chosen)
+
+
+def _run_number(text: str) -> int:
+    """Type of `--run`."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_run_number.__name__ = "run number"
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Open the terminal UI."""
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()):
+        raise UsageError(
+            "view needs a terminal for its input and output; 'tracekit analyze' prints the report without one"
+        )
+    from tracekit.cli.output import narrate
+    from tracekit.recording import Asking
+    from tracekit.tui.app import run as run_app
+    from tracekit.tui.opening import Request
+
+    paths = tuple(path for path in (arguments.path, arguments.other) if path is not None)
+    if "-" in paths:
+        raise UsageError("view cannot read a recording from standard input, which is the keyboard; give it a file")
+    # The screen belongs to the UI: nothing is said beside it while it runs.
+    asking = Asking(arguments.timeout, _nothing, _nothing)
+    failure = run_app(Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, asking))
+    if failure is None:
+        return ExitStatus.DONE
+    narrate(f"tracekit: {failure}")
+    return ExitStatus.UNUSABLE
+
+
+def _nothing(*_: object) -> None:
+    """Say nothing."""
+
+
+COMMAND = Command(
+    name="view",
+    summary="browse the lanes of a recording on the terminal",
+    description=(
+        "Browse the Activity, Data, Compute and hardware lanes of a recording on the terminal, with findings, events "
+        "and statistics; two recordings side by side. ? shows all keys."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,1 @@
+"""The terminal UI: `tracekit view`. Textual is imported here and nowhere else."""

@@ -1,0 +1,347 @@
+"""The app: owns the state, runs actions, and reads recordings in the background."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.app import App
+from textual.worker import get_current_worker
+
+from tracekit.errors import TracekitError
+from tracekit.tui import opening
+from tracekit.tui.action import Scope
+from tracekit.tui.actions import action_named, bindings
+from tracekit.tui.commands import views
+from tracekit.tui.commands.select import slow
+from tracekit.tui.screens.browse import WIDE, BrowseScreen
+from tracekit.tui.screens.opening import OpeningScreen
+from tracekit.tui.screens.trouble import TroubleScreen
+from tracekit.tui.state import EventRef, Grouping, Selection, State, first_state
+from tracekit.tui.theme import DARK, THEMES
+from tracekit.tui.timeline.lanes import timeline_lanes
+from tracekit.tui.timeline.painter import Lanes
+from tracekit.tui.timeline.viewport import Span, Viewport, revealing
+from tracekit.tui.timeline.widget import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from tracekit.recording import Progress
+    from tracekit.tui.messages import (
+        CursorMoved,
+        EventSelected,
+        FindingSelected,
+        LaneToggled,
+        PaneChosen,
+        PredictionSelected,
+        RangeSelected,
+        RedrawWanted,
+        ViewMoved,
+        ZoomWanted,
+    )
+    from tracekit.tui.opening import Request
+    from tracekit.tui.state import Session
+    from tracekit.tui.timeline.tracks import Events
+
+Result = TypeVar("Result")
+
+HINT = "Arrows move, w and s zoom, n walks through events, 1–6 switch the detail, tab goes on, ? shows all keys."
+"""The one line that a newcomer reads first."""
+
+
+class ViewApp(App[None], inherit_bindings=False):
+    """`tracekit view`."""
+
+    CSS_PATH = "view.tcss"
+    TITLE = "tracekit"
+    BINDINGS = bindings(Scope.APP)
+    ENABLE_COMMAND_PALETTE = False
+    """The palette is opened by an action of our table instead."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__()
+        self.request = request
+        self.failure: str | None = None
+        """Why nothing could be opened."""
+        self._state: State | None = None
+        self._lanes: dict[tuple[int, Grouping], Lanes] = {}
+        self._slow: tuple[Events, npt.NDArray[np.bool_]] | None = None
+        self._stepping = False
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DARK
+
+    # State
+
+    @property
+    def state(self) -> State:
+        """What is shown. Only after a recording was opened."""
+        if self._state is None:
+            raise RuntimeError("no recording is open yet")
+        return self._state
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a state."""
+        return self._state is not None
+
+    @property
+    def browse(self) -> BrowseScreen:
+        """The main screen."""
+        return next(screen for screen in self.screen_stack if isinstance(screen, BrowseScreen))
+
+    @property
+    def columns(self) -> int:
+        """Columns of time on screen."""
+        return self.browse.query(Timeline).first().painter.columns
+
+    def lanes(self) -> Lanes:
+        """Lanes of the active recording."""
+        return self._lanes[self.state.active, self.state.grouping]
+
+    def change(self, **fields: Any) -> None:
+        """Replace fields of the state, and show it. The only way in which it changes."""
+        self._state = replace(self.state, **fields)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Show the state to all widgets."""
+        if self._state is not None:
+            lanes = [self._lanes[at, self._state.grouping] for at in range(len(self._state.sessions))]
+            self.browse.show(self._state, lanes)
+
+    def go(self, view: Viewport, *, step: bool = True) -> None:
+        """Look at another part. Steps that follow one another count as one for going back."""
+        if view == self.state.view:
+            return
+        history = self.state.history if step and self._stepping else self.state.history.leaving(self.state.view)
+        self._stepping = step
+        self.change(view=view, history=history)
+
+    def select_event(self, ref: EventRef, *, reveal: bool = True) -> None:
+        """Select an event, put the cursor on its beginning, and show it."""
+        span = self.state.session.span(ref)
+        fields: dict[str, Any] = {"selection": Selection(event=ref), "cursor_ns": span.start_ns}
+        lane = self._lane_of(ref)
+        if lane is not None:
+            fields["lane"] = lane
+        self.change(**fields)
+        if reveal:
+            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+
+    def say(self, text: str) -> None:
+        """Put a sentence on the status line, until the next action."""
+        self.browse.say(text)
+
+    def _lane_of(self, ref: EventRef) -> str | None:
+        """The lane that shows a row; the current one where it does."""
+        holding = [
+            lane.id
+            for lane in self.lanes().lanes
+            if lane.events is not None and lane.events.frame == ref.frame and lane.events.place(ref.index) is not None
+        ]
+        return self.state.lane if self.state.lane in holding else next(iter(holding), None)
+
+    # Actions
+
+    def action_run(self, identity: str) -> None:
+        """Run an action of the table."""
+        action = action_named(identity)
+        if self.is_open:
+            self.browse.say("")
+        action.run(self)
+        if self.is_open and identity != "clear":
+            self.redraw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Before a recording is open, only what needs none can be done."""
+        if action != "run" or self.is_open:
+            return True
+        return action_named(str(parameters[0])).early
+
+    def regroup(self, grouping: Grouping) -> None:
+        """Lay the lanes out in another way; worked out in the background the first time."""
+        sessions = self.state.sessions
+        missing = [at for at in range(len(sessions)) if (at, grouping) not in self._lanes]
+
+        def work() -> dict[int, Lanes]:
+            return {
+                at: Lanes(timeline_lanes(sessions[at].trace, grouping), opening.evidence_rows(sessions[at]))
+                for at in missing
+            }
+
+        def show(found: dict[int, Lanes]) -> None:
+            for at, lanes in found.items():
+                self._lanes[at, grouping] = lanes
+            self._state = replace(self.state, grouping=grouping)
+            ids = [lane.id for lane in self.lanes().lanes]
+            self.change(lane=self.state.lane if self.state.lane in ids else ids[0])
+
+        self.in_background(work, show)
+
+    def slow_events(self, events: Events) -> npt.NDArray[np.bool_]:
+        """Which events of a lane are slow; kept for the last lane that was asked about."""
+        if self._slow is None or self._slow[0] is not events:
+            self._slow = (events, slow(events))
+        return self._slow[1]
+
+    def in_background(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+        """Do something long in a thread, then show what came of it."""
+
+        def run() -> None:
+            result = work()
+            if not get_current_worker().is_cancelled:
+                self.call_from_thread(then, result)
+
+        self.run_worker(run, thread=True)
+
+    def leave(self) -> None:
+        """End; a read that is under way is given up."""
+        self.workers.cancel_all()
+        self.exit()
+
+    # Opening
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.push_screen(OpeningScreen(" and ".join(self.request.paths)))
+        self.run_worker(self._open, thread=True, exit_on_error=False)
+
+    def _open(self) -> None:
+        """Read, show, judge, show again. In a thread."""
+        worker = get_current_worker()
+
+        def go_on() -> None:
+            if worker.is_cancelled:
+                raise opening.Cancelled
+
+        def progress(done: Progress) -> None:
+            go_on()
+            self.call_from_thread(self._tell, done)
+
+        try:
+            sessions = tuple(opening.read(self.request, path, progress) for path in self.request.paths)
+            lanes = [Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions]
+            go_on()
+            self.call_from_thread(self._opened, sessions, lanes)
+            for at, session in enumerate(sessions):
+                judged = opening.judged(session)
+                evidence = opening.evidence_rows(judged)
+                go_on()
+                self.call_from_thread(self._judged, at, judged, evidence)
+        except opening.Cancelled:
+            return
+        except TracekitError as error:
+            self.call_from_thread(self._failed, str(error))
+        except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
+            self.call_from_thread(self._failed, f"Internal error ({type(error).__name__}: {error}); please report it.")
+
+    def _tell(self, progress: Progress) -> None:
+        screen = self.screen
+        if isinstance(screen, OpeningScreen):
+            screen.tell(progress)
+
+    def _opened(self, sessions: tuple[Session, ...], lanes: list[Lanes]) -> None:
+        self._lanes = {(at, Grouping.LANES): of_session for at, of_session in enumerate(lanes)}
+        self._state = replace(first_state(sessions), inspector=self.size.width >= WIDE, lane=_first_lane(lanes[0]))
+        screen = BrowseScreen(len(sessions), letters=self.no_color)
+        self.switch_screen(screen)
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.browse.focus_timeline()
+        self.say(HINT)
+        self.redraw()
+
+    def _judged(self, at: int, session: Session, evidence: dict[str, frozenset[int]]) -> None:
+        sessions = (*self.state.sessions[:at], session, *self.state.sessions[at + 1 :])
+        self._lanes = {
+            key: Lanes(lanes.lanes, evidence) if key[0] == at else lanes for key, lanes in self._lanes.items()
+        }
+        self.change(sessions=sessions)
+
+    def _failed(self, sentence: str) -> None:
+        self.failure = sentence
+        self._state = None
+        self.switch_screen(TroubleScreen(sentence))
+
+    # What widgets tell
+
+    def on_view_moved(self, message: ViewMoved) -> None:
+        """Look elsewhere."""
+        self.go(message.view, step=message.step)
+
+    def on_cursor_moved(self, message: CursorMoved) -> None:
+        """Put the cursor somewhere."""
+        self.change(cursor_ns=message.time_ns, lane=message.lane, active=message.session)
+
+    def on_event_selected(self, message: EventSelected) -> None:
+        """Select an event."""
+        self.select_event(message.ref, reveal=message.reveal)
+
+    def on_prediction_selected(self, message: PredictionSelected) -> None:
+        """Select a prediction as a whole."""
+        ref = EventRef("activity", message.index)
+        self.select_event(ref)
+        self.change(selection=Selection(event=ref, prediction=message.index))
+
+    def on_finding_selected(self, message: FindingSelected) -> None:
+        """Select a finding; with an interval of its evidence, the event that it was made from."""
+        check = self.state.session.check(message.ref)
+        evidence = message.ref.evidence
+        if check is None or evidence is None:
+            self.change(selection=Selection(finding=message.ref))
+            return
+        entry = check.evidence[evidence]
+        event = self.state.session.locate(entry)
+        if event is not None:
+            self.select_event(event)
+        else:
+            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
+            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+        self.change(selection=Selection(event=event, finding=message.ref))
+
+    def on_range_selected(self, message: RangeSelected) -> None:
+        """Take over a range."""
+        self.change(range=message.span, mark=None)
+
+    def on_lane_toggled(self, message: LaneToggled) -> None:
+        """Show all rows of a lane, or no longer."""
+        self.change(expanded=self.state.expanded ^ {message.lane})
+
+    def on_pane_chosen(self, message: PaneChosen) -> None:
+        """Show another pane."""
+        self.change(pane=message.pane)
+        self.browse.focus_pane()
+
+    def on_redraw_wanted(self, message: RedrawWanted) -> None:
+        """Show the same state again."""
+        del message
+        self.redraw()
+
+    def on_zoom_wanted(self, message: ZoomWanted) -> None:
+        """Zoom to the selection."""
+        del message
+        views.fit_selection(self)
+
+    def watch_theme(self, theme: str) -> None:
+        """Draw in other colours."""
+        del theme
+        if self.is_open:
+            self.redraw()
+
+
+def _first_lane(lanes: Lanes) -> str:
+    """The first lane with something in it."""
+    return next((lane.id for lane in lanes.lanes if lane.events is not None), lanes.lanes[0].id)
+
+
+def run(request: Request) -> str | None:
+    """Run until the user leaves. Why nothing could be opened; None where it could."""
+    app = ViewApp(request)
+    app.run()
+    return app.failure

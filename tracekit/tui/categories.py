@@ -1,0 +1,115 @@
+"""What the colours on the lanes mean. Every category has a letter too, for terminals without colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, auto
+
+from tracekit.trace.events import Device, Kind
+
+
+class Category(IntEnum):
+    """What is told apart at a glance. Values are codes in arrays."""
+
+    OTHER = 0
+    LOAD = auto()
+    LOAD_CACHED = auto()
+    COMPILE = auto()
+    PREDICTION = auto()
+    VALIDATION = auto()
+    INPUT_COPY = auto()
+    CAST = auto()
+    OUTPUT = auto()
+    ANE_COPY = auto()
+    CPU = auto()
+    GPU = auto()
+    ANE = auto()
+    MPS = auto()
+    APP = auto()
+    FOREIGN = auto()
+    GOOD = auto()
+    FAIR = auto()
+    SERIOUS = auto()
+    CRITICAL = auto()
+    LOW = auto()
+    MEDIUM = auto()
+    HIGH = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A category in words and in one letter."""
+
+    letter: str
+    title: str
+
+
+LOOKS: dict[Category, Look] = {
+    Category.OTHER: Look("o", "other event"),
+    Category.LOAD: Look("L", "load"),
+    Category.LOAD_CACHED: Look("l", "load (cached)"),
+    Category.COMPILE: Look("K", "compilation"),
+    Category.PREDICTION: Look("P", "prediction"),
+    Category.VALIDATION: Look("v", "input validation"),
+    Category.INPUT_COPY: Look("i", "input copy"),
+    Category.CAST: Look("c", "data cast"),
+    Category.OUTPUT: Look("t", "output transformation"),
+    Category.ANE_COPY: Look("n", "Neural Engine data copy"),
+    Category.CPU: Look("C", "CPU"),
+    Category.GPU: Look("G", "GPU"),
+    Category.ANE: Look("N", "Neural Engine"),
+    Category.MPS: Look("M", "MPS graph"),
+    Category.APP: Look("a", "work that names no model"),
+    Category.FOREIGN: Look("x", "other processes"),
+    Category.GOOD: Look("-", "nominal"),
+    Category.FAIR: Look("f", "fair"),
+    Category.SERIOUS: Look("S", "serious"),
+    Category.CRITICAL: Look("!", "critical"),
+    Category.LOW: Look("_", "minimum"),
+    Category.MEDIUM: Look("=", "medium"),
+    Category.HIGH: Look("^", "maximum"),
+}
+
+OF_KIND: dict[Kind, Category] = {
+    Kind.LOAD: Category.LOAD,
+    Kind.LOAD_CACHED: Category.LOAD_CACHED,
+    Kind.LOAD_UNCACHED: Category.LOAD,
+    Kind.COMPILE: Category.COMPILE,
+    Kind.PREDICTION: Category.PREDICTION,
+    Kind.INPUT_VALIDATION: Category.VALIDATION,
+    Kind.INPUT_COPY: Category.INPUT_COPY,
+    Kind.DATA_CAST: Category.CAST,
+    Kind.OUTPUT_TRANSFORMATION: Category.OUTPUT,
+    Kind.ANE_DATA_COPY: Category.ANE_COPY,
+    Kind.CPU_COMPUTE: Category.CPU,
+    Kind.GPU_PREPARE: Category.CPU,
+    Kind.GPU_REQUEST: Category.GPU,
+    Kind.ANE_REQUEST: Category.ANE,
+    Kind.ANE_EXEC: Category.ANE,
+    Kind.ANE_LOAD: Category.LOAD,
+    Kind.ANE_COMPILE: Category.COMPILE,
+    Kind.GPU_EXEC: Category.GPU,
+    Kind.MPS_DISPATCH: Category.MPS,
+    Kind.OTHER: Category.OTHER,
+}
+"""Preparing a GPU request is work of the CPU, whatever device the event is filed under."""
+
+OF_DEVICE: dict[Device, Category] = {
+    Device.CPU: Category.CPU,
+    Device.GPU: Category.GPU,
+    Device.ANE: Category.ANE,
+}
+
+OF_STATE: dict[str, Category] = {
+    "nominal": Category.GOOD,
+    "fair": Category.FAIR,
+    "serious": Category.SERIOUS,
+    "critical": Category.CRITICAL,
+    "minimum": Category.LOW,
+    "medium": Category.MEDIUM,
+    "maximum": Category.HIGH,
+    "hang": Category.SERIOUS,
+    "severe hang": Category.CRITICAL,
+    "microhang": Category.FAIR,
+}
+"""Categories of the states on the strips, by folded text."""

@@ -1,0 +1,171 @@
+"""Choosing events and ranges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.tui.action import Action, Group, Scope
+from tracekit.tui.state import NOTHING, EventRef
+from tracekit.tui.timeline.tracks import nearest, step
+from tracekit.tui.timeline.viewport import span_between
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.tui.app import ViewApp
+    from tracekit.tui.timeline.tracks import Events
+
+SLOW_QUANTILE = 0.95
+"""Events longer than this share of their label in the lane are slow."""
+
+
+def next_event(app: ViewApp) -> None:
+    """Select the next event of the lane."""
+    _walk(app, forward=True)
+
+
+def previous_event(app: ViewApp) -> None:
+    """Select the previous event of the lane."""
+    _walk(app, forward=False)
+
+
+def next_slow(app: ViewApp) -> None:
+    """Select the next event that is slow for its label."""
+    _walk(app, forward=True, slow=True)
+
+
+def previous_slow(app: ViewApp) -> None:
+    """Select the previous event that is slow for its label."""
+    _walk(app, forward=False, slow=True)
+
+
+def select_here(app: ViewApp) -> None:
+    """Select the event at the cursor, the innermost one; failing that, the nearest."""
+    events = _events(app)
+    place = nearest(events, app.state.cursor_ns) if events is not None else None
+    if events is not None and place is not None:
+        app.select_event(EventRef(events.frame, int(events.index[place])))
+
+
+def mark(app: ViewApp) -> None:
+    """Set one end of a range at the selected event, or at the cursor; the second time, the other end.
+
+    The range runs from the outer edge of one event to the outer edge of the other.
+    """
+    state = app.state
+    span = state.session.span(state.selection.event) if state.selection.event is not None else None
+    here = span or span_between(state.cursor_ns, state.cursor_ns)
+    if state.mark is None:
+        app.change(mark=here, range=None)
+        app.say("Range begins here. Go to its other end and press v again; escape drops it.")
+        return
+    low, high = min(state.mark.start_ns, here.start_ns), max(state.mark.end_ns, here.end_ns)
+    app.change(mark=None, range=span_between(low, high))
+
+
+def range_of_event(app: ViewApp) -> None:
+    """Make the selected event the range."""
+    event = app.state.selection.event
+    if event is None:
+        app.say("No event is selected: choose one with n, enter or a click.")
+        return
+    app.change(range=app.state.session.span(event), mark=None)
+
+
+def clear(app: ViewApp) -> None:
+    """Drop the mark, else the range, else the selection."""
+    if app.state.mark is not None:
+        app.change(mark=None)
+    elif app.state.range is not None:
+        app.change(range=None)
+    else:
+        app.change(selection=NOTHING)
+
+
+def slow(events: Events) -> npt.NDArray[np.bool_]:
+    """Which events last longer than `SLOW_QUANTILE` of those with their label in the lane: shape (n,). O(n log n)."""
+    durations = events.ends - events.starts
+    found = np.zeros(len(events), np.bool_)
+    order = np.argsort(events.labels, kind="stable")
+    for places in np.split(order, np.flatnonzero(np.diff(events.labels[order])) + 1):
+        found[places] = durations[places] > np.quantile(durations[places], SLOW_QUANTILE)
+    return found
+
+
+def _walk(app: ViewApp, *, forward: bool, slow: bool = False) -> None:
+    events = _events(app)
+    if events is None:
+        app.say("This lane has no events. Choose another with the arrow keys, up and down.")
+        return
+    chosen = app.slow_events(events) if slow else None
+    selected = app.state.selection.event
+    place = events.place(selected.index) if selected is not None and selected.frame == events.frame else None
+    if place is None:
+        # As if the cursor stood just before the first event that begins at it or later.
+        begun = int(np.searchsorted(events.starts, app.state.cursor_ns))
+        place = begun - 1 if forward else begun
+    found = step(events, place, forward, chosen)
+    if found is None:
+        app.say(f"No {'slow ' if slow else ''}event {'after' if forward else 'before'} this one in the lane.")
+        return
+    app.select_event(EventRef(events.frame, int(events.index[found])))
+
+
+def _events(app: ViewApp) -> Events | None:
+    lane = next((lane for lane in app.lanes().lanes if lane.id == app.state.lane), None)
+    return lane.events if lane is not None else None
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "next_event", ("n",), "Next event", Group.SELECT, "Select the next event of the lane.", next_event, footer=True
+    ),
+    Action(
+        "previous_event",
+        ("N", "p"),
+        "Previous event",
+        Group.SELECT,
+        "Select the previous event of the lane.",
+        previous_event,
+    ),
+    Action(
+        "next_slow",
+        ("e",),
+        "Next slow event",
+        Group.SELECT,
+        "Select the next event that takes longer than 95 % of its kind in the lane.",
+        next_slow,
+    ),
+    Action(
+        "previous_slow",
+        ("E",),
+        "Previous slow event",
+        Group.SELECT,
+        "Select the previous event that takes longer than 95 % of its kind in the lane.",
+        previous_slow,
+    ),
+    Action(
+        "select_here",
+        ("enter",),
+        "Select",
+        Group.SELECT,
+        "Select the event under the cursor.",
+        select_here,
+        Scope.TIMELINE,
+    ),
+    Action(
+        "mark",
+        ("v",),
+        "Mark range",
+        Group.SELECT,
+        "Mark the beginning of a range at the selected event; the second time, its end.",
+        mark,
+        footer=True,
+    ),
+    Action(
+        "range_of_event", ("V",), "Range of event", Group.SELECT, "Make the selected event the range.", range_of_event
+    ),
+    Action("clear", ("escape",), "Clear", Group.SELECT, "Drop the mark, then the range, then the selection.", clear),
+)

@@ -1,0 +1,1 @@
+"""The panes of the detail area: `pane` says what one is, `rowlist` draws any number of rows, `registry` lists them."""

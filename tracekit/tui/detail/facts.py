@@ -1,0 +1,85 @@
+"""What the recording is, and what can be concluded from each of its instruments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, visible
+from tracekit.tui.detail.pane import DetailPane
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from tracekit.report.model import RecordingInfo, Report
+    from tracekit.tui.state import State
+
+
+def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
+    """Facts of a recording as name and value."""
+    runs = f"{info.run} of {', '.join(map(str, info.runs))}" if len(info.runs) > 1 else str(info.run)
+    process = f"{info.target} (pid {info.target_pid})" if info.target and info.target_pid is not None else info.target
+    yield from (
+        ("recording", info.source),
+        ("form", info.form),
+        ("run", runs),
+        ("target", process or ABSENT),
+        ("device", info.device_model or ABSENT),
+        ("system", " ".join(part for part in (info.platform, info.os_version) if part) or ABSENT),
+        ("template", info.template or ABSENT),
+        ("Instruments", info.instruments_version or ABSENT),
+        ("started", info.start_date or ABSENT),
+        ("duration", duration(info.duration_ns)),
+        ("ended because", info.end_reason or ABSENT),
+    )
+
+
+def facts_text(report: Report) -> Text:
+    """The pane's text."""
+    text = Text()
+    text.append(f"{visible(report.summary.verdict)}\n\n", "bold")
+    for name, value in facts(report.recording):
+        text.append(f"{name:<16}", "dim")
+        text.append(f"{visible(value)}\n")
+    for note in report.recording.notes:
+        text.append(f"\n{visible(note)}\n")
+    text.append("\nWhat can be concluded\n", "bold")
+    for entry in report.coverage:
+        text.append(f"\n{entry.instrument}: {STATE_WORDS[entry.state]}\n", "bold")
+        text.append(f"{visible(entry.conclusion)}\n")
+        if entry.advice:
+            text.append(f"→ {visible(entry.advice)}\n")
+    return text
+
+
+class FactsPane(DetailPane):
+    """Facts and coverage."""
+
+    PANE = "facts"
+    TITLE = "Recording"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._report: Report | None = None
+
+    def compose(self) -> ComposeResult:
+        """Text that scrolls."""
+        with VerticalScroll(can_focus=True):
+            yield Static("The detectors are at work.")
+
+    def focus_target(self) -> Widget:
+        """The text."""
+        return self.query_one(VerticalScroll)
+
+    def show(self, state: State) -> None:
+        """Write the facts of the active recording."""
+        report = state.session.report
+        if report is not None and report is not self._report:
+            self._report = report
+            self.query_one(Static).update(facts_text(report))

@@ -1,0 +1,148 @@
+"""Findings and all other checks, each finding followed by its evidence when it is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.report.formatting import ABSENT, duration, moment
+from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.detail.rowlist import Cell, Column, NoRows, RowList
+from tracekit.tui.messages import FindingSelected, ZoomWanted
+from tracekit.tui.state import FindingRef
+from tracekit.units import format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+    from tracekit.report.model import Check, Report
+    from tracekit.tui.state import State
+    from tracekit.tui.theme import Palette
+
+SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
+"""Severities apart from colour."""
+OUTCOMES = {
+    "finding": "finding",
+    "passed": "passed",
+    "not_applicable": "does not apply",
+    "insufficient_data": "not judged",
+    "error": "failed",
+}
+
+_COLUMNS = (
+    Column("", 2),
+    Column("outcome", 14),
+    Column("check", 24, drop=2),
+    Column("model", 16, drop=1),
+    Column("time", 10, right=True),
+    Column("share", 6, right=True, drop=3),
+    Column("what was seen", 0),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckRows:
+    """Checks of a report, and below the open one its evidence."""
+
+    report: Report
+    open: int | None
+    """Place of the check whose evidence is listed."""
+    refs: tuple[FindingRef, ...]
+    sorted_by = None
+    empty = "No check was made."
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Columns."""
+        return _COLUMNS
+
+    def __len__(self) -> int:
+        return len(self.refs)
+
+    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+        """A check, or an interval of evidence."""
+        ref = self.refs[row]
+        check = self.report.checks[ref.check]
+        if ref.evidence is not None:
+            entry = check.evidence[ref.evidence]
+            where = f"{entry.label} · {entry.model}" if entry.model else entry.label
+            length = duration(entry.end_ns - entry.start_ns)
+            at = f"at {moment(entry.start_ns)}  {where}"
+            dim = palette.dim
+            number = f"{ref.evidence + 1} of {len(check.evidence)}"
+            return [Cell(""), Cell(number, dim), Cell(""), Cell(""), Cell(length), Cell(""), Cell(at, dim)]
+        return [
+            Cell(SIGNS.get(check.severity or "", ""), palette.accent, bold=True),
+            Cell(check.severity or OUTCOMES[check.outcome], *_look(check, palette)),
+            Cell(check.id),
+            Cell(check.model or ABSENT),
+            Cell(duration(check.cost.ns) if check.cost else ABSENT),
+            Cell(format_share(check.cost.share) if check.cost else ABSENT),
+            Cell(check.summary),
+        ]
+
+
+def check_rows(report: Report, opened: int | None) -> CheckRows:
+    """Rows for a report, with the evidence of one check listed below it."""
+    refs: list[FindingRef] = []
+    for number, check in enumerate(report.checks):
+        refs.append(FindingRef(number))
+        if number == opened:
+            refs.extend(FindingRef(number, entry) for entry in range(len(check.evidence)))
+    return CheckRows(report, opened, tuple(refs))
+
+
+def _look(check: Check, palette: Palette) -> tuple[str, bool]:
+    if check.outcome == "finding":
+        return palette.accent, True
+    return (palette.accent if check.outcome == "error" else palette.dim), False
+
+
+class FindingsPane(DetailPane):
+    """Findings first, then what could not be judged, then the rest."""
+
+    PANE = "findings"
+    TITLE = "Findings"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: CheckRows | None = None
+
+    def compose(self) -> ComposeResult:
+        """One list."""
+        yield RowList()
+
+    def focus_target(self) -> RowList:
+        """The list."""
+        return self.query_one(RowList)
+
+    def show(self, state: State) -> None:
+        """List the checks; the selected one is open."""
+        report = state.session.report
+        chosen = state.selection.finding
+        if report is None:
+            self.query_one(RowList).show(NoRows(_COLUMNS, "The detectors are at work; findings appear here."))
+            return
+        opened = chosen.check if chosen is not None else None
+        if self._rows is None or self._rows.report is not report or self._rows.open != opened:
+            self._rows = check_rows(report, opened)
+        cursor = self._rows.refs.index(chosen) if chosen is not None else None
+        self.query_one(RowList).show(self._rows, cursor)
+
+    def badge(self, state: State) -> str:
+        """Number of findings."""
+        report = state.session.report
+        return str(report.summary.findings) if report is not None else "…"
+
+    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
+        """Look at a check, or at an interval of its evidence."""
+        message.stop()
+        if self._rows is not None:
+            self.post_message(FindingSelected(self._rows.refs[message.row]))
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """Zoom to it."""
+        message.stop()
+        self.post_message(ZoomWanted())

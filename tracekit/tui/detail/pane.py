@@ -1,0 +1,44 @@
+"""What a pane of the detail area is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.containers import Vertical
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from tracekit.tui.state import State
+
+
+class DetailPane(Vertical):
+    """One way of looking at the recording below the timeline.
+
+    A pane draws what `show` gives it and keeps nothing that another part of the screen would have to know. What the
+    user chooses in it goes out as a message of `tracekit.tui.messages`; the app changes the state and shows it again.
+    """
+
+    PANE: ClassVar[str]
+    """Id: value of `State.pane`, and of the action `pane_<id>`."""
+    TITLE: ClassVar[str]
+    """On its tab."""
+
+    def __init__(self) -> None:
+        super().__init__(id=f"pane-{self.PANE}")
+
+    def show(self, state: State) -> None:
+        """Draw a state. Called when the state changed and this pane is the one on screen, and when it comes on screen.
+
+        It must be cheap where nothing changed that the pane shows: compare by identity what it was made from.
+        """
+        raise NotImplementedError
+
+    def focus_target(self) -> Widget | None:
+        """The widget that takes the keys when the pane is chosen; None for none."""
+        return None
+
+    def badge(self, state: State) -> str:
+        """A few characters behind the title, for example a count."""
+        del state
+        return ""

@@ -1,0 +1,14 @@
+"""The panes, in the order of their tabs. Adding one is one file, one line here and one action."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.tui.detail.events import EventsPane
+from tracekit.tui.detail.facts import FactsPane
+from tracekit.tui.detail.findings import FindingsPane
+
+if TYPE_CHECKING:
+    from tracekit.tui.detail.pane import DetailPane
+
+PANES: tuple[type[DetailPane], ...] = (FindingsPane, EventsPane, FactsPane)

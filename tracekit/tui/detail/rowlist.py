@@ -1,0 +1,275 @@
+"""A list of any number of rows. Only the rows on screen are ever made into text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from tracekit.report.formatting import shorten, visible
+from tracekit.tui.action import Scope
+from tracekit.tui.actions import bindings
+from tracekit.tui.theme import PALETTES, style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+    from textual import events
+
+    from tracekit.tui.theme import Palette
+
+GAP = 2
+"""Blank cells between columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a list."""
+
+    title: str
+    width: int
+    """Cells; 0 for the one column that takes what is left."""
+    right: bool = False
+    """Whether its values are numbers, which stand at the right."""
+    drop: int = 0
+    """The higher, the sooner it goes where there is little room; 0: never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Text with a colour of its own."""
+
+    text: str
+    color: str | None = None
+    bold: bool = False
+
+
+class Rows(Protocol):
+    """What a list shows. Made anew, as a value, when what it shows changes."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Columns from left to right."""
+        ...
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        ...
+
+    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+        """The cells of a row, one for each column."""
+        ...
+
+    @property
+    def sorted_by(self) -> tuple[int, bool] | None:
+        """Column that the rows are sorted by, and whether largest first; None where that cannot be chosen."""
+        ...
+
+    @property
+    def empty(self) -> str:
+        """What to say where there are no rows."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class NoRows:
+    """Nothing to list, and why."""
+
+    columns: Sequence[Column]
+    empty: str
+    sorted_by: tuple[int, bool] | None = None
+
+    def __len__(self) -> int:
+        return 0
+
+    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+        """There are none."""
+        del palette
+        raise IndexError(row)
+
+
+class RowList(ScrollView, can_focus=True):
+    """A list with a header and a cursor."""
+
+    BINDINGS = bindings(Scope.LIST)
+    ALLOW_SELECT = False
+
+    class Highlighted(Message):
+        """The cursor came to a row, by key or click."""
+
+        def __init__(self, rows: RowList, row: int) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+    class Opened(Message):
+        """A row was chosen with enter or two clicks."""
+
+        def __init__(self, rows: RowList, row: int) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+    class HeaderClicked(Message):
+        """The title of a column was clicked."""
+
+        def __init__(self, rows: RowList, column: int) -> None:
+            super().__init__()
+            self.rows = rows
+            self.column = column
+
+    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._rows: Rows | None = None
+        self.cursor = 0
+
+    def show(self, rows: Rows, cursor: int | None = None) -> None:
+        """Show other rows, or the same with the cursor elsewhere. Posts no message."""
+        changed = rows is not self._rows
+        self._rows = rows
+        if cursor is not None or changed:
+            self.cursor = min(max(self.cursor if cursor is None else cursor, 0), max(len(rows) - 1, 0))
+            self.call_after_refresh(self._follow)
+        self.virtual_size = Size(self.size.width, len(rows) + 1)
+        self.refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the width."""
+        if self._rows is not None:
+            self.virtual_size = Size(event.size.width, len(self._rows) + 1)
+
+    def move(self, step: int) -> None:
+        """Move the cursor by some rows and tell."""
+        self.go(self.cursor + step)
+
+    def go(self, row: int) -> None:
+        """Put the cursor on a row, or the nearest there is, and tell."""
+        if self._rows is None or not len(self._rows):
+            return
+        self.cursor = min(max(row, 0), len(self._rows) - 1)
+        self._follow()
+        self.refresh()
+        self.post_message(self.Highlighted(self, self.cursor))
+
+    def open(self) -> None:
+        """Tell that the row with the cursor was chosen."""
+        if self._rows is not None and len(self._rows):
+            self.post_message(self.Opened(self, self.cursor))
+
+    @property
+    def page(self) -> int:
+        """Rows on screen."""
+        return max(self.size.height - 1, 1)
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self._rows) if self._rows is not None else 0
+
+    def _follow(self) -> None:
+        """Scroll as far as needed to show the cursor."""
+        top = int(self.scroll_offset.y)
+        wanted = min(max(top, self.cursor + 1 - self.page), self.cursor)
+        if wanted != top:
+            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose a row, or a column to sort by."""
+        if self._rows is None:
+            return
+        if event.y == 0:
+            column = self._column_at(event.x)
+            if column is not None:
+                self.post_message(self.HeaderClicked(self, column))
+            return
+        row = int(self.scroll_offset.y) + event.y - 1
+        if row < len(self._rows):
+            self.go(row)
+            if event.chain == 2:
+                self.open()
+
+    def render_line(self, y: int) -> Strip:
+        """One line, for Textual."""
+        width = self.scrollable_content_region.width or self.size.width
+        palette = PALETTES[self.app.current_theme.dark]
+        rows = self._rows
+        if rows is None:
+            return Strip.blank(width)
+        widths = fitted(rows.columns, width)
+        if y == 0:
+            return Strip(self._header(rows, widths, width, palette), width)
+        row = int(self.scroll_offset.y) + y - 1
+        if not len(rows) and y == 1:
+            text = set_cell_size(f" {shorten(rows.empty, width - 1)}", width)
+            return Strip([Segment(text, style(palette.dim, palette.background))], width)
+        if row >= len(rows):
+            return Strip.blank(width, style(None, palette.background))
+        return Strip(self._line(rows, row, widths, width, palette), width)
+
+    def _header(self, rows: Rows, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
+        sort = rows.sorted_by
+        parts = []
+        for number, (column, room) in enumerate(zip(rows.columns, widths, strict=True)):
+            if room:
+                sign = "" if sort is None or sort[0] != number else "▾" if sort[1] else "▴"
+                parts.append(_fit(f"{column.title}{sign}", room, right=column.right))
+        return [Segment(set_cell_size(" " + (" " * GAP).join(parts), width), style(palette.dim, palette.gutter))]
+
+    def _line(self, rows: Rows, row: int, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
+        here = row == self.cursor
+        ground = palette.background
+        if here:
+            ground = palette.range if self.has_focus else palette.cursor
+        segments = [Segment("▸" if here else " ", style(palette.text, ground))]
+        used = 1
+        for column, room, cell in zip(rows.columns, widths, rows.cells(row, palette), strict=True):
+            if not room:
+                continue
+            if used > 1:
+                segments.append(Segment(" " * GAP, style(None, ground)))
+                used += GAP
+            look: Style = style(cell.color or palette.text, ground, bold=cell.bold)
+            segments.append(Segment(_fit(visible(cell.text), room, right=column.right), look))
+            used += room
+        segments.append(Segment(" " * max(width - used, 0), style(None, ground)))
+        return segments
+
+    def _column_at(self, x: int) -> int | None:
+        """The column under a cell of the header."""
+        if self._rows is None:
+            return None
+        left = 1
+        for number, room in enumerate(fitted(self._rows.columns, self.size.width)):
+            if room:
+                if left <= x < left + room + GAP:
+                    return number
+                left += room + GAP
+        return None
+
+
+def fitted(columns: Sequence[Column], width: int) -> list[int]:
+    """Cells of each column in a list of that width; 0 for columns that had to go."""
+    least = 12
+    shown = list(range(len(columns)))
+
+    def needed() -> int:
+        return 1 + sum((columns[at].width or least) for at in shown) + GAP * max(len(shown) - 1, 0)
+
+    while needed() > width and any(columns[at].drop for at in shown):
+        shown.remove(max(shown, key=lambda at: columns[at].drop))
+    spare = max(width - needed(), 0)
+    return [(columns[at].width or least + spare) if at in shown else 0 for at in range(len(columns))]
+
+
+def _fit(text: str, width: int, *, right: bool) -> str:
+    """Text in exactly so many cells."""
+    text = shorten(text, width)
+    room = " " * (width - cell_len(text))
+    return room + text if right else text + room

@@ -1,0 +1,87 @@
+"""What widgets tell the app. Widgets never change the state; the app does, and shows it again to all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from tracekit.tui.state import EventRef, FindingRef
+    from tracekit.tui.timeline.viewport import Span, Viewport
+
+
+class EventSelected(Message):
+    """A row of a frame was chosen. `reveal`: whether the timeline is to move to it."""
+
+    def __init__(self, ref: EventRef, *, reveal: bool = True) -> None:
+        super().__init__()
+        self.ref = ref
+        self.reveal = reveal
+
+
+class PredictionSelected(Message):
+    """A prediction was chosen as a whole; `index` counts the rows of `Trace.activity`."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__()
+        self.index = index
+
+
+class FindingSelected(Message):
+    """A check of the report was chosen, or one interval of its evidence."""
+
+    def __init__(self, ref: FindingRef) -> None:
+        super().__init__()
+        self.ref = ref
+
+
+class RangeSelected(Message):
+    """A range of time was chosen; None: none any more."""
+
+    def __init__(self, span: Span | None) -> None:
+        super().__init__()
+        self.span = span
+
+
+class ViewMoved(Message):
+    """Another part of the recording is to be seen. `step`: a small move, which `back` does not stop at."""
+
+    def __init__(self, view: Viewport, *, step: bool = True) -> None:
+        super().__init__()
+        self.view = view
+        self.step = step
+
+
+class CursorMoved(Message):
+    """The cursor was put on a time of a lane of one of the recordings."""
+
+    def __init__(self, time_ns: int, lane: str, session: int) -> None:
+        super().__init__()
+        self.time_ns = time_ns
+        self.lane = lane
+        self.session = session
+
+
+class LaneToggled(Message):
+    """A lane is to show all its rows, or no longer."""
+
+    def __init__(self, lane: str) -> None:
+        super().__init__()
+        self.lane = lane
+
+
+class PaneChosen(Message):
+    """Another pane of the detail area is to be shown."""
+
+    def __init__(self, pane: str) -> None:
+        super().__init__()
+        self.pane = pane
+
+
+class ZoomWanted(Message):
+    """The timeline is to zoom to what is selected."""
+
+
+class RedrawWanted(Message):
+    """The size changed, so that the same state looks different."""

@@ -1,0 +1,58 @@
+"""Reads and judges recordings for the screen, step by step, so that the first useful screen comes early.
+
+Runs in a thread. No widget is known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit import api
+from tracekit.trace.filter import filter_trace
+from tracekit.tui.state import Session, bounds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.recording import Asking, Progress
+
+
+class Cancelled(Exception):  # noqa: N818 - no error: the user wanted it
+    """The user gave up waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked to see: the arguments of `tracekit view`."""
+
+    paths: tuple[str, ...]
+    """One recording, or two to be compared."""
+    run: int | None = None
+    models: Sequence[str] = ()
+    process: str | None = None
+    reader: str = "auto"
+    asking: Asking | None = None
+
+
+def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
+    """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
+    opened = api.open_trace(path, run=request.run, reader=request.reader, asking=request.asking, progress=progress)
+    trace = filter_trace(opened, models=request.models, process=request.process)
+    return Session(trace.contents.source, trace, None, bounds_of(trace))
+
+
+def judged(session: Session) -> Session:
+    """The recording with its report. Nothing is redacted on screen: what leaves it, is."""
+    return Session(session.name, session.trace, api.judge(session.trace, redact=False), session.bounds)
+
+
+def evidence_rows(session: Session) -> dict[str, frozenset[int]]:
+    """Indices of the rows that are evidence of a finding, by frame. O(evidence * n)."""
+    found: dict[str, set[int]] = {}
+    for check in session.report.checks if session.report is not None else ():
+        for entry in check.evidence:
+            ref = session.locate(entry)
+            if ref is not None:
+                found.setdefault(ref.frame, set()).add(ref.index)
+    return {name: frozenset(rows) for name, rows in found.items()}

@@ -1,0 +1,43 @@
+"""The command palette, from the table of actions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.command import DiscoveryHit, Hit, Provider
+
+from tracekit.tui.action import key_signs
+from tracekit.tui.actions import ACTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.command import Hits
+
+    from tracekit.tui.action import Action
+
+
+class ActionCommands(Provider):
+    """Finds actions by name and by what they do."""
+
+    async def discover(self) -> Hits:
+        """All actions, before anything is typed."""
+        for action in ACTIONS:
+            yield DiscoveryHit(_name(action), self._runner(action), help=action.help)
+
+    async def search(self, query: str) -> Hits:
+        """Actions whose name or sentence fits."""
+        matcher = self.matcher(query)
+        for action in ACTIONS:
+            name = _name(action)
+            score = max(matcher.match(name), matcher.match(action.help) / 2)
+            if score > 0:
+                yield Hit(score, matcher.highlight(name), self._runner(action), help=action.help)
+
+    def _runner(self, action: Action) -> Callable[[], object]:
+        return partial(self.app.call_later, self.app.run_action, f"run('{action.id}')")
+
+
+def _name(action: Action) -> str:
+    return f"{action.group}: {action.title}  ({key_signs(action)})"

@@ -1,0 +1,1 @@
+"""Whole screens: opening, browsing, trouble, help."""

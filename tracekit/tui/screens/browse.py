@@ -1,0 +1,148 @@
+"""The main screen: timeline above, detail below, inspector beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import ContentSwitcher, Footer, Static
+
+from tracekit.report.formatting import moment, shorten, visible
+from tracekit.tui.action import key_signs
+from tracekit.tui.actions import action_named
+from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.detail.registry import PANES
+from tracekit.tui.detail.tabs import TabLine
+from tracekit.tui.inspector import Inspector
+from tracekit.tui.messages import RedrawWanted
+from tracekit.tui.state import Grouping
+from tracekit.tui.timeline.widget import Timeline
+from tracekit.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+    from textual.app import ComposeResult
+
+    from tracekit.tui.state import Session, State
+    from tracekit.tui.timeline.painter import Lanes
+
+WIDE = 110
+"""Columns from which the inspector stands beside the detail instead of in its place."""
+
+GROUPING_WORDS = {
+    Grouping.LANES: "by lane",
+    Grouping.EVENTS: "by event",
+    Grouping.MODELS: "by model",
+}
+
+
+class BrowseScreen(Screen[None], inherit_bindings=False):
+    """Shows a `State`; holds none of its own."""
+
+    def __init__(self, recordings: int, *, letters: bool) -> None:
+        super().__init__()
+        self._recordings = recordings
+        self._letters = letters
+        self._said = ""
+
+    def compose(self) -> ComposeResult:
+        """All areas."""
+        yield Static(id="title", markup=False)
+        with Vertical(id="timelines"):
+            for session in range(self._recordings):
+                yield Timeline(session, letters=self._letters)
+        with Horizontal(id="lower"):
+            with Vertical(id="detail"):
+                yield TabLine()
+                with ContentSwitcher(initial=f"pane-{PANES[0].PANE}", id="panes"):
+                    for pane in PANES:
+                        yield pane()
+            yield Inspector()
+        yield Static(id="status", markup=False)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def show(self, state: State, lanes: Sequence[Lanes]) -> None:
+        """Draw a state."""
+        self.query_one("#title", Static).update(title_line(state, self.size.width))
+        for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
+            timeline.show(state, of_session)
+        self._show_detail(state)
+        self.query_one("#status", Static).update(self._said or status_line(state))
+
+    def say(self, text: str) -> None:
+        """Put a sentence on the status line, until the next action."""
+        self._said = text
+        if text:
+            self.query_one("#status", Static).update(text)
+
+    def focus_pane(self) -> None:
+        """Put the keys on the pane that is on screen."""
+        current = self.query_one("#panes", ContentSwitcher).visible_content
+        target = current.focus_target() if isinstance(current, DetailPane) else None
+        if target is not None:
+            target.focus()
+
+    def focus_timeline(self) -> None:
+        """Put the keys on the timeline."""
+        self.query(Timeline).first().focus()
+
+    def _show_detail(self, state: State) -> None:
+        wide = self.size.width >= WIDE
+        inspector = self.query_one(Inspector)
+        inspector.display = state.inspector
+        inspector.set_class(not wide, "alone")
+        self.query_one("#detail").display = wide or not state.inspector
+        panes = list(self.query(DetailPane))
+        self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
+        tabs = tuple((pane.PANE, _tab(pane, state)) for pane in panes)
+        self.query_one(TabLine).show(tabs, state.pane)
+        if state.inspector:
+            inspector.show(state)
+        if wide or not state.inspector:
+            next(pane for pane in panes if state.pane == pane.PANE).show(state)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the lower half out anew."""
+        del event
+        self.post_message(RedrawWanted())
+
+
+def _tab(pane: DetailPane, state: State) -> str:
+    keys = key_signs(action_named(f"pane_{pane.PANE}"))
+    return " ".join(part for part in (keys, pane.TITLE, pane.badge(state)) if part)
+
+
+def title_line(state: State, width: int) -> Text:
+    """What is open, and the verdict."""
+    names = "  against  ".join(_name(session) for session in state.sessions)
+    report = state.session.report
+    verdict = report.summary.verdict if report is not None else "judging …"
+    left = visible(names)
+    room = max(width - len(left) - 4, 0)
+    return Text.assemble((left, "bold"), "  ", (shorten(visible(verdict), room) if room > 20 else "", "dim"))
+
+
+def _name(session: Session) -> str:
+    run = session.trace.run
+    target = run.target.process.name if run.target.process is not None else None
+    parts = (session.name, target, format_duration(run.duration_ns) if run.duration_ns is not None else None)
+    return " · ".join(part for part in parts if part)
+
+
+def status_line(state: State) -> str:
+    """Where one is, in words."""
+    view = state.view
+    parts = [
+        f"{moment(view.start_ns)} – {moment(view.end_ns)}",
+        f"{format_duration(view.span_ns)} in view",
+        f"lanes {GROUPING_WORDS[state.grouping]}",
+    ]
+    if state.range is not None:
+        parts.append(f"range {format_duration(state.range.span_ns)}")
+    if state.filter.active:
+        parts.append("filtered")
+    return "  ·  ".join(parts)

@@ -1,0 +1,28 @@
+"""When a recording cannot be opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+
+class TroubleScreen(Screen[None], inherit_bindings=False):
+    """What is wrong and what to do: the sentence of the error says both."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self._sentence = sentence
+
+    def compose(self) -> ComposeResult:
+        """The sentence in the middle."""
+        with Vertical(id="trouble"):
+            yield Static("This recording cannot be opened", classes="title")
+            yield Static(self._sentence, markup=False)
+            yield Static("q leaves. 'tracekit tables PATH' lists what a recording holds.", classes="dim", markup=False)
+        yield Footer(compact=True, show_command_palette=False)

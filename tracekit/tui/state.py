@@ -1,0 +1,188 @@
+"""What the terminal UI shows, as immutable values. Widgets draw a `State`; only the app replaces it.
+
+Rows are named by frame and index, so that a selection survives any grouping, sorting and filter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.timeline.viewport import NO_HISTORY, Bounds, History, Span, Viewport
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.detectors.outcomes import Evidence
+    from tracekit.report.model import Check, Report
+    from tracekit.trace.model import Trace
+
+
+class Grouping(StrEnum):
+    """How Core ML's rows are laid out in lanes."""
+
+    LANES = "lanes"
+    """Activity, Data, Compute: grouped, as Instruments does by default."""
+    EVENTS = "events"
+    """One lane for each event text: ungrouped."""
+    MODELS = "models"
+    """The lanes of each model apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRef:
+    """A row of a trace: a frame of `Trace` (`activity`, `hardware`, ...) or a key of its `context`, and an index."""
+
+    frame: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRef:
+    """A check of the report, and which of its evidence is looked at (None: the finding as a whole)."""
+
+    check: int
+    """Place in `Report.checks`."""
+    evidence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What the inspector shows. At most one of the first two is set along with `event`."""
+
+    event: EventRef | None = None
+    prediction: int | None = None
+    """Index in `Trace.activity` of a prediction that is looked at as a whole, with its breakdown."""
+    finding: FindingRef | None = None
+
+
+NOTHING = Selection()
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events the lists show. Empty fields let everything through."""
+
+    text: str = ""
+    """Part of label or model, without regard to case."""
+    model: str | None = None
+    kind: str | None = None
+    device: str | None = None
+    min_ns: int | None = None
+    max_ns: int | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether it hides anything."""
+        return self != EventFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """A place to come back to."""
+
+    time_ns: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Session:
+    """One recording that is open. Never changes, except that `report` is None until the detectors are done."""
+
+    name: str
+    trace: Trace
+    report: Report | None
+    bounds: Bounds
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """The frame that an `EventRef` names."""
+        found: pd.DataFrame = getattr(self.trace, name) if name in EVENT_FRAMES else self.trace.context[name]
+        return found
+
+    def row(self, ref: EventRef) -> pd.Series:
+        """The row that an `EventRef` names."""
+        return self.frame(ref.frame).iloc[ref.index]
+
+    def span(self, ref: EventRef) -> Span:
+        """Where a row lies; an instant is 1 ns long."""
+        frame = self.frame(ref.frame)
+        start = int(frame["start_ns"].to_numpy()[ref.index])
+        length = int(frame["duration_ns"].to_numpy()[ref.index]) if "duration_ns" in frame else 0
+        return Span(start, max(length, 1))
+
+    def check(self, ref: FindingRef) -> Check | None:
+        """The check that a `FindingRef` names; None while the report is not there."""
+        return self.report.checks[ref.check] if self.report is not None else None
+
+    def locate(self, evidence: Evidence) -> EventRef | None:
+        """The row that an interval of evidence was made from. O(n)."""
+        for name in EVENT_FRAMES:
+            frame = self.frame(name)
+            rows = np.flatnonzero(frame["row"].to_numpy() == evidence.row)
+            tables = frame["table"].iloc[rows].astype(str).to_numpy()
+            found = rows[tables == evidence.table]
+            if found.size:
+                return EventRef(name, int(found[0]))
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that can change while the UI runs."""
+
+    sessions: tuple[Session, ...]
+    """One recording, or two that are compared."""
+    view: Viewport
+    active: int = 0
+    """Place in `sessions` of the one that selection and detail are about."""
+    history: History = NO_HISTORY
+    grouping: Grouping = Grouping.LANES
+    lane: str = "activity"
+    """Id of the lane that has the cursor."""
+    cursor_ns: int = 0
+    selection: Selection = NOTHING
+    mark: Span | None = None
+    """Where a range that is being selected begins: an event, or an instant."""
+    range: Span | None = None
+    filter: EventFilter = EventFilter()
+    bookmarks: tuple[Bookmark, ...] = ()
+    pane: str = "findings"
+    inspector: bool = True
+    """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""
+    expanded: frozenset[str] = field(default_factory=frozenset)
+    """Ids of lanes that show all their rows."""
+
+    @property
+    def session(self) -> Session:
+        """The active recording."""
+        return self.sessions[self.active]
+
+    @property
+    def bounds(self) -> Bounds:
+        """What there is to see of all recordings together."""
+        low = min(session.bounds.start_ns for session in self.sessions)
+        high = max(session.bounds.end_ns for session in self.sessions)
+        return Bounds(low, high - low)
+
+
+def bounds_of(trace: Trace) -> Bounds:
+    """From the start of the run to its end, or to the end of its last row where that is later or the end not known."""
+    low, high = 0, trace.run.duration_ns or 0
+    for name in EVENT_FRAMES:
+        frame: pd.DataFrame = getattr(trace, name)
+        if len(frame):
+            starts = frame["start_ns"].to_numpy()
+            low = min(low, int(starts[0]))
+            high = max(high, int((starts + frame["duration_ns"].to_numpy()).max()))
+    return Bounds(low, max(high - low, 1))
+
+
+def first_state(sessions: tuple[Session, ...]) -> State:
+    """The state in which the UI opens: all of the recording in view."""
+    low = min(session.bounds.start_ns for session in sessions)
+    high = max(session.bounds.end_ns for session in sessions)
+    return State(sessions, Viewport(low, high - low), cursor_ns=low)

@@ -1,0 +1,1 @@
+"""The lanes over time. Everything but `widget` works without a screen."""

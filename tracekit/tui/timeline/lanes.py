@@ -1,0 +1,267 @@
+"""The lanes of a trace: Core ML's as they are grouped, and below them the pinned ones of hardware and system.
+
+A lane without rows says in words why, and never looks as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.recording.table import TableState
+from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.instruments import gpu, hangs, thermal
+from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGINE
+from tracekit.tui.categories import OF_DEVICE, OF_KIND, OF_STATE, Category
+from tracekit.tui.state import Grouping
+from tracekit.tui.timeline.tracks import Events, Track, tracks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.trace.model import Trace
+
+    Mask = npt.NDArray[np.bool_]
+    IntArray = npt.NDArray[np.int64]
+
+DEPTH_LIMIT = 4
+"""Rows of a lane unless it is expanded. Our judgement: four tell nesting and a pile-up, and leave room for others."""
+EXPANDED_LIMIT = 40
+"""Rows of an expanded lane."""
+PROCESS_LIMIT = 6
+"""Processes on the GPU that get a lane of their own where lanes are not grouped."""
+NO_MODEL = "no model named"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimelineLane:
+    """One lane as it is drawn."""
+
+    id: str
+    title: str
+    section: str
+    """Heading under which it stands; lanes of one section follow one another."""
+    events: Events | None
+    """None where there is nothing to draw; then `words` says why."""
+    words: str = ""
+    pinned: bool = False
+    strip: bool = False
+    """A thin strip of states, which tile time."""
+    tracks: tuple[Track, ...] = ()
+
+
+def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:
+    """All lanes, top to bottom; pinned ones last. O(n log n)."""
+    makers = {Grouping.LANES: _grouped, Grouping.EVENTS: _ungrouped, Grouping.MODELS: _by_model}
+    return (*makers[grouping](trace), *_hardware(trace, grouping), *_strips(trace))
+
+
+def expanded(lane: TimelineLane) -> tuple[Track, ...]:
+    """The rows of a lane that shows them all. O(n log n)."""
+    return tracks(lane.events, EXPANDED_LIMIT) if lane.events is not None else ()
+
+
+_CORE_ML: tuple[tuple[Lane, str, str], ...] = (
+    (Lane.ACTIVITY, "activity", "Activity"),
+    (Lane.DATA, "data", "Data"),
+    (Lane.COMPUTE, "compute", "Compute"),
+    (Lane.UNKNOWN, "other", "Other"),
+)
+"""Lanes of the Core ML instrument: lane, frame, title."""
+
+
+def _grouped(trace: Trace) -> Iterator[TimelineLane]:
+    for lane, name, title in _CORE_ML:
+        frame: pd.DataFrame = getattr(trace, name)
+        if lane is Lane.UNKNOWN and frame.empty:
+            continue
+        yield _lane(name, title, CORE_ML, name, frame, _words(trace, CORE_ML, "none recorded of this lane"))
+
+
+def _ungrouped(trace: Trace) -> Iterator[TimelineLane]:
+    for _, name, title in _CORE_ML:
+        frame: pd.DataFrame = getattr(trace, name)
+        if frame.empty:
+            if name != "other":
+                yield _lane(name, title, title, name, frame, _words(trace, CORE_ML, "none recorded of this lane"))
+            continue
+        for label, places in _groups(frame, "label"):
+            text = label or "no event named"
+            yield _lane(f"{name}/{text}", text, title, name, frame, "", places)
+
+
+def _by_model(trace: Trace) -> Iterator[TimelineLane]:
+    found: dict[str, list[TimelineLane]] = {str(name): [] for name in trace.models["name"]}
+    for _, name, title in _CORE_ML:
+        frame: pd.DataFrame = getattr(trace, name)
+        for model, places in _groups(frame, "model"):
+            section = model or NO_MODEL
+            lane = _lane(f"{section}/{name}", title, section, name, frame, "", places)
+            found.setdefault(section, []).append(lane)
+    lanes = [lane for of_model in found.values() for lane in of_model]
+    if lanes:
+        yield from lanes
+    else:
+        yield from _grouped(trace)
+
+
+def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
+    frame = trace.hardware
+    lane = frame["lane"].to_numpy().astype(str)
+    engine = np.flatnonzero(lane == Lane.NEURAL_ENGINE)
+    yield _pinned(trace, "neural engine", "Neural Engine", NEURAL_ENGINE, engine, "recorded, none of it shown")
+    own, app, foreign = _gpu_parts(frame, lane == Lane.GPU)
+    yield _pinned(trace, "gpu", "GPU · Core ML", GPU, own, "recorded, no row names a model")
+    yield _pinned(trace, "gpu app", "GPU · app", GPU, app, "recorded, no row without a model")
+    if grouping is Grouping.EVENTS and foreign.size:
+        yield from _processes(frame, foreign)
+    else:
+        yield _pinned(trace, "gpu other", "GPU · others", GPU, foreign, "recorded, no row of other processes")
+    dispatches = np.flatnonzero(lane == Lane.MPS)
+    yield _pinned(trace, "mps", "MPS", MPS, dispatches, "recorded, none of it shown")
+
+
+def _gpu_parts(frame: pd.DataFrame, on_gpu: Mask) -> tuple[IntArray, IntArray, IntArray]:
+    """Places of GPU rows that name a model, of other rows that may be the target's, and of other processes."""
+    foreign = (frame["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+    named = frame["model"].notna().to_numpy(dtype=bool)
+    own = on_gpu & named & ~foreign
+    return np.flatnonzero(own), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
+
+
+def _processes(frame: pd.DataFrame, foreign: IntArray) -> Iterator[TimelineLane]:
+    """Other processes on the GPU, the busiest apart and the rest in one lane."""
+    groups = [(name or "no process named", foreign[places]) for name, places in _groups(frame.iloc[foreign], "process")]
+    durations = frame["duration_ns"].to_numpy()
+    groups.sort(key=lambda group: -int(durations[group[1]].sum()))
+    for name, places in groups[:PROCESS_LIMIT]:
+        yield _lane(f"gpu/{name}", f"GPU · {name}", "Hardware", "hardware", frame, "", places, pinned=True)
+    rest = [places for _, places in groups[PROCESS_LIMIT:]]
+    if rest:
+        places = np.sort(np.concatenate(rest))
+        title = f"GPU · {len(rest)} more"
+        yield _lane("gpu other", title, "Hardware", "hardware", frame, "", places, pinned=True)
+
+
+_STRIPS: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
+    ("thermal", "Thermal", "Thermal State", thermal.SCHEMAS, "state"),
+    ("gpu_performance", "GPU clock", "GPU State", gpu.PERFORMANCE_SCHEMAS, "state"),
+    ("hangs", "Hangs", "Hangs", hangs.SCHEMAS, "hang_type"),
+)
+"""Strips: context frame, title, instrument, schemas, column of the state."""
+
+
+def _strips(trace: Trace) -> Iterator[TimelineLane]:
+    for name, title, _, schemas, column in _STRIPS:
+        frame = trace.context.get(name)
+        if frame is None or frame.empty:
+            words = state_words(trace, schemas)
+            yield TimelineLane(name, title, "System", None, words, pinned=True, strip=True)
+            continue
+        codes, texts = _coded(frame, column)
+        categories = [OF_STATE.get(text.casefold(), Category.OTHER) for text in texts]
+        places = np.arange(len(frame))
+        events = _events(name, frame, places, _recoded(codes, categories), codes, texts)
+        yield TimelineLane(name, title, "System", events, pinned=True, strip=True, tracks=tracks(events, 1))
+
+
+def state_words(trace: Trace, schemas: Sequence[str]) -> str:
+    """Why tables of these schemas show nothing."""
+    states = {entry.state for entry in trace.run.tables if entry.schema in schemas}
+    if TableState.ROWS in states:
+        return "recorded, nothing to show"
+    if TableState.UNREADABLE in states:
+        return "recorded, not read"
+    if TableState.EMPTY in states:
+        return "recorded, empty"
+    return "not recorded" if trace.contents.has_table_of_contents else "not in this input"
+
+
+def _words(trace: Trace, instrument: str, with_rows: str) -> str:
+    """Why a lane of an instrument is empty; `with_rows` where the instrument has rows, though none in this lane."""
+    coverage = trace.cover(instrument)
+    return with_rows if coverage.state is TableState.ROWS else state_words(trace, coverage.tables)
+
+
+def _pinned(trace: Trace, identity: str, title: str, instrument: str, places: IntArray, with_rows: str) -> TimelineLane:
+    words = _words(trace, instrument, with_rows)
+    return _lane(identity, title, "Hardware", "hardware", trace.hardware, words, places, pinned=True)
+
+
+def _lane(
+    identity: str,
+    title: str,
+    section: str,
+    name: str,
+    frame: pd.DataFrame,
+    words: str,
+    places: IntArray | None = None,
+    *,
+    pinned: bool = False,
+) -> TimelineLane:
+    chosen = np.arange(len(frame)) if places is None else places
+    if not chosen.size:
+        return TimelineLane(identity, title, section, None, words, pinned)
+    codes, texts = _coded(frame, "label")
+    events = _events(name, frame, chosen, _categories(frame)[chosen], codes[chosen], texts)
+    return TimelineLane(identity, title, section, events, "", pinned, tracks=tracks(events, DEPTH_LIMIT))
+
+
+def _events(
+    name: str,
+    frame: pd.DataFrame,
+    places: IntArray,
+    categories: npt.NDArray[np.integer],
+    codes: npt.NDArray[np.integer],
+    texts: tuple[str, ...],
+) -> Events:
+    starts = frame["start_ns"].to_numpy()[places]
+    lengths = frame["duration_ns"].to_numpy()[places] if "duration_ns" in frame else np.zeros_like(starts)
+    if "model" in frame:
+        models, model_texts = _coded(frame, "model")
+        models = models[places]
+    else:
+        models, model_texts = np.full(len(places), -1, np.int32), ()
+    return Events(name, places, starts, starts + lengths, categories, codes, texts, models, model_texts)
+
+
+def _categories(frame: pd.DataFrame) -> npt.NDArray[np.int8]:
+    """Category of each row of an event frame: shape (n,)."""
+    kind = _recoded(frame["kind"].cat.codes.to_numpy(), [OF_KIND[Kind(text)] for text in frame["kind"].cat.categories])
+    device = _recoded(
+        frame["device"].cat.codes.to_numpy(), [OF_DEVICE[Device(text)] for text in frame["device"].cat.categories]
+    )
+    category = np.where((kind == Category.OTHER) & (device != Category.OTHER), device, kind)
+    foreign = (frame["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+    unnamed = (frame["lane"] == Lane.GPU).to_numpy(dtype=bool) & frame["model"].isna().to_numpy(dtype=bool)
+    category[unnamed] = Category.APP
+    category[foreign] = Category.FOREIGN
+    return category.astype(np.int8)
+
+
+def _recoded(codes: npt.NDArray[np.integer], categories: Sequence[Category]) -> npt.NDArray[np.int8]:
+    """Categories by code; `OTHER` for code -1."""
+    found: npt.NDArray[np.int8] = np.array([*categories, Category.OTHER], np.int8)[codes]
+    return found
+
+
+def _coded(frame: pd.DataFrame, column: str) -> tuple[npt.NDArray[np.integer], tuple[str, ...]]:
+    """Codes of a category column, -1 for none, and their texts."""
+    values = frame[column].cat
+    return values.codes.to_numpy(), tuple(str(text) for text in values.categories)
+
+
+def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
+    """Places of the rows of each value of a category column, values in order of first appearance; "" for none."""
+    codes, texts = _coded(frame, column)
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    groups = [places for places in np.split(order, cuts) if places.size]
+    for places in sorted(groups, key=lambda places: int(places[0])):
+        code = int(codes[places[0]])
+        yield (texts[code] if code >= 0 else ""), places

@@ -1,0 +1,126 @@
+"""Which lane stands on which line of the timeline. Pure: lanes and a height in, lines out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tracekit.tui.timeline.lanes import TimelineLane
+
+
+class Line(Enum):
+    """What a line shows."""
+
+    MINIMAP = auto()
+    RULER = auto()
+    HEADING = auto()
+    """Name of a section."""
+    TRACK = auto()
+    """A row of intervals."""
+    WORDS = auto()
+    """Why one lane, or several, have no rows."""
+    BLANK = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenLine:
+    """One line of the timeline."""
+
+    line: Line
+    lanes: tuple[int, ...] = ()
+    """Places of the lanes it is about."""
+    track: int = 0
+    part: int = 0
+    """Line within the track, from the top."""
+    parts: int = 1
+    """Lines of the track."""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """All lines, and how far the lanes above the pinned ones can be scrolled."""
+
+    lines: tuple[ScreenLine, ...]
+    top: int
+    """First line of the scrolled part that is shown."""
+    last_top: int
+    visible: int
+    """Lines of the scrolled part."""
+    first_of_lane: Mapping[int, int]
+    """Place of the first line of each lane in the scrolled part; pinned lanes have none."""
+    last_of_lane: Mapping[int, int]
+    """Place of its last line."""
+
+
+HEADER = (ScreenLine(Line.MINIMAP), ScreenLine(Line.RULER))
+_LEAST_SCROLLED = 3
+"""Lines that pinned lanes leave to the others."""
+
+
+def arrange(lanes: Sequence[TimelineLane], rows: Sequence[int], height: int, top: int) -> Arrangement:
+    """Lines for a timeline of `height` lines.
+
+    rows: number of tracks of each lane. top: first line wanted of the scrolled part. Pinned lanes stand at the bottom;
+    in a low timeline those without rows share a line, the others lose all but their first track, and what still does
+    not fit is scrolled with the rest.
+    """
+    body = max(height - len(HEADER), 0)
+    scrolled = _lines(lanes, rows, [place for place, lane in enumerate(lanes) if not lane.pinned], headings=True)
+    pinned_lanes = [place for place, lane in enumerate(lanes) if lane.pinned]
+    pinned = _lines(lanes, rows, pinned_lanes, headings=False)
+    if len(scrolled) + len(pinned) > body:
+        pinned = _tight(lanes, pinned_lanes)
+    room = max(body - min(len(scrolled), max(_LEAST_SCROLLED, body // 2)), 0)
+    scrolled, pinned = [*scrolled, *pinned[room:]], pinned[:room]
+    spare = body - len(scrolled) - len(pinned)
+    tall = [line for line in scrolled if line.line is Line.TRACK]
+    if tall and spare >= len(tall):
+        scrolled = _doubled(scrolled)
+    visible = body - len(pinned)
+    last_top = max(len(scrolled) - visible, 0)
+    first = min(max(top, 0), last_top)
+    shown = scrolled[first : first + visible]
+    blank = [ScreenLine(Line.BLANK)] * (visible - len(shown))
+    numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
+    lines = (*HEADER, *shown, *blank, *pinned)[:height]
+    return Arrangement(lines, first, last_top, visible, dict(reversed(numbers)), dict(numbers))
+
+
+def _lines(
+    lanes: Sequence[TimelineLane], rows: Sequence[int], places: Sequence[int], *, headings: bool
+) -> list[ScreenLine]:
+    lines: list[ScreenLine] = []
+    several = len({lanes[place].section for place in places}) > 1
+    section = None
+    for place in places:
+        lane = lanes[place]
+        if headings and several and lane.section != section:
+            section = lane.section
+            lines.append(ScreenLine(Line.HEADING, text=section))
+        if lane.events is None:
+            lines.append(ScreenLine(Line.WORDS, (place,)))
+        lines.extend(ScreenLine(Line.TRACK, (place,), track) for track in range(rows[place]))
+    return lines
+
+
+def _tight(lanes: Sequence[TimelineLane], places: Sequence[int]) -> list[ScreenLine]:
+    """Pinned lanes in as few lines as can be."""
+    lines = [ScreenLine(Line.TRACK, (place,)) for place in places if lanes[place].events is not None]
+    silent = tuple(place for place in places if lanes[place].events is None)
+    return [*lines, ScreenLine(Line.WORDS, silent)] if silent else lines
+
+
+def _doubled(lines: Sequence[ScreenLine]) -> list[ScreenLine]:
+    """Every track on two lines, for twice as many levels."""
+    doubled: list[ScreenLine] = []
+    for line in lines:
+        if line.line is Line.TRACK:
+            doubled.extend(ScreenLine(Line.TRACK, line.lanes, line.track, part, 2) for part in range(2))
+        else:
+            doubled.append(line)
+    return doubled

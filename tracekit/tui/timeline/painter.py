@@ -1,0 +1,313 @@
+"""Draws the lines of a timeline from a state, and tells what lies under a cell. Knows no widget.
+
+Nothing is worked out per event here: each line costs a few searches for each of its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.cells import set_cell_size
+from rich.segment import Segment
+
+from tracekit.report.formatting import shorten, visible
+from tracekit.tui.theme import PALETTES, style
+from tracekit.tui.timeline.lanes import expanded
+from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
+from tracekit.tui.timeline.paint import LOWER_BLOCKS, Overlay, Picture, picture, segments
+from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.ruler import ruler
+from tracekit.tui.timeline.tracks import hit
+from tracekit.tui.timeline.viewport import column_of, columns_of, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tracekit.tui.state import Session, State
+    from tracekit.tui.theme import Palette
+    from tracekit.tui.timeline.lanes import TimelineLane
+    from tracekit.tui.timeline.tracks import Events, Track
+    from tracekit.tui.timeline.viewport import Span, Viewport
+
+NARROW = 100
+"""Width below which titles of lanes get less room."""
+_GUTTERS = (17, 24)
+_NO_ARRANGEMENT = Arrangement((), 0, 0, 0, {}, {})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """The lanes of one recording under one grouping, and the rows that are evidence."""
+
+    lanes: tuple[TimelineLane, ...]
+    evidence: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Indices of rows that are evidence of a finding, by frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What lies under a cell."""
+
+    line: Line
+    column: int
+    """Column of time; negative in the titles."""
+    lane: TimelineLane | None = None
+    event: int | None = None
+    """Place in the events of the lane."""
+
+
+class Painter:
+    """Lines of one timeline of a given size. Pictures are kept as long as view and size stay."""
+
+    def __init__(self, session: int, *, letters: bool) -> None:
+        self._session = session
+        self._letters = letters
+        self._lanes = Lanes(())
+        self._state: State | None = None
+        self._width, self._height = 0, 0
+        self._palette: Palette = PALETTES[True]
+        self._tracks: dict[tuple[str, bool], tuple[Track, ...]] = {}
+        self._marks: dict[tuple[str, bool, int], Busy | None] = {}
+        self._overview: tuple[Busy, Busy] | None = None
+        self._pictures: dict[tuple[object, ...], Picture] = {}
+        self._pictured: object = None
+        self.arrangement = _NO_ARRANGEMENT
+
+    def show(self, state: State, lanes: Lanes, *, dark: bool) -> None:
+        """Take over what to draw. The lane with the cursor is brought into sight where it changed."""
+        follow = self._state is None or (self._state.lane, self._state.grouping) != (state.lane, state.grouping)
+        if lanes is not self._lanes:
+            self._lanes, self._overview, self._pictured = lanes, None, None
+            self._tracks.clear()
+            self._marks.clear()
+        self._state, self._palette = state, PALETTES[dark]
+        self._arrange(self.arrangement.top, follow=follow)
+
+    def resize(self, width: int, height: int) -> None:
+        """Take over the size in cells."""
+        self._width, self._height = width, height
+        self._arrange(self.arrangement.top, follow=True)
+
+    def scroll(self, lines: int) -> None:
+        """Scroll the lanes above the pinned ones."""
+        self._arrange(self.arrangement.top + lines, follow=False)
+
+    @property
+    def gutter(self) -> int:
+        """Cells for the titles of lanes."""
+        return min(_GUTTERS[self._width >= NARROW], self._width // 2)
+
+    @property
+    def columns(self) -> int:
+        """Columns of time."""
+        return max(self._width - self.gutter, 1)
+
+    @property
+    def lanes(self) -> tuple[TimelineLane, ...]:
+        """The lanes that are drawn."""
+        return self._lanes.lanes
+
+    @property
+    def session(self) -> Session | None:
+        """The recording that is drawn."""
+        return self._state.sessions[self._session] if self._state else None
+
+    def lane(self, identity: str) -> TimelineLane | None:
+        """The lane of that id."""
+        return next((lane for lane in self._lanes.lanes if lane.id == identity), None)
+
+    def tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
+        """The rows of a lane, all of them where it is expanded."""
+        if self._state is None or lane.id not in self._state.expanded:
+            return lane.tracks
+        key = (lane.id, True)
+        if key not in self._tracks:
+            self._tracks[key] = expanded(lane)
+        return self._tracks[key]
+
+    def at(self, x: int, y: int) -> Spot:
+        """What lies under a cell."""
+        line = self.arrangement.lines[y] if 0 <= y < len(self.arrangement.lines) else ScreenLine(Line.BLANK)
+        column = min(x - self.gutter, self.columns - 1)
+        lane = self._lanes.lanes[line.lanes[0]] if line.lanes else None
+        if lane is None or lane.events is None or line.line is not Line.TRACK or column < 0 or self._state is None:
+            return Spot(line.line, column, lane)
+        low, high = (time_of(self._state.view, self.columns, at) for at in (column, column + 1))
+        return Spot(line.line, column, lane, hit(self.tracks(lane)[line.track], low, high))
+
+    def line(self, y: int) -> list[Segment]:
+        """The segments of a line, as wide as the timeline."""
+        if self._state is None or y >= len(self.arrangement.lines):
+            return [Segment(" " * self._width, style(None, self._palette.background))]
+        line = self.arrangement.lines[y]
+        match line.line:
+            case Line.MINIMAP:
+                return self._minimap(self._state)
+            case Line.RULER:
+                return self._ruler(self._state)
+            case Line.TRACK:
+                return self._track(self._state, line)
+            case Line.HEADING:
+                title = set_cell_size(f" {visible(line.text)}", self._width)
+                return [Segment(title, style(self._palette.dim, self._palette.background, bold=True))]
+            case Line.WORDS:
+                return self._words(self._state, line)
+            case Line.BLANK:
+                gutter = Segment(" " * self.gutter, style(None, self._palette.gutter))
+                return [gutter, Segment(" " * self.columns, style(None, self._palette.background))]
+
+    def _arrange(self, top: int, *, follow: bool) -> None:
+        if self._state is None:
+            return
+        rows = [len(self.tracks(lane)) for lane in self._lanes.lanes]
+        found = arrange(self._lanes.lanes, rows, self._height, top)
+        place = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
+        first = found.first_of_lane.get(place)
+        if follow and first is not None:
+            last = found.last_of_lane[place]
+            found = arrange(self._lanes.lanes, rows, self._height, min(max(top, last + 1 - found.visible), first))
+        self.arrangement = found
+
+    def _minimap(self, state: State) -> list[Segment]:
+        """The whole recording, with the part in view set off and the findings marked."""
+        palette, columns = self._palette, self.columns
+        if self._overview is None:
+            self._overview = _overview(self._lanes)
+        bounds = edges(state.bounds, columns)
+        width = np.diff(bounds)
+        level = np.ceil(self._overview[0].between(bounds) / width * 8).astype(int).tolist()
+        found = (self._overview[1].between(bounds) > 0).tolist()
+        low, high = columns_of(state.bounds, columns, state.view)
+        title = self._title(" overview", palette.gutter)
+        cells = []
+        for column, height in enumerate(level):
+            inside = low <= column < high
+            ground = palette.range if inside else palette.gutter
+            color = palette.accent if found[column] else palette.text if inside else palette.dim
+            character = LOWER_BLOCKS[max(height, 1)] if height or found[column] else " "
+            if self._letters and inside and column in (low, high - 1):
+                character = "[" if column == low else "]"
+            cells.append(Segment(character, style(color, ground)))
+        return [title, *cells]
+
+    def _ruler(self, state: State) -> list[Segment]:
+        palette, columns = self._palette, self.columns
+        marks = ruler(state.view, columns)
+        cells = [" "] * columns
+        for tick in marks.ticks:
+            text = f"╵{tick.label}"
+            if tick.column + len(text) <= columns:
+                cells[tick.column : tick.column + len(text)] = text
+        marked = [("◇", entry.time_ns) for entry in state.bookmarks]
+        marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
+        for sign, time in (*marked, ("▼", state.cursor_ns)):
+            if 0 <= (at := column_of(state.view, columns, time)) < columns:
+                cells[at] = sign
+        axis = Segment("".join(cells), style(palette.text, palette.gutter))
+        return [self._title(f" {marks.base}" if marks.base else " time", palette.gutter), axis]
+
+    def _words(self, state: State, line: ScreenLine) -> list[Segment]:
+        lanes = [self._lanes.lanes[place] for place in line.lanes]
+        current = state.lane in [lane.id for lane in lanes]
+        if len(lanes) == 1:
+            return [self._lane_title(lanes[0], current, ""), *self._text(lanes[0].words)]
+        title = self._title(f"{'▸' if current else ' '}no rows", self._palette.pinned)
+        return [title, *self._text(" · ".join(f"{lane.title}: {lane.words}" for lane in lanes))]
+
+    def _text(self, words: str) -> list[Segment]:
+        text = set_cell_size(shorten(visible(words), self.columns), self.columns)
+        return [Segment(text, style(self._palette.dim, self._palette.background))]
+
+    def _track(self, state: State, line: ScreenLine) -> list[Segment]:
+        lane = self._lanes.lanes[line.lanes[0]]
+        track = self.tracks(lane)[line.track]
+        hidden = "" if track.disjoint or line.part else "+"
+        if line.track == 0 and line.part == 0:
+            title = self._lane_title(lane, lane.id == state.lane, hidden)
+        else:
+            ground = self._palette.pinned if lane.pinned else self._palette.gutter
+            title = self._title(" " * (self.gutter - 2) + hidden, ground)
+        shown = self._picture(state, lane, track, line)
+        return [title, *segments(shown, self._palette, self._overlay(state, lane, track, line.track))]
+
+    def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
+        seen = (state.view, self.columns, self._lanes)
+        if seen != self._pictured:
+            self._pictures.clear()
+            self._pictured = seen
+        key = (lane.id, lane.id in state.expanded, line.track, line.part, line.parts)
+        if key not in self._pictures:
+            label = lane.events.label if lane.events is not None else str
+            self._pictures[key] = picture(
+                track, label, state.view, self.columns, line.part, line.parts, letters=self._letters
+            )
+        return self._pictures[key]
+
+    def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int) -> Overlay:
+        view, columns = state.view, self.columns
+        evidence = self._evidence(state, lane, track, number)
+        marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
+        span = (0, 0)
+        if state.range is not None and _meets(state.range, view):
+            span = columns_of(view, columns, state.range)
+        cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
+        return Overlay(marked, self._selected(state, lane, track), span, cursor)
+
+    def _selected(self, state: State, lane: TimelineLane, track: Track) -> tuple[int, int]:
+        """Columns of the selected event, if it lies in this track and in view."""
+        event, session = state.selection.event, self.session
+        if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
+            return (0, 0)
+        if state.active != self._session:
+            return (0, 0)
+        place = lane.events.place(event.index)
+        span = session.span(event)
+        if place is None or not _meets(span, state.view) or not track.holds(place):
+            return (0, 0)
+        return columns_of(state.view, self.columns, span)
+
+    def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
+        """Intervals of a track that are evidence; None where it has none."""
+        rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
+        if not rows or lane.events is None:
+            return None
+        key = (lane.id, lane.id in state.expanded, number)
+        if key not in self._marks:
+            chosen = np.isin(lane.events.index[track.places], np.fromiter(rows, np.int64))
+            found = busy(track.starts[chosen], track.ends[chosen])
+            self._marks[key] = found if chosen.any() else None
+        return self._marks[key]
+
+    def _lane_title(self, lane: TimelineLane, current: bool, hidden: str) -> Segment:
+        room = self.gutter - 2 - len(hidden)
+        text = f"{'▸' if current else ' '}{set_cell_size(shorten(visible(lane.title), room), room)}{hidden}"
+        ground = self._palette.cursor if current else self._palette.pinned if lane.pinned else self._palette.gutter
+        return Segment(set_cell_size(text, self.gutter), style(self._palette.text, ground, bold=current))
+
+    def _title(self, text: str, ground: str) -> Segment:
+        return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self._palette.dim, ground))
+
+
+def _meets(what: Span, view: Viewport) -> bool:
+    return what.start_ns < view.end_ns and what.end_ns > view.start_ns
+
+
+def _overview(lanes: Lanes) -> tuple[Busy, Busy]:
+    """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
+    own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
+    drawn = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
+    return _union(drawn, None), _union(drawn, lanes.evidence)
+
+
+def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> Busy:
+    starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for entry in events:
+        mask: slice | np.ndarray = slice(None)
+        if chosen is not None:
+            rows = chosen.get(entry.frame, frozenset())
+            mask = np.isin(entry.index, np.fromiter(rows, np.int64, len(rows)))
+        starts.append(entry.starts[mask])
+        ends.append(entry.ends[mask])
+    return busy(np.concatenate(starts), np.concatenate(ends))

@@ -1,0 +1,104 @@
+"""Exact busy time of each column at any zoom, from prefix sums over unions.
+
+Let F(t) be the time before t that a union of intervals covers. With the pieces of the union sorted, it is the sum of
+the pieces that began by t, less what the last of them runs past t. The busy time of a column is F(its end) - F(its
+start), exact for every zoom and as cheap for a million intervals as for ten: O(columns log n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.intervals import union
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.tui.timeline.viewport import Viewport
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Busy:
+    """A union of intervals with prefix sums. Build it with `busy`."""
+
+    starts: IntArray
+    """Shape (pieces,), sorted."""
+    ends: IntArray
+    before: IntArray
+    """Shape (pieces,): ns covered by the pieces before each."""
+
+    def until(self, times: IntArray) -> IntArray:
+        """F(t) in ns, same shape as `times`. O(m log n)."""
+        if not self.starts.size:
+            return np.zeros_like(times)
+        piece = np.searchsorted(self.starts, times, side="right") - 1
+        inside = np.maximum(piece, 0)
+        covered = self.before[inside] + np.minimum(times, self.ends[inside]) - self.starts[inside]
+        return np.where(piece < 0, 0, covered)
+
+    def between(self, edges: IntArray) -> IntArray:
+        """Busy ns between neighbouring edges: shape (edges - 1,). O(m log n)."""
+        return np.diff(self.until(edges))
+
+
+def busy(starts: IntArray, ends: IntArray) -> Busy:
+    """Prefix sums over the union of the intervals, which may overlap and come in any order. O(n log n)."""
+    left, right = union(starts, ends)
+    before = np.concatenate(([0], np.cumsum(right - left)))[:-1] if left.size else np.zeros(0, np.int64)
+    return Busy(left, right, before)
+
+
+def edges(view: Viewport, columns: int) -> IntArray:
+    """Edges of the columns in ns: shape (columns + 1,), as `viewport.time_of` gives them one by one."""
+    whole, part = divmod(view.span_ns, columns)
+    column = np.arange(columns + 1, dtype=np.int64)
+    # column * span overflows int64 in a long recording; whole and part of it apart do not.
+    return view.start_ns + column * whole + column * part // columns
+
+
+def starting(starts: IntArray, bounds: IntArray) -> IntArray:
+    """How many of the sorted starts lie between neighbouring edges: shape (edges - 1,). O(m log n)."""
+    return np.diff(np.searchsorted(starts, bounds, side="left"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """What a row of a lane shows in each column."""
+
+    total: FloatArray
+    """Shape (columns,): share of the column in which at least one interval is on, 0 to 1."""
+    category: npt.NDArray[np.int64]
+    """Shape (columns,): the category that covers most of the column, -1 where the column is empty."""
+    touched: npt.NDArray[np.bool_]
+    """Shape (columns,): whether any interval is on or begins there; also true for instants, whose share is 0."""
+    single: npt.NDArray[np.bool_]
+    """Shape (columns,): whether exactly one interval begins in the column, and none is on at its first ns."""
+    alone: npt.NDArray[np.bool_]
+    """Shape (columns,): whether an interval is on at the first ns of the column, and none begins in it."""
+
+
+def shares(parts: tuple[tuple[int, Busy], ...], total: Busy, starts: IntArray, bounds: IntArray) -> Shares:
+    """Shares of a row.
+
+    parts: categories with their unions. total: the union of all. starts: of all intervals, sorted. bounds: edges.
+    O(categories * columns * log n).
+    """
+    width = np.diff(bounds)
+    covered = total.between(bounds)
+    begun = starting(starts, bounds)
+    running = total.until(bounds[:-1] + 1) > total.until(bounds[:-1])
+    touched = (covered > 0) | (begun > 0)
+    category = np.full(len(width), -1, np.int64)
+    if len(parts) == 1:
+        category[touched] = parts[0][0]
+    elif parts:
+        amounts = np.stack([part.between(bounds) for _, part in parts])
+        codes = np.array([code for code, _ in parts])
+        category[touched] = codes[amounts.argmax(axis=0)][touched]
+    return Shares(covered / width, category, touched, (begun == 1) & ~running, (begun == 0) & running)

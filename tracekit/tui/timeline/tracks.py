@@ -1,0 +1,192 @@
+"""The intervals of a lane, arranged in rows, and what lies under a cell of the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tracekit.tui.timeline.raster import Busy, Shares, busy, shares
+from tracekit.tui.timeline.stacking import stack
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    CodeArray = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """Intervals of a lane, sorted by start, longest first. All arrays have shape (n,)."""
+
+    frame: str
+    """Frame of the trace that they come from; see `tracekit.tui.state.EventRef`."""
+    index: IntArray
+    """Index of each in that frame, ascending."""
+    starts: IntArray
+    ends: IntArray
+    categories: CodeArray
+    labels: CodeArray
+    """Codes into `label_texts`, -1 for none."""
+    label_texts: tuple[str, ...]
+    models: CodeArray
+    """Codes into `model_texts`, -1 for none."""
+    model_texts: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def label(self, place: int) -> str:
+        """What is written on a bar: `Prediction · Watercolor`."""
+        label, model = int(self.labels[place]), int(self.models[place])
+        parts = (self.label_texts[label] if label >= 0 else "", self.model_texts[model] if model >= 0 else "")
+        return " · ".join(part for part in parts if part)
+
+    def place(self, index: int) -> int | None:
+        """Place of the row with this index in the frame; None where the lane does not have it. O(log n)."""
+        return _place(self.index, index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """One row of a lane on screen."""
+
+    places: IntArray
+    """Shape (k,): places in `Events` of the intervals of this row, sorted."""
+    starts: IntArray
+    """Shape (k,)."""
+    ends: IntArray
+    """Shape (k,); an instant ends 1 ns after its start here, so that it has a place."""
+    parts: tuple[tuple[int, Busy], ...]
+    """Union of each category that occurs."""
+    total: Busy
+    disjoint: bool
+    """Whether no two of its intervals overlap. False only for the last row of a lane that has more than are shown."""
+
+    def shares(self, bounds: IntArray) -> Shares:
+        """Busy share of each column between the edges `bounds`. O(categories * columns * log n)."""
+        return shares(self.parts, self.total, self.starts, bounds)
+
+    def holds(self, place: int) -> bool:
+        """Whether the interval at a place in `Events` is in this row. O(log n)."""
+        return _place(self.places, place) is not None
+
+
+def _place(values: IntArray, value: int) -> int | None:
+    """Where a value stands among sorted ones."""
+    at = int(np.searchsorted(values, value))
+    return at if at < len(values) and values[at] == value else None
+
+
+def tracks(events: Events, limit: int) -> tuple[Track, ...]:
+    """The rows of a lane, at most `limit`; what does not fit is joined in the last one. O(n log n)."""
+    drawn = np.maximum(events.ends, events.starts + 1)
+    row = np.minimum(stack(events.starts, drawn), limit - 1)
+    deepest = int(row.max(initial=-1))
+    found = []
+    for number in range(deepest + 1):
+        places = np.flatnonzero(row == number)
+        starts, ends = events.starts[places], drawn[places]
+        found.append(
+            Track(
+                places,
+                starts,
+                ends,
+                _parts(events, places),
+                busy(starts, events.ends[places]),
+                bool((starts[1:] >= ends[:-1]).all()),
+            )
+        )
+    return tuple(found)
+
+
+def _parts(events: Events, places: IntArray) -> tuple[tuple[int, Busy], ...]:
+    codes = events.categories[places]
+    found = []
+    for code in np.unique(codes).tolist():
+        chosen = places[codes == code]
+        found.append((code, busy(events.starts[chosen], events.ends[chosen])))
+    return tuple(found)
+
+
+class Bar(NamedTuple):
+    """An interval that is wide enough on screen to be drawn by itself."""
+
+    place: int
+    """In `Events`."""
+    first: int
+    """First column that it fills from edge to edge."""
+    after: int
+    """The one after the last of those."""
+    early: bool
+    """Whether it begins before its first whole column."""
+
+
+def bars(track: Track, bounds: IntArray, least: int) -> list[Bar]:
+    """Intervals that fill at least `least` whole columns, from left to right. Exact, since such an interval covers an
+    edge between columns. O(columns log n).
+
+    `least` is at least 1. Empty for a row whose intervals overlap: there, no bar stands for one of them alone.
+    """
+    if not track.disjoint or not len(track.starts):
+        return []
+    column = np.searchsorted(track.starts, bounds, side="right") - 1
+    candidates = np.unique(column[column >= 0])
+    starts = track.starts[candidates]
+    first = np.searchsorted(bounds, starts, side="left")
+    after = np.searchsorted(bounds, track.ends[candidates], side="right") - 1
+    wide = np.flatnonzero(after - first >= least)
+    early = starts[wide] < bounds[first[wide]]
+    columns = (track.places[candidates[wide]], first[wide], after[wide], early)
+    return [Bar(*values) for values in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def hit(track: Track, low_ns: int, high_ns: int) -> int | None:
+    """The interval that covers most of `[low_ns, high_ns)`: its place in `Events`; the earliest among equals."""
+    upper = int(np.searchsorted(track.starts, high_ns, side="left"))
+    lower = int(np.searchsorted(track.ends, low_ns, side="right")) if track.disjoint else 0
+    if lower >= upper:
+        return None
+    overlap = np.minimum(track.ends[lower:upper], high_ns) - np.maximum(track.starts[lower:upper], low_ns)
+    best = int(overlap.argmax())
+    return int(track.places[lower + best]) if overlap[best] > 0 else None
+
+
+def nearest(events: Events, time_ns: int) -> int | None:
+    """Place of the interval that is on at a time, the innermost one; failing that, of the one that starts nearest."""
+    if not len(events):
+        return None
+    upper = int(np.searchsorted(events.starts, time_ns, side="right"))
+    on = np.flatnonzero(np.maximum(events.ends[:upper], events.starts[:upper] + 1) > time_ns)
+    if on.size:
+        return int(on[-1])
+    around = [place for place in (upper - 1, upper) if 0 <= place < len(events)]
+    return min(around, key=lambda place: abs(int(events.starts[place]) - time_ns))
+
+
+def step(events: Events, place: int, forward: bool, chosen: npt.NDArray[np.bool_] | None = None) -> int | None:
+    """The next or previous interval after `place`, among those `chosen` (shape (n,)); None where there is none."""
+    rest = slice(place + 1, None) if forward else slice(0, max(place, 0))
+    if chosen is None:
+        target = place + 1 if forward else place - 1
+        return target if 0 <= target < len(events) else None
+    found = np.flatnonzero(chosen[rest])
+    if not found.size:
+        return None
+    return place + 1 + int(found[0]) if forward else int(found[-1])
+
+
+def edge(events: Events, time_ns: int, within_ns: int) -> int | None:
+    """The start or end of an interval nearest to a time and at most `within_ns` away; None where there is none."""
+    best: int | None = None
+    for times in (events.starts, np.sort(events.ends)):
+        at = int(np.searchsorted(times, time_ns))
+        for place in (at - 1, at):
+            if 0 <= place < len(times):
+                found = int(times[place])
+                near = abs(found - time_ns)
+                if near <= within_ns and (best is None or near < abs(best - time_ns)):
+                    best = found
+    return best

@@ -1,0 +1,197 @@
+"""The timeline on screen: hands lines to Textual, and turns the mouse into messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tracekit.tui.action import Scope
+from tracekit.tui.actions import bindings
+from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, ViewMoved
+from tracekit.tui.state import EventRef
+from tracekit.tui.timeline.layout import Line
+from tracekit.tui.timeline.painter import Painter
+from tracekit.tui.timeline.tracks import edge
+from tracekit.tui.timeline.viewport import (
+    PAN_STEP,
+    ZOOM_STEP,
+    Viewport,
+    clamp,
+    pan,
+    span_between,
+    time_of,
+    zoom,
+)
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from tracekit.tui.state import State
+    from tracekit.tui.timeline.painter import Lanes
+
+SNAP_COLUMNS = 1
+"""How many columns from the edge of an event the end of a dragged range may be to snap to it."""
+
+
+@dataclass(slots=True)
+class _Drag:
+    """A mouse button that is held down."""
+
+    line: Line
+    column: int
+    view: Viewport
+    lane: str
+    ranging: bool
+    """Whether a range is drawn; otherwise the view is moved."""
+    moved: bool = False
+
+
+class Timeline(Widget, can_focus=True):
+    """Lanes of one recording.
+
+    A click selects, a drag moves the view, a drag with shift or along the ruler selects a range, the wheel zooms at the
+    pointer, with shift it pans, and over the titles it scrolls the lanes.
+    """
+
+    BINDINGS = bindings(Scope.TIMELINE)
+
+    def __init__(self, session: int, *, letters: bool) -> None:
+        super().__init__(id=f"timeline-{session}", classes="timeline")
+        self.painter = Painter(session, letters=letters)
+        self._session = session
+        self._state: State | None = None
+        self._drag: _Drag | None = None
+
+    def show(self, state: State, lanes: Lanes) -> None:
+        """Draw a state."""
+        self._state = state
+        self.painter.show(state, lanes, dark=self.app.current_theme.dark)
+        self.refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw in the new size."""
+        self.painter.resize(event.size.width, event.size.height)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line, for Textual."""
+        return Strip(self.painter.line(y), self.size.width)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Zoom in, pan to earlier times, or scroll the lanes."""
+        self._wheel(event, up=True)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Zoom out, pan to later times, or scroll the lanes."""
+        self._wheel(event, up=False)
+
+    def on_mouse_scroll_left(self, event: events.MouseScrollLeft) -> None:
+        """Pan to earlier times."""
+        self._pan(event, -1)
+
+    def on_mouse_scroll_right(self, event: events.MouseScrollRight) -> None:
+        """Pan to later times."""
+        self._pan(event, 1)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the view, or of one end of a range."""
+        spot = self.painter.at(event.x, event.y)
+        if self._state is None or event.button != 1 or spot.column < 0:
+            return
+        lane = spot.lane.id if spot.lane is not None else self._state.lane
+        ranging = event.shift or spot.line is Line.RULER
+        self._drag = _Drag(spot.line, spot.column, self._state.view, lane, ranging)
+        self.capture_mouse()
+        if spot.line is Line.MINIMAP:
+            self._overview(spot.column)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Move what is held."""
+        drag, state = self._drag, self._state
+        if drag is None or state is None:
+            return
+        columns = self.painter.columns
+        column = min(max(event.x - self.painter.gutter, 0), columns)
+        if column == drag.column and not drag.moved:
+            return
+        drag.moved = True
+        if drag.line is Line.MINIMAP:
+            self._overview(column)
+        elif drag.ranging:
+            ends = (self._snapped(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
+            self.post_message(RangeSelected(span_between(*ends)))
+        else:
+            start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
+            self.post_message(ViewMoved(clamp(Viewport(start, drag.view.span_ns), state.bounds, columns)))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let go; without a move in between it was a click."""
+        drag, self._drag = self._drag, None
+        self.release_mouse()
+        if drag is not None and not drag.moved and drag.line is not Line.MINIMAP:
+            self._click(event)
+
+    def on_click(self, event: events.Click) -> None:
+        """Two clicks on a title show all rows of the lane."""
+        spot = self.painter.at(event.x, event.y)
+        if spot.column < 0 and spot.lane is not None:
+            if event.chain == 2:
+                self.post_message(LaneToggled(spot.lane.id))
+            elif self._state is not None:
+                self.post_message(CursorMoved(self._state.cursor_ns, spot.lane.id, self._session))
+
+    def _click(self, event: events.MouseUp) -> None:
+        """Put the cursor under the pointer, and select the event there."""
+        spot = self.painter.at(event.x, event.y)
+        state = self._state
+        if state is None or spot.column < 0:
+            return
+        time = time_of(state.view, self.painter.columns, spot.column)
+        lane = spot.lane.id if spot.lane is not None else state.lane
+        self.post_message(CursorMoved(time, lane, self._session))
+        if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
+            ref = EventRef(spot.lane.events.frame, int(spot.lane.events.index[spot.event]))
+            self.post_message(EventSelected(ref, reveal=False))
+
+    def _wheel(self, event: events.MouseScrollUp | events.MouseScrollDown, *, up: bool) -> None:
+        spot = self.painter.at(event.x, event.y)
+        state = self._state
+        if state is None:
+            return
+        if event.shift:
+            self._pan(event, -1 if up else 1)
+            return
+        event.stop()
+        if spot.column < 0:
+            self.painter.scroll(-1 if up else 1)
+            self.refresh()
+            return
+        columns = self.painter.columns
+        at = time_of(state.view, columns, spot.column)
+        view = zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns)
+        self.post_message(ViewMoved(view))
+
+    def _pan(self, event: events.MouseEvent, direction: int) -> None:
+        event.stop()
+        if self._state is not None:
+            view = pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.painter.columns)
+            self.post_message(ViewMoved(view))
+
+    def _overview(self, column: int) -> None:
+        """Centre the view on a column of the overview."""
+        if self._state is not None:
+            view, bounds = self._state.view, self._state.bounds
+            start = time_of(bounds, self.painter.columns, column) - view.span_ns // 2
+            self.post_message(ViewMoved(clamp(Viewport(start, view.span_ns), bounds, self.painter.columns)))
+
+    def _snapped(self, lane: str, time_ns: int) -> int:
+        """The edge of an event of the lane that is near a time, or the time itself."""
+        found = self.painter.lane(lane)
+        if found is None or found.events is None or self._state is None:
+            return time_ns
+        within = SNAP_COLUMNS * self._state.view.span_ns // self.painter.columns
+        snapped = edge(found.events, time_ns, within)
+        return time_ns if snapped is None else snapped
