@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors import (
     cold_load,
+    compile_at_runtime,
     concurrent_predictions,
     excess_data_copies,
     missed_deadline,
@@ -23,4 +24,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     cold_load.DETECTOR,
     missed_deadline.DETECTOR,
     warm_up_spike.DETECTOR,
+    compile_at_runtime.DETECTOR,
 )

@@ -74,7 +74,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for a model that is loaded, used at most once, and loaded again."""
     loads, predictions = len(view.loads), len(view.predictions)
     if predictions == 0:
-        return NotApplicable(view.name, "Loaded, but no prediction was recorded.")
+        return NotApplicable(view.name, "No prediction was recorded.")
     if loads == 0:
         return Passed(view.name, f"Not loaded while recording; {format_count(predictions, 'prediction')}.")
     if loads < options.min_loads and predictions <= loads:

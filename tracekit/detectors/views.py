@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def model_views(trace: Trace) -> tuple[ModelView, ...]:
-    """One view per base name with at least one top-level load or prediction, by name.
+    """One view per base name with at least one top-level load, compilation or prediction, by name.
 
     A pipeline's view holds the rows of its stages too, linked to the pipeline's own prediction, since their time is
     spent inside it. O(n log n) in the rows of the trace.
     """
     activity = trace.activity
     top = activity[(activity["level"] == Level.TOP).to_numpy()]
-    called = top[top["kind"].isin([*LOAD_KINDS, Kind.PREDICTION]).to_numpy()]
+    called = top[top["kind"].isin([*LOAD_KINDS, Kind.COMPILE, Kind.PREDICTION]).to_numpy()]
     names = sorted(str(name) for name in called["model"].dropna().unique())
     owner = top_predictions(activity)
     of_prediction = _places(activity["model"], names)

@@ -1,0 +1,116 @@
+"""Compilations on the device, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Scenario
+
+ID = "compile-at-runtime"
+MS = 1_000_000
+YOLO = Model("Yolo")
+
+
+def sessions(scenario: Scenario, count: int, length: int = 900 * MS) -> None:
+    """Compile, load and predict ten times, so often over."""
+    now = 0
+    for _ in range(count):
+        now = scenario.compile(YOLO, now, length)
+        now = scenario.load(YOLO, now, 50 * MS)
+        for _ in range(10):
+            scenario.predict(YOLO, now, 20 * MS)
+            now += 30 * MS
+
+
+def engine(scenario: Scenario, labels: list[str], length: int = 500 * MS) -> None:
+    """One load and one prediction, and compilations on the Neural Engine afterwards."""
+    scenario.load(YOLO, 0, 50 * MS)
+    scenario.predict(YOLO, 60 * MS, 20 * MS)
+    for k, label in enumerate(labels):
+        scenario.other_neural_engine((k + 1) * 1_000 * MS, length, label)
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_the_second_compilation_is_found_with_its_cost(scenario, judge):
+    sessions(scenario, 2)
+    found = judge(scenario, ID)["Yolo"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 900 * MS
+    # Two compilations, two loads of 50 ms and twenty predictions of 20 ms.
+    assert found.cost.share == pytest.approx(900 / (1_800 + 100 + 400))
+    # It follows the first session: compilation, load, ten predictions.
+    assert [entry.start_ns for entry in found.evidence] == [(900 + 50 + 300) * MS]
+    assert found.lost.ends.tolist() == [(900 + 50 + 300 + 900) * MS]
+    assert "compiled it 2 times" in found.summary
+
+
+def test_one_compilation_is_not_judged(scenario, judge):
+    sessions(scenario, 1)
+    outcome = judge(scenario, ID)["Yolo"]
+    assert isinstance(outcome, InsufficientData)
+    assert "second launch" in outcome.record
+
+
+def test_a_model_that_was_not_compiled_passes(scenario, judge):
+    engine(scenario, [])
+    assert isinstance(judge(scenario, ID)["Yolo"], Passed)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(100, Finding), (99, Passed)])
+def test_short_compilations_are_no_finding(scenario, judge, length, expected):
+    sessions(scenario, 2, length * MS)
+    assert isinstance(judge(scenario, ID)["Yolo"], expected)
+
+
+def test_a_short_single_compilation_is_no_problem_either_way(scenario, judge):
+    sessions(scenario, 1, 99 * MS)
+    assert isinstance(judge(scenario, ID)["Yolo"], Passed)
+
+
+def test_a_model_that_is_only_compiled_is_judged(scenario, judge):
+    scenario.predict(Model("Other"), 0, MS)
+    for k in range(3):
+        scenario.compile(YOLO, k * 1_000 * MS, 500 * MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["Yolo"], Finding)
+    assert outcomes["Yolo"].cost.ns == 1_000 * MS
+    assert isinstance(outcomes["Other"], Passed)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(3, Finding), (2, Passed)])
+def test_the_neural_engine_compiles_the_same_program_again(scenario, judge, count, expected):
+    engine(scenario, [YOLO.engine_label(1, "Compile")] * count)
+    outcome = judge(scenario, ID)["Yolo"]
+    assert isinstance(outcome, expected)
+    assert values(outcome)["most compilations of one Neural Engine program"] == count
+    if expected is Finding:
+        assert outcome.cost.ns == 1_000 * MS
+        assert "The Neural Engine compiled one program of it 3 times" in outcome.summary
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param([YOLO.engine_label(k, "Compile") for k in range(5)], id="the segments of a model"),
+        pytest.param([Model("Foreign").engine_label(1, "Compile")] * 5, id="another process"),
+        pytest.param(["Neural Engine Compile"] * 5, id="no name"),
+        pytest.param([YOLO.engine_label(1)] * 5, id="predictions"),
+    ],
+)
+def test_other_work_of_the_neural_engine_is_no_finding(scenario, judge, labels):
+    engine(scenario, labels)
+    assert isinstance(judge(scenario, ID)["Yolo"], Passed)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({"min_compiles": 3}, Passed), ({"min_lost_ms": 901}, Passed), ({"min_lost_ms": 900}, Finding)],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    sessions(scenario, 2)
+    assert isinstance(judge(scenario, ID, **settings)["Yolo"], expected)
