@@ -44,6 +44,7 @@ def modules_after(arguments: list[str] | None) -> set[str]:
         ["export", "--help"],
         ["record", "--help"],
         ["doctor", "--help"],
+        ["view", "--help"],
     ],
     ids=" ".join,
 )

@@ -54,7 +54,7 @@ def ruler(view: Viewport, columns: int) -> Ruler:
         if step * columns >= view.span_ns * (widest + _GAP) or step == STEPS[-1]:
             times = range(first, view.end_ns, step)
             ticks = tuple(Tick(column_of(view, columns, time), _label(time, step, base)) for time in times)
-            return Ruler(ticks, moment(base, max(step * 1000, 1)) if base else "", step)
+            return Ruler(ticks, moment(base, MS if step >= US else US) if base else "", step)
     return Ruler((), "", STEPS[-1])
 
 

@@ -28,7 +28,7 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
     opens = np.concatenate(([True], starts[1:] >= reach[:-1]))
     # How many earlier intervals are still on. For nested intervals, that is the row.
     rows = np.arange(count) - np.searchsorted(np.sort(ends), starts, side="right")
-    crossed = _collides(starts, ends, rows)
+    crossed = _crosses(ends, rows)
     if crossed.any():
         cluster = np.cumsum(opens) - 1
         bad = np.unique(cluster[crossed])
@@ -39,13 +39,18 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
     return rows
 
 
-def _collides(starts: IntArray, ends: IntArray, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """Whether each interval overlaps the one before it in its row. O(n log n)."""
-    order = np.lexsort((np.arange(len(rows)), rows))
-    same = np.diff(rows[order]) == 0
-    overlaps = np.zeros(len(rows), np.bool_)
-    overlaps[order[1:]] = same & (starts[order[1:]] < ends[order[:-1]])
-    return overlaps
+def _crosses(ends: IntArray, depth: IntArray) -> npt.NDArray[np.bool_]:
+    """Whether each interval outlasts the last one before it that is one level up; false for all that are nested.
+
+    `depth` counts the earlier intervals that are on. O(n log n).
+    """
+    count = len(depth)
+    place = np.arange(count)
+    keys = depth * count + place
+    order = np.argsort(keys, kind="stable")
+    above = np.searchsorted(keys[order], (depth - 1) * count + place) - 1
+    parent = order[np.maximum(above, 0)]
+    return (depth > 0) & ((above < 0) | (depth[parent] != depth - 1) | (ends[parent] < ends))
 
 
 def _greedy(starts: list[int], ends: list[int]) -> list[int]:
