@@ -8,10 +8,13 @@ activity = tracekit.open_trace("recording").activity
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.config import Config, load_config
 from tracekit.detectors.budgets import parse_budget, with_budgets
-from tracekit.detectors.options import check_settings, matches
+from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
 from tracekit.errors import unknown
@@ -23,7 +26,6 @@ from tracekit.trace.filter import filter_trace, model_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-    from pathlib import Path
 
     from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.recording import Asking, Progress
@@ -66,6 +68,7 @@ def analyze(
     settings: Settings | None = None,
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
+    config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
     reader: str = "auto",
@@ -76,13 +79,14 @@ def analyze(
 
     `models` are shell patterns of base names, `process` a name or pid, `only` and `skip` ids of detectors. `settings`
     maps `detector.option` to a value, and `model_settings` patterns of base names to such settings for those models
-    alone. `budget` is the time that a prediction may take, for `missed-deadline`. `sort` is a column of the
-    aggregation. `redact=False` keeps private fields. `reader` and `asking` are those of `open_trace`.
+    alone. `budget` is the time that a prediction may take, for `missed-deadline`. `config` is a file of settings
+    (`tracekit.config`), before which everything given here goes. `sort` is a column of the aggregation.
+    `redact=False` keeps private fields. `reader` and `asking` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist; what
     does not depend on the recording is checked before it is read.
     """
-    _check_judging(only, skip, settings, model_settings, budget)
+    _judging(only, skip, settings, model_settings, budget, config)
     check_sort(sort)
     trace = filter_trace(
         open_trace(path, run=run, reader=reader, asking=asking, progress=progress), models=models, process=process
@@ -94,6 +98,7 @@ def analyze(
         settings=settings,
         model_settings=model_settings,
         budget=budget,
+        config=config,
         sort=sort,
         redact=redact,
     )
@@ -107,31 +112,49 @@ def judge(
     settings: Settings | None = None,
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
+    config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
 ) -> Report:
     """The report of a trace that is open already. Parameters and errors are those of `analyze`."""
-    general, special = _check_judging(only, skip, settings, model_settings, budget)
+    judging = _judging(only, skip, settings, model_settings, budget, config)
     _check_budgets(trace, _budget_texts(budget))
     judgements = run_detectors(
-        trace, only=only, skip=skip, settings=general, model_settings=special, detectors=all_detectors()
+        trace,
+        only=judging.only,
+        skip=judging.skip,
+        settings=judging.settings,
+        model_settings=judging.model_settings,
+        model_skip=judging.model_skip,
+        detectors=all_detectors(),
     )
-    return build_report(trace, checks_from(judgements), sort=sort, redact=redact)
+    file = None if judging.path is None else judging.path.name
+    return build_report(trace, checks_from(judgements), sort=sort, redact=redact, settings=file)
 
 
-def _check_judging(
+def _judging(
     only: Collection[str],
     skip: Collection[str],
     settings: Settings | None,
     model_settings: ModelSettings | None,
     budget: Budgets,
-) -> tuple[Settings, ModelSettings]:
-    """The settings with the budgets in them. Raises `UsageError` for what does not exist in any recording."""
+    config: str | Path | None,
+) -> Config:
+    """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
-    choose(detectors, only, skip)
-    general, special = with_budgets(_budget_texts(budget), settings or {}, model_settings or {})
+    project = Config() if config is None else load_config(Path(config), detectors)
+    given = Config(
+        path=project.path,
+        only=tuple(only) or project.only,
+        skip=(*project.skip, *skip),
+        settings={**project.settings, **(settings or {})},
+        model_settings=merged(project.model_settings, model_settings or {}),
+        model_skip=project.model_skip,
+    )
+    general, special = with_budgets(_budget_texts(budget), given.settings, given.model_settings)
+    choose(detectors, given.only, given.skip)
     check_settings(detectors, general, special)
-    return general, special
+    return replace(given, settings=general, model_settings=special)
 
 
 def _budget_texts(budget: Budgets) -> tuple[str, ...]:

@@ -169,7 +169,15 @@ def report_of(checks: list[Check], models: tuple[ModelSummary, ...], aggregation
     order = ("finding", "error", "insufficient_data", "passed", "not_applicable")
     ordered = tuple(sorted(checks, key=lambda entry: (order.index(entry.outcome), -(entry.net_ns or 0))))
     return Report(
-        1, ToolInfo("tracekit", "0.1.0"), RECORDING, TABLES, COVERAGE, models, aggregation, ordered, summarise(ordered)
+        1,
+        ToolInfo("tracekit", "0.1.0", None),
+        RECORDING,
+        TABLES,
+        COVERAGE,
+        models,
+        aggregation,
+        ordered,
+        summarise(ordered),
     )
 
 

@@ -52,6 +52,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="[MODEL=]TIME",
         help="time that a prediction may take: 16.7ms, 33.3 or 30fps; repeatable",
     )
+    project = judged.add_mutually_exclusive_group()
+    project.add_argument("--config", metavar="FILE", help="file of settings (default: tracekit.toml or pyproject.toml)")
+    project.add_argument("--no-config", action="store_true", help="use no file of settings")
     judged.add_argument("--fail-on", choices=LEVELS, help="exit with status 1 if a finding is at this level or above")
 
     shown = parser.add_argument_group("how to show it")
@@ -106,7 +109,7 @@ def run(arguments: Namespace) -> ExitStatus:
         emit(_on_screen(report, arguments.verbose))
     elif shown is not None:
         emit(RENDERERS[shown].render(report), utf8=shown == "json")
-    return status_of(report, arguments.fail_on)
+    return status_of(report, arguments.fail_on or _fail_on(arguments))
 
 
 def _analyzed(arguments: Namespace) -> Report:
@@ -128,6 +131,7 @@ def _analyzed(arguments: Namespace) -> Report:
             skip=_ids(arguments.skip),
             settings=dict(_setting(text) for text in arguments.set),
             budget=arguments.budget,
+            config=_config(arguments),
             sort=arguments.sort,
             redact=not arguments.no_redact,
             reader=arguments.reader,
@@ -141,6 +145,24 @@ def _analyzed(arguments: Namespace) -> Report:
             f"in {time.monotonic() - started:.1f} s"
         )
     return report
+
+
+def _config(arguments: Namespace) -> Path | None:
+    """The file of settings to use: the one that is given, else the one that holds for the current folder."""
+    from tracekit.config import find_config
+
+    if arguments.no_config:
+        return None
+    return Path(arguments.config) if arguments.config else find_config(Path.cwd())
+
+
+def _fail_on(arguments: Namespace) -> str | None:
+    """The level of the gate that the file of settings gives."""
+    from tracekit.config import load_config
+    from tracekit.detectors.plugins import all_detectors
+
+    path = _config(arguments)
+    return None if path is None else load_config(path, all_detectors()).fail_on
 
 
 def _on_screen(report: Report, verbose: bool) -> str:

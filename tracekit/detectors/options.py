@@ -84,6 +84,12 @@ def configure_model(
     return configure(detectors, merged)
 
 
+def merged(first: ModelSettings, second: ModelSettings) -> ModelSettings:
+    """Both settings per pattern; where a pattern stands in both, what `second` sets wins, and it counts as later."""
+    together = {pattern: own for pattern, own in first.items() if pattern not in second}
+    return together | {pattern: {**first.get(pattern, {}), **own} for pattern, own in second.items()}
+
+
 def check_settings(detectors: Sequence[AnyDetector], settings: Settings, model_settings: ModelSettings) -> None:
     """Raise `UsageError` for settings that `configure` refuses, or that ask for a model what is of the recording."""
     # The module of the framework needs no options, so that this does not close a circle.

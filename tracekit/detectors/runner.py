@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit.detectors.caveats import caveats
 from tracekit.detectors.framework import Detector
-from tracekit.detectors.options import check_settings, configure, configure_model
+from tracekit.detectors.options import check_settings, configure, configure_model, matches
 from tracekit.detectors.outcomes import DetectorFailed, InsufficientData, NotApplicable, Outcome
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
@@ -38,10 +38,12 @@ def run_detectors(
     skip: Collection[str] = (),
     settings: Settings | None = None,
     model_settings: ModelSettings | None = None,
+    model_skip: Mapping[str, Collection[str]] | None = None,
     detectors: Sequence[AnyDetector] = DETECTORS,
 ) -> tuple[Judgement, ...]:
     """Every chosen detector's outcome for every model, or one for the recording where it is about that, or where there
-    is no model to judge. `model_settings` hold for the models that match, and outweigh `settings`.
+    is no model to judge. `model_settings` hold for the models that match, and outweigh `settings`; `model_skip` gives
+    detectors that those models are not judged by.
 
     Raises `UsageError` for an unknown detector id, option or value.
     """
@@ -50,10 +52,17 @@ def run_detectors(
     views = model_views(trace)
     options: dict[str | None, dict[str, Any]] = {None: configure(detectors, general)}
     options |= {view.name: configure_model(detectors, general, special, view.name) for view in views}
+    left_out = {
+        (detector, view.name)
+        for pattern, names in (model_skip or {}).items()
+        for detector in names
+        for view in views
+        if matches(view.name, pattern)
+    }
     return tuple(
         Judgement(detector, outcome, caveats(detector, outcome, trace))
         for detector in choose(detectors, only, skip)
-        for outcome in _judge(detector, options, trace, views)
+        for outcome in _judge(detector, options, left_out, trace, views)
     )
 
 
@@ -70,15 +79,25 @@ def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collec
 
 
 def _judge(
-    detector: AnyDetector, options: Mapping[str | None, Mapping[str, Any]], trace: Trace, views: Sequence[ModelView]
+    detector: AnyDetector,
+    options: Mapping[str | None, Mapping[str, Any]],
+    left_out: Collection[tuple[str, str]],
+    trace: Trace,
+    views: Sequence[ModelView],
 ) -> list[Outcome]:
-    """Outcomes of one detector. `options` are those of all detectors for each model, and for the recording (None)."""
+    """Outcomes of one detector. `options` are those of all detectors for each model, and for the recording (None);
+    `left_out` holds detectors with the models that they do not judge."""
     blind = _missing_evidence(detector, trace)
     if blind is not None:
         return [blind]
     if not isinstance(detector, Detector):
         return [_detect(detector.detect, trace, options[None][detector.id], None)]
-    outcomes = [_detect(detector.detect, view, options[view.name][detector.id], view.name) for view in views]
+    outcomes = [
+        NotApplicable(view.name, "Left out for this model by the settings.")
+        if (detector.id, view.name) in left_out
+        else _detect(detector.detect, view, options[view.name][detector.id], view.name)
+        for view in views
+    ]
     unnamed = unnamed_predictions(trace)
     if unnamed:
         outcomes.append(

@@ -30,15 +30,17 @@ ALL_PROCESSES = "all processes"
 """Target of a recording that was not limited to one process."""
 
 
-def build_report(trace: Trace, checks: Sequence[Check], *, sort: str = "total", redact: bool = True) -> Report:
+def build_report(
+    trace: Trace, checks: Sequence[Check], *, sort: str = "total", redact: bool = True, settings: str | None = None
+) -> Report:
     """The report of one run, with checks in the order of `checks_from`. `sort` is a column of the aggregation; `redact`
-    leaves out what identifies people.
+    leaves out what identifies people; `settings` is the name of the file of settings that was used.
 
     Raises `UsageError` for an unknown sort column.
     """
     report = Report(
         schema_version=SCHEMA_VERSION,
-        tool=ToolInfo("tracekit", __version__),
+        tool=ToolInfo("tracekit", __version__, settings),
         recording=_recording(trace),
         tables=tuple(_table(entry) for entry in trace.run.tables),
         coverage=tuple(_coverage(entry) for entry in trace.coverage),

@@ -52,9 +52,15 @@ def render_markdown(report: Report) -> str:
         _models(safe),
         _aggregation(safe),
         _coverage(safe),
-        f"<sub>{safe.tool.name} {safe.tool.version}, report version {safe.schema_version}</sub>",
+        _made_by(safe),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _made_by(report: Report) -> str:
+    """What wrote the report, and with whose settings."""
+    settings = f", settings of {code(report.tool.settings)}" if report.tool.settings else ""
+    return f"<sub>{report.tool.name} {report.tool.version}, report version {report.schema_version}{settings}</sub>"
 
 
 def escape(text: str) -> str:

@@ -25,6 +25,8 @@ class ToolInfo:
 
     name: str
     version: str
+    settings: str | None
+    """Name of the file of settings that was used; None where there was none."""
 
 
 @dataclass(frozen=True, slots=True)

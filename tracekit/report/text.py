@@ -61,7 +61,7 @@ def render_text(report: Report, *, width: int, color: bool, verbose: bool = Fals
     safe = map_strings(report, _safe)
     blocks = [
         *_verdict(safe),
-        *_recording(safe.recording, width, verbose),
+        *_recording(safe, width, verbose),
         *finding_blocks(safe, width, verbose),
         *not_judged_blocks(safe),
         *_models(safe, width, verbose),
@@ -109,12 +109,15 @@ def _verdict(report: Report) -> list[RenderableType]:
     return [*lines, Text()]
 
 
-def _recording(recording: RecordingInfo, width: int, verbose: bool) -> list[RenderableType]:
+def _recording(report: Report, width: int, verbose: bool) -> list[RenderableType]:
+    recording = report.recording
     lines = [("Recording", _source(recording)), ("Target", _target(recording)), ("Made with", _made_with(recording))]
     if recording.arguments:
         lines.append(("Arguments", recording.arguments))
     if recording.redacted and verbose:
         lines.append(("Privacy", "names of devices, users and other processes are left out (--no-redact keeps them)"))
+    if report.tool.settings:
+        lines.append(("Judged by", f"the settings in {report.tool.settings}"))
     notes = recording.notes if verbose else recording.notes[:NOTES]
     lines += [("Note", note) for note in notes]
     if len(notes) < len(recording.notes):

@@ -1,0 +1,184 @@
+"""Settings of a project: `tracekit.toml`, or the table `[tool.tracekit]` of `pyproject.toml`.
+
+    fail-on = "high"
+    budget = "30fps"
+    skip = ["pipeline-gaps"]
+
+    [detectors.excess-data-copies]
+    copy_share = 0.2
+
+    [models."Caption*"]
+    budget = "16.7ms"
+    skip = ["shape-switching"]
+
+    [models."Caption*".detectors.latency-jitter]
+    min_predictions = 50
+
+Command line and Python interface go before what is set here. Every mistake is an error: a setting that is misspelt and
+ignored would make a gate look closed that is open.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tracekit.detectors.budgets import with_budgets
+from tracekit.detectors.options import check_settings
+from tracekit.detectors.outcomes import Severity
+from tracekit.detectors.runner import choose
+from tracekit.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.options import ModelSettings, Number, Settings
+
+FILE = "tracekit.toml"
+PYPROJECT = "pyproject.toml"
+
+_TOP = ("only", "skip", "budget", "fail-on", "detectors", "models")
+_OF_MODEL = ("skip", "budget", "detectors")
+_LARGEST = 1 << 20
+"""Bytes of a settings file; a larger one is something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a project has set."""
+
+    path: Path | None = None
+    """The file; None where nothing is set."""
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=dict)
+    """Options for all models, the budget among them."""
+    model_settings: ModelSettings = field(default_factory=dict)
+    """Options by pattern of base names."""
+    model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Detectors left out, by pattern of base names."""
+    fail_on: str | None = None
+
+
+def find_config(folder: Path) -> Path | None:
+    """The settings file that holds for a folder: in it, or in the nearest one above it that has one.
+
+    The search ends at the top of a repository. `tracekit.toml` goes before a `pyproject.toml` beside it; one without
+    `[tool.tracekit]` is none.
+    """
+    for place in (folder.resolve(), *folder.resolve().parents):
+        if (place / FILE).is_file():
+            return place / FILE
+        project = place / PYPROJECT
+        if project.is_file() and b"tool.tracekit" in project.read_bytes()[:_LARGEST]:
+            return project
+        if (place / ".git").exists():
+            break
+    return None
+
+
+def load_config(path: Path, detectors: Sequence[AnyDetector]) -> Config:
+    """The settings in a file. Raises `UsageError`, with file and key, for whatever is wrong in it."""
+    try:
+        return _config(path, _table(path), detectors)
+    except UsageError as error:
+        raise UsageError(f"{path.name}: {error}") from None
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """The table of settings in a file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror or error}") from None
+    if len(data) > _LARGEST:
+        raise UsageError("is too large for a file of settings")
+    try:
+        document = tomllib.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"is no valid TOML: {error}") from None
+    if path.name != PYPROJECT:
+        return document
+    tool = document.get("tool", {})
+    own = tool.get("tracekit") if isinstance(tool, dict) else None
+    if not isinstance(own, dict):
+        raise UsageError("has no table [tool.tracekit]")
+    return own
+
+
+def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector]) -> Config:
+    _known_keys(table, _TOP, "")
+    only, skip = _names(table, "only", ""), _names(table, "skip", "")
+    choose(detectors, only, skip)
+    settings: Settings = _options(table, "")
+    model_settings: ModelSettings = {}
+    model_skip: dict[str, tuple[str, ...]] = {}
+    budgets = _budget(table, "")
+    for pattern, own in _tables(table, "models", "").items():
+        where = f'models."{pattern}".'
+        _known_keys(own, _OF_MODEL, where)
+        model_settings = {**model_settings, pattern: _options(own, where)}
+        model_skip[pattern] = _names(own, "skip", where)
+        _check_ids(detectors, model_skip[pattern], where)
+        budgets += [f"{pattern}={budget}" for budget in _budget(own, where)]
+    settings, model_settings = with_budgets(budgets, settings, model_settings)
+    check_settings(detectors, settings, model_settings)
+    return Config(path, only, skip, settings, model_settings, model_skip, _fail_on(table))
+
+
+def _known_keys(table: dict[str, Any], keys: Collection[str], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise UsageError(f"'{where}{key}': {unknown('setting', key, keys)}")
+
+
+def _names(table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise UsageError(f"'{where}{key}': must be a list of detector ids")
+    return tuple(value)
+
+
+def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: str) -> None:
+    ids = [detector.id for detector in detectors]
+    for name in names:
+        if name not in ids:
+            raise UsageError(f"'{where}skip': {unknown('detector', name, ids)}")
+
+
+def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, Any]]:
+    value = table.get(key, {})
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+        raise UsageError(f"'{where}{key}': must be a table of tables")
+    return value
+
+
+def _options(table: dict[str, Any], where: str) -> dict[str, Number | str]:
+    """Options as `detector.option` to value."""
+    options: dict[str, Number | str] = {}
+    for detector, own in _tables(table, "detectors", where).items():
+        for name, value in own.items():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise UsageError(f"'{where}detectors.{detector}.{name}': must be a number")
+            options[f"{detector}.{name}"] = value
+    return options
+
+
+def _budget(table: dict[str, Any], where: str) -> list[str]:
+    value = table.get("budget")
+    if value is None:
+        return []
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or "=" in str(value):
+        raise UsageError(f'\'{where}budget\': must be a time or a rate, as 16.7, "16.7ms" or "30fps"')
+    return [str(value)]
+
+
+def _fail_on(table: dict[str, Any]) -> str | None:
+    value = table.get("fail-on")
+    levels = [str(severity) for severity in Severity]
+    if value is None or value in levels:
+        return value
+    raise UsageError(f"'fail-on': {unknown('severity', str(value), levels)}")
