@@ -70,15 +70,14 @@ FIXED_FIELDS = frozenset(
 PRIVATE_ATTRIBUTES = re.compile(r"uuid|udid|serial|argument|environment|device-?name|host-?name|user", re.IGNORECASE)
 """Attributes of tables whose value is private whatever it looks like."""
 
-OWN_WORDS = frozenset(
-    """
-    ane app apple check checks codesign column core coreml cpu cut date deleted engine event export file find
-    finding gpu groups head input install instruments join label last less link load log look make messages
-    metal ml model more neural node notes open output prediction process record recording row rows run sample
-    security share size sort split storage strings sum table target template test the time timed top trace
-    users view watch which write xcode xctrace
-    """.split()
-)
+_OWN_WORDS = """
+ane app apple check checks codesign column core coreml cpu cut date deleted engine event export file find
+finding gpu groups head input install instruments join label last less link load log look make messages
+metal ml model more neural node notes open output prediction process record recording row rows run sample
+security share size sort split storage strings sum table target template test the time timed top trace
+users view watch which write xcode xctrace
+"""
+OWN_WORDS = frozenset(_OWN_WORDS.split())
 """Words of our own sentences and of Instruments' labels, some of which are also programs. As such they name nobody;
 followed by a process id they are replaced like any other."""
 
