@@ -69,7 +69,7 @@ def steady_app(
     """
     app = start_recording(draws, **recording)
     chosen = model or draw_models(draws)[0]
-    count = predictions or draws.integer(60, 130)
+    count = predictions or draws.integer(60, 100)
     run_length = -(-count // (runs or draws.integer(1, 3)))
     app.load(chosen, load_ns, engine=unit == "neural engine")
     for index in range(count):

@@ -186,10 +186,10 @@ class App:
         return [StateRow(start, end - start, state) for start, end, state in spans if end > start]
 
     def _draw_screen(self) -> None:
-        """The system draws the screen some 60 times, and few rows belong to no known process."""
+        """The system draws the screen some 36 times, and few rows belong to no known process."""
         scenario, draws = self.scenario, self.draws
         process = WINDOW_SERVER if scenario.device.platform == "macOS" else BACKBOARD
-        every = max(scenario.duration_ns // 60, 16_667_000)
+        every = max(scenario.duration_ns // 36, 16_667_000)
         now, frame = 40_000_000, 1
         while now < scenario.duration_ns - 10_000_000:
             scenario.gpu_work(on_clock(now), draws.around(520_000, 150), process, frame=frame)
