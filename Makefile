@@ -24,8 +24,9 @@ format: environment-dev ## let ruff fix and format the code
 	@$(BIN)/python -m ruff check --fix .
 	@$(BIN)/python -m ruff format .
 
-fuzz: environment-dev ## feed broken exports to the reader for some minutes
+fuzz: environment-dev ## feed broken exports and bundles to the readers for some minutes
 	@$(BIN)/python tests/fuzz_export.py
+	@$(BIN)/python tests/fuzz_bundle.py
 
 samples: environment-dev ## write sample_traces/ again
 	@$(BIN)/python -m tracekit.testing.samples

@@ -184,6 +184,74 @@ def test_broken_run_information_is_told_and_the_rest_reads(run: Any) -> None:
     assert recording.tables("sample")[0].rows == 1
 
 
+def information(archive: Any, start: int, duration: int, pid: str) -> bytes:
+    info = ("XRRunInfo", {"_targetProcessName": "app", "_targetProcessPid": pid})
+    one = {"runInfo": info, "runningTime": duration, "startTime": start}
+    return archive.dump(("XRRunListData", {"$0": [1], "$1": {1: one}, "$2": 2}), "com.apple.xray.run.data")
+
+
+@pytest.mark.parametrize(
+    ("start", "duration", "pid", "told"),
+    [
+        (1_000_000_000, 2_000_000_001, "77", ""),
+        (1_000_000_000, 2_000_131_072, "77", "different times of run 1"),
+        (1_004_194_304, 2_000_000_000, "77", "different times of run 1"),
+        (1_000_000_000, 2_000_000_000, "73", "the number 73, and the configuration 77"),
+    ],
+)
+def test_run_information_that_others_contradict_is_not_believed(
+    run: Any, archive: Any, start: int, duration: int, pid: str, told: str
+) -> None:
+    """One bit of `form.template` differs in each; it has no checksum, and the others have."""
+    files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 3.0) for name in "ab"}
+    root = {"modelingParameters": {"target-pid": 77}, "bindingParameters": {}}
+    files["corespace/run1/core/core-config/exposedTableInfo.plist"] = archive.dump(root)
+    files["form.template"] = information(archive, start, duration, pid)
+    recording = run(replace=files)
+    found = recording.run
+    assert (found.start_date, found.duration_ns // 1_000) == ("1970-01-01T00:00:01.000+00:00", 2_000_000)
+    assert found.target.process.pid == 77
+    notes = [note for note in recording.contents.notes if "so one of them is damaged" in note]
+    assert [told in note for note in notes] == ([True] if told else [])
+
+
+def test_a_clock_that_the_instruments_contradict_is_not_believed(run: Any, made_table: Any) -> None:
+    zero = (1 << 63) - 1
+    clock = made_table("time-info", "time:event-time trace-start-time:time-since-epoch", [(1, zero + 5_000_000_000)])
+    recording = run(tables=[clock], replace={"instrument_data/a/run_data/1.run.zip": member(1.0, 3.0)})
+    assert recording.run.start_date == "1970-01-01T00:00:01.000+00:00"
+    assert any("time-info and the files of the instruments tell different" in note for note in recording.contents.notes)
+
+
+def test_lost_parts_of_a_run_are_told(run: Any) -> None:
+    recording = run(replace={"instrument_data/a/run_data/1.run.zip": b"PK", "Trace2.run/RunIssues.storedata": b""})
+    assert set(recording.contents.notes) >= {
+        "instruments of run 1 whose files cannot be read: 1",
+        "issues of run 1 are not known: 'Trace1.run/RunIssues.storedata' is absent",
+        "the bundle has no readable list of tables of run 2, which is left out",
+    }
+
+
+def test_issues_that_are_no_text_are_told(run: Any, tmp_path: Path) -> None:
+    data = database(tmp_path, [TABLE], ["Lost events"]).replace(b"Lost events", b"Lost \xff\xff\xff\xff\xff\xff")
+    recording = run(replace={"Trace1.run/RunIssues.storedata": data})
+    assert "issues of run 1 are not known: the file of run issues is damaged" in recording.contents.notes
+
+
+def test_a_table_that_turns_out_to_be_damaged_is_so_in_the_list(run: Any, made_table: Any) -> None:
+    recording = run(
+        tables=[
+            made_table("sample", "time:event-time name:string", [(1, 9)]),
+            made_table("good", "time:event-time", [(1,)]),
+        ]
+    )
+    assert [entry.state for entry in recording.run.tables] == ["rows", "rows"]
+    (table,) = recording.tables("sample")
+    damaged, good = recording.run.tables
+    assert (damaged.state, damaged.rows, damaged.reason) == ("unreadable", None, table.reason)
+    assert good.state == "rows"
+
+
 @pytest.mark.parametrize(
     ("since", "shown"),
     [

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import resource
 import shutil
+import subprocess
+import sys
 import zlib
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,77 +20,90 @@ from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from types import ModuleType
 
+FUZZER = Path(__file__).resolve().parents[2] / "fuzz_bundle.py"
 NONE_64 = (1 << 64) - 1
-ADDED_BYTES = 1 << 30
-"""How much a changed bundle of a few kilobytes may take at most."""
+UNNOTICED = {
+    "EngineeringTypes.etypes",
+    "RunIssues.storedata",
+    "bulkstore",
+    "bulkstore_descriptor",
+    "exposedTableInfo.plist",
+    "form.template",
+    "integeruniquer.data",
+    "integeruniquer.index",
+    "schema.xml",
+    "strings",
+}
+"""Files whose damage can pass, where no checksum covers it and no other file tells the same."""
 
 
-def read_everything(path: Path) -> str:
-    """`whole`, `tables` where some cannot be read, or `refused`. Nothing but `UnreadableRecording` may be raised."""
-    try:
-        recording = open_recording(path)
-    except UnreadableRecording:
-        return "refused"
-    states = set()
-    for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
-        for table in recording.tables(schema):
-            assert (table.state is TableState.UNREADABLE) == bool(table.reason)
-            assert all(len(cells) == table.rows for cells in table.cells)
-            states.add(table.state)
-    return "tables" if TableState.UNREADABLE in states else "whole"
+@pytest.fixture(scope="module")
+def fuzzer() -> ModuleType:
+    """The script behind `make fuzz`."""
+    spec = importlib.util.spec_from_file_location("fuzz_bundle", FUZZER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
-def changed(data: bytes, others: list[bytes], choice: random.Random) -> bytes | None:
-    """The content after one accident; None where the file is lost."""
-    content = bytearray(data)
-    accident = choice.choice(("bit", "bit", "bytes", "ones", "cut", "grow", "swap", "empty", "lost"))
-    if accident == "lost":
-        return None
-    if accident == "swap" or not content:
-        return choice.choice(others)
-    place = choice.randrange(len(content))
-    if accident == "bit":
-        content[place] ^= 1 << choice.randrange(8)
-    elif accident == "bytes":
-        for _ in range(20):
-            content[choice.randrange(len(content))] = choice.randrange(256)
-    elif accident == "ones":
-        content[place : place + 8] = b"\xff" * 8
-    elif accident == "grow":
-        content[place:place] = choice.randbytes(4)
-    return b"" if accident == "empty" else bytes(content[:place]) if accident == "cut" else bytes(content)
+def states(path: Path) -> set[TableState]:
+    recording = open_recording(path)
+    schemas = dict.fromkeys(entry.schema for entry in recording.run.tables)
+    return {table.state for schema in schemas for table in recording.tables(schema)}
 
 
-def run_accidents(folder: Path, count: int, seed: int, read: Callable[[], str]) -> dict[str, int]:
-    """Outcomes of reading after accidents to one or two files, below the compression where there is one."""
-    choice = random.Random(seed)  # noqa: S311 - accidents that repeat
-    originals = {
-        path: path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "currentRun" not in path.parts
-    }
-    inner = {path: zlib.decompress(data) if data[:1] == b"\x78" else data for path, data in originals.items()}
-    pool = list(originals.values())
-    outcomes = {"whole": 0, "tables": 0, "refused": 0}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(count):
-        touched = choice.sample(list(originals), choice.choice((1, 1, 2)))
-        for path in touched:
-            below = choice.random() < 0.6
-            content = changed(inner[path] if below else originals[path], pool, choice)
-            path.unlink()
-            if content is not None:
-                again = below and inner[path] is not originals[path] and choice.random() < 0.7
-                path.write_bytes(zlib.compress(content, 1) if again else content)
-        outcomes[read()] += 1
-        for path in touched:
-            path.write_bytes(originals[path])
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) * 1024
-    assert grown < ADDED_BYTES
-    return outcomes
+def test_a_thousand_damaged_bundles_tell_nothing_wrong_without_a_word(fuzzer: ModuleType) -> None:
+    done = subprocess.run(
+        [sys.executable, str(FUZZER), "--runs", "1000", "--seconds", "300", "--seed", "20261121"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # Not 0 where the process took more than 300 MB, too.
+    assert done.returncode == 0, done.stderr
+    *lines, unnoticed, summary = done.stdout.splitlines()
+    assert summary.startswith("1000 bundles")
+    outcomes: Counter[str] = Counter()
+    for kind, line in zip(fuzzer.KINDS, lines, strict=True):
+        words = line.removeprefix(kind).split()
+        counts = dict(zip(words[::2], map(int, words[1::2]), strict=True))
+        assert sum(counts.values()) in (66, 67)
+        outcomes.update(counts)
+    # Some of each, or the damage was none.
+    assert min(outcomes.values()) > 5
+    assert outcomes["said"] > 300
+    files = unnoticed.partition(": ")[2].replace(" and ", ", ").split(", ")
+    assert set(files) <= UNNOTICED
+
+
+def test_the_fuzzer_notices_a_number_that_changed_without_a_word(fuzzer: ModuleType, tmp_path: Path) -> None:
+    """And takes it for unnoticeable only where there is no checksum."""
+    bundles = {bundle.form: bundle for bundle in fuzzer.sound_bundles(tmp_path)}
+    raw, packed = bundles["raw"], bundles["compressed"]
+    for bundle in (raw, packed):
+        store = next(name for name, table in bundle.told.tables.items() if table.schema == "coreml-os-signpost")
+        name = f"corespace/run1/core/stores/{store}/bulkstore"
+        compressed = bundle is packed
+        content = bytearray(zlib.decompress(bundle.files[name]) if compressed else bundle.files[name])
+        # The duration follows the start, in the first row.
+        content[4096 + 8] ^= 1
+        bundle.place(name).write_bytes(zlib.compress(content) if compressed else content)
+        touched = {name: bytes(content)}
+        assert fuzzer.unsaid(bundle.told, fuzzer.told(bundle.path)) == {f"{store} numbers duration"}
+        if compressed:
+            with pytest.raises(AssertionError, match="numbers duration"):
+                fuzzer.judge(bundle, "bit", touched, analyse=False)
+            assert fuzzer.judge(bundle, "inner bit", touched, analyse=False) == "unsaid"
+        else:
+            assert fuzzer.judge(bundle, "bit", touched, analyse=True) == "unsaid"
+            with pytest.raises(AssertionError, match="numbers duration"):
+                fuzzer.judge(bundle, "bit", {"open.creq": b""}, analyse=False)
 
 
 @pytest.fixture
@@ -110,24 +128,20 @@ def made(made_bundle: Any, made_table: Any, tmp_path: Path) -> Path:
     return made_bundle(tables, strings=["", "name"], arrays=arrays, typed=typed).write(tmp_path / "run.trace")
 
 
-def test_accidents_to_a_made_bundle(made: Path) -> None:
-    assert read_everything(made) == "whole"
-    outcomes = run_accidents(made, 300, 1, lambda: read_everything(made))
-    # Some of each, or the accidents were none.
-    assert min(outcomes.values()) > 10
+def test_damage_to_every_kind_of_value(fuzzer: ModuleType, made: Path) -> None:
+    bundle = fuzzer.sound_bundle("compressed", made)
+    outcomes = Counter(fuzzer.attempt([bundle], 1, number)[2] for number in range(150))
+    assert outcomes["said"] > 30
 
 
 @pytest.mark.corpus
-def test_accidents_to_a_real_bundle(corpus: Path, tmp_path: Path) -> None:
+def test_damage_to_a_real_bundle(fuzzer: ModuleType, corpus: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.trace"
-    shutil.copytree(
-        corpus / "bundles/output.trace", path, ignore=shutil.ignore_patterns("symbols", "spindex*", "run[23]")
-    )
-    for number in (2, 3):
-        shutil.rmtree(path / f"Trace{number}.run")
-    assert read_everything(path) == "whole"
-    outcomes = run_accidents(path, 20, 2, lambda: read_everything(path))
-    assert outcomes["tables"] > 5
+    left_out = shutil.ignore_patterns("symbols", "spindex*", "run[23]", "Trace[23].run", "[23].run.zip")
+    shutil.copytree(corpus / "bundles/output.trace", path, ignore=left_out)
+    bundle = fuzzer.sound_bundle("compressed", path)
+    outcomes = Counter(fuzzer.attempt([bundle], 2, number)[2] for number in range(30))
+    assert outcomes["said"] > 5
 
 
 def test_a_flipped_bit_below_the_compression_never_passes(made: Path) -> None:
@@ -155,7 +169,7 @@ def test_rows_that_were_swapped_between_tables_are_noticed(made_bundle: Any, mad
         content = first.read_bytes(), second.read_bytes()
         first.write_bytes(content[1])
         second.write_bytes(content[0])
-        assert read_everything(path) == "tables", name
+        assert TableState.UNREADABLE in states(path), name
         first.write_bytes(content[0])
         second.write_bytes(content[1])
 

@@ -46,6 +46,8 @@ class Instruments:
     """ns since 1970."""
     duration_ns: int | None = None
     template: str | None = None
+    damaged: int = 0
+    """Files that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,14 @@ class Configuration:
 def read_instruments(files: BundleFiles, run: int) -> Instruments:
     """Span and template of a run from its instruments' files; those that cannot be read are passed over."""
     members = []
+    damaged = 0
     for instrument in files.children("instrument_data"):
         path = f"instrument_data/{instrument}/run_data/{run}.run.zip"
         if path in files.sizes:
             try:
                 members.append(_member(files.read(path, limits.MAX_DESCRIPTION_BYTES)))
             except DamageError:
-                continue
+                damaged += 1
     spans = {span for member in members if (span := _span(member))}
     is_core_ml = len(members) == len(_CORE_ML) and all(
         sum(name in member for member in members) == 1 for name in _CORE_ML
@@ -74,9 +77,9 @@ def read_instruments(files: BundleFiles, run: int) -> Instruments:
     template = "Core ML" if is_core_ml else None
     if len(spans) != 1:
         # All instruments of a run agree; where they do not, neither is told.
-        return Instruments(template=template)
+        return Instruments(template=template, damaged=damaged)
     start, end = spans.pop()
-    return Instruments(round(start * 1e9), round((end - start) * 1e9), template)
+    return Instruments(round(start * 1e9), round((end - start) * 1e9), template, damaged)
 
 
 def read_configuration(files: BundleFiles, core: str) -> Configuration:

@@ -25,13 +25,12 @@ _STEPS: Final = 1_000_000
 
 
 def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
-    """Messages of the issues of a run, without noise and repetitions; none where the file is missing.
+    """Messages of the issues of a run, without noise and repetitions.
 
-    Raises `DamageError` for a broken file.
+    Raises `DamageError` for a file that is broken or missing: every run has one, and Instruments notes in it what it
+    lost.
     """
     path = f"Trace{run}.run/RunIssues.storedata"
-    if not files.sizes.get(path):
-        return ()
     data = bytearray(files.read(path, limits.MAX_ISSUES_BYTES))
     if not data.startswith(_MAGIC) or len(data) < 100:
         raise DamageError("the file of run issues is no database")
@@ -43,6 +42,7 @@ def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
             database.execute("PRAGMA trusted_schema = OFF")
             database.set_progress_handler(lambda: 1, _STEPS)
             messages = [str(row[0])[:_MAX_CHARS] for row in database.execute(_QUERY, (limits.MAX_ISSUES,))]
-    except (sqlite3.Error, MemoryError) as error:
+    except (sqlite3.Error, MemoryError, ValueError) as error:
+        # A ValueError is text that is no UTF-8, also in a message of the database engine.
         raise DamageError("the file of run issues is damaged") from error
     return tuple(dict.fromkeys(message for message in messages if message not in NOISE))

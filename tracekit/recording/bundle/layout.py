@@ -22,7 +22,7 @@ from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read
 from tracekit.recording.sources import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store, TableSpec
@@ -31,6 +31,7 @@ KNOWN_VERSION: Final = 5
 """Version of the document format that the facts were taken from."""
 _OLD_TOPOLOGIES: Final = frozenset({"XRT50_C22_TypeID", "XRTD50_CC22_R_TypeID"})
 _RUN: Final = re.compile(r"run([1-9][0-9]{0,5})", re.ASCII)
+_RUN_FOLDER: Final = re.compile(r"Trace([1-9][0-9]{0,5})\.run", re.ASCII)
 _STORE: Final = re.compile(r"run[0-9]{1,6}/core/stores/indexed-store-([0-9]{1,6})", re.ASCII)
 _MNEMONIC: Final = re.compile(r"'([^']{1,80})'\.?$")
 _TOPOLOGY_KEY: Final = "com.apple.dt.ac.topology."
@@ -98,6 +99,13 @@ def find_runs(files: BundleFiles, requirements: Requirements) -> list[RunFolder]
     if not runs:
         raise _nothing_readable(files)
     return runs
+
+
+def left_out_runs(files: BundleFiles, runs: Sequence[RunFolder]) -> list[int]:
+    """Numbers of runs that the bundle has files of, and whose tables it lacks. A deleted run leaves an empty folder."""
+    known = {run.number for run in runs}
+    numbers = {int(match[1]) for name in files.children("") if (match := _RUN_FOLDER.fullmatch(name))}
+    return sorted(numbers - known)
 
 
 def raw_streams(files: BundleFiles) -> list[str]:

@@ -9,7 +9,7 @@ from tracekit.errors import UsageError
 from tracekit.recording.attributes import matches
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import decode
-from tracekit.recording.bundle.layout import find_runs, raw_streams, read_requirements, requirement_notes
+from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
 from tracekit.recording.bundle.runs import BundleRun
 from tracekit.recording.bundle.stores import read_records
 from tracekit.recording.bundle.template import PATH as TEMPLATE
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.template import RunInformation
-    from tracekit.recording.contents import Run
+    from tracekit.recording.contents import Run, TableEntry
     from tracekit.recording.progress import Progress
 
 FORM: Final = "trace bundle"
@@ -50,6 +50,8 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
             "the tables may lack what it holds"
         )
+    if lost := left_out_runs(files, folders):
+        notes.append(f"the bundle has no readable list of tables of run {', '.join(map(str, lost))}, which is left out")
     if len(numbers) > 1:
         notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
     described = [each.described for each in runs]
@@ -86,11 +88,12 @@ class BundleRecording:
         self._run = run
         self._source = source
         self._meter = meter
+        self._damaged: dict[str, TableEntry] = {}
 
     @property
     def run(self) -> Run:
-        """The run that this recording shows."""
-        return self._run
+        """The run that this recording shows. A table that could not be read so far is `unreadable` in its list."""
+        return replace(self._run, tables=tuple(self._damaged.get(each.source, each) for each in self._run.tables))
 
     def tables(self, schema: str, **attributes: str) -> list[Table]:
         """All tables of that schema in this run whose attributes contain the given ones, in order of their stores.
@@ -120,6 +123,7 @@ class BundleRecording:
             cells = decode(read_records(self._source.files, store), store, self._source.values)
         except DamageError as damage:
             reason = self._source.reason(store, str(damage))
+            self._damaged[entry.source] = replace(entry, state=TableState.UNREADABLE, rows=None, reason=reason)
             return replace(table, state=TableState.UNREADABLE, columns=(), reason=reason)
         files = self._source.files
         self._meter.advance(files.sizes.get(f"{store.path}/bulkstore", 0), files.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle.damage import DamageError
@@ -18,10 +19,16 @@ from tracekit.recording.contents import Device, Run, TableEntry, Target
 from tracekit.recording.table import IntegerCells, Process, TableState
 
 if TYPE_CHECKING:
+    from tracekit.recording.bundle.facts import Instruments
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.layout import Requirements, RunFolder
     from tracekit.recording.bundle.stores import Store
 
+_ROUNDING_NS: Final = 1_000
+"""How far the spans of `form.template` and of the instruments may be apart. The latter are doubles of seconds since
+1970, exact to about 240 ns. They differ by 1 ns at most in real bundles."""
+_CLOCK_NS: Final = 1_000_000
+"""The same for time-info, which begins some microseconds after the instruments."""
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
 
 
@@ -84,17 +91,13 @@ class BundleRun:
             issues = read_issues(self.files, self.number)
         except DamageError as damage:
             notes.append(f"issues of run {self.number} are not known: {damage}")
-        duration = instruments.duration_ns if information.duration_ns is None else information.duration_ns
-        start = next(
-            (each for each in (self._wall_clock(), information.start_ns, instruments.start_ns) if each is not None),
-            None,
-        )
+        if instruments.damaged:
+            notes.append(f"instruments of run {self.number} whose files cannot be read: {instruments.damaged}")
+        start, duration = self._span(instruments, notes)
         device = information.device
         if device == Device():
             device = Device(platform=configuration.platform, os_version=configuration.os_version)
-        target = information.target
-        if target == Target():
-            target = Target(process=self._process(configuration.target_pid))
+        target = self._target(configuration, notes)
         return Run(
             number=self.number,
             device=device,
@@ -111,6 +114,43 @@ class BundleRun:
             issues=issues,
             tables=tuple(self.entry(store) for store in self.stores),
         )
+
+    def _span(self, instruments: Instruments, notes: list[str]) -> tuple[int | None, int | None]:
+        """Start in ns since 1970, and duration in ns.
+
+        `form.template` has no checksum; what the instruments' files tell, which have one, holds against it.
+        """
+        told = self._information.start_ns, self._information.duration_ns
+        clock = self._wall_clock()
+        if _differ(told[0], instruments.start_ns, _ROUNDING_NS) or _differ(
+            told[1], instruments.duration_ns, _ROUNDING_NS
+        ):
+            notes.append(
+                f"'form.template' and the files of the instruments tell different times of run {self.number}, so one "
+                "of them is damaged; those of the instruments are shown"
+            )
+            told = instruments.start_ns, instruments.duration_ns
+        if _differ(clock, instruments.start_ns, _CLOCK_NS):
+            notes.append(
+                f"the table time-info and the files of the instruments tell different starts of run {self.number}, so "
+                "one of them is damaged; that of the instruments is shown"
+            )
+            clock = instruments.start_ns
+        start = next((each for each in (clock, told[0], instruments.start_ns) if each is not None), None)
+        return start, instruments.duration_ns if told[1] is None else told[1]
+
+    def _target(self, configuration: Configuration, notes: list[str]) -> Target:
+        """What was recorded. As with the span, the configuration holds against `form.template`."""
+        target, pid = self._information.target, configuration.target_pid
+        if target == Target():
+            return Target(process=self._process(pid))
+        if target.process is not None and _differ(target.process.pid, pid, 0):
+            notes.append(
+                f"'form.template' gives the target of run {self.number} the number {target.process.pid}, and the "
+                f"configuration {pid}, so one of them is damaged; that of the configuration is shown"
+            )
+            return replace(target, process=self._process(pid))
+        return target
 
     def _wall_clock(self) -> int | None:
         """Start in ns since 1970, from the table that ties the clocks together."""
@@ -134,3 +174,8 @@ class BundleRun:
             return self.values.process_of(pid)
         except DamageError:
             return Process(f"pid {pid}", pid)
+
+
+def _differ(first: int | None, second: int | None, tolerance: int) -> bool:
+    """Whether both are known and further apart than the tolerance."""
+    return first is not None and second is not None and abs(first - second) > tolerance
