@@ -9,6 +9,7 @@ from tracekit.detectors import (
     compile_at_runtime,
     concurrent_predictions,
     excess_data_copies,
+    load_churn,
     missed_deadline,
     reload_before_predict,
     warm_up_spike,
@@ -25,4 +26,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     missed_deadline.DETECTOR,
     warm_up_spike.DETECTOR,
     compile_at_runtime.DETECTOR,
+    load_churn.DETECTOR,
 )

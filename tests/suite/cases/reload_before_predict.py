@@ -98,7 +98,7 @@ CASES = [
     *cases(ID, POSITIVE, 2, one_of_many),
     *cases(ID, NEGATIVE, 5, neural_engine_app),
     *cases(ID, NEGATIVE, 3, many_models_app),
-    *cases(ID, NEGATIVE, 2, runs_of_calls),
+    *cases(ID, NEGATIVE, 2, runs_of_calls, also=("load-churn",)),
     # 80 % of the loads used at most once, with at least one load for two calls.
     *each(ID, NEAR_ABOVE, [(1, 1, 1, 1, 4), (1, 1, 1, 1, 5), (1, 1, 1, 1, 6)], alternating),
     *each(ID, NEAR_ABOVE, [3], few_loads),

@@ -1,0 +1,132 @@
+"""Models that are released and loaded again."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
+from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
+
+ID = "load-churn"
+
+
+def sessions(
+    draws: Draws,
+    count: int,
+    load_ms: int,
+    calls: int,
+    idle_ms: int,
+    *,
+    call_ms: int = 10,
+    instances: int = 1,
+    exact: bool = False,
+) -> App:
+    """A load and some calls, so often, with a pause between."""
+    app = start_recording(draws, **({"jitter": 0, "noise": False} if exact else {}))
+    base = draw_models(draws)[0].base
+    unit = draws.choice((neural_engine, gpu))
+    for number in range(count):
+        model = Model(base, number % instances + 1)
+        app.load(model, load_ms * MS)
+        for _ in range(calls):
+            if exact:
+                app.scenario.predict(model, app.now_ns, call_ms * MS)
+                app.now_ns += call_ms * MS
+            else:
+                app.predict(model, unit(call_ms * MS))
+        app.pause(idle_ms * MS)
+    return app
+
+
+def churning(draws: Draws) -> App:
+    """The model is thrown out after each run of calls and comes back one to four seconds later."""
+    return sessions(
+        draws,
+        draws.integer(4, 9),
+        draws.integer(150, 500),
+        draws.integer(20, 60),
+        draws.integer(1_000, 4_000),
+        instances=draws.integer(1, 3),
+    )
+
+
+def after_a_pause(draws: Draws, idle_ms: int) -> App:
+    """The pause between last use and reload decides."""
+    return sessions(draws, 5, 300, 40, idle_ms, exact=True)
+
+
+def of_this_share(draws: Draws, load_ms: int) -> App:
+    """Three loads and 3 x 100 calls of 10 ms: two of three loads are a tenth of the time from 176.5 ms on."""
+    return sessions(draws, 3, load_ms, 100, 1_500, exact=True)
+
+
+def per_screen(draws: Draws) -> App:
+    """A screen loads the model and releases it when it is left; the user comes back much later."""
+    return sessions(draws, 6, 250, draws.integer(15, 40), draws.integer(7_000, 15_000))
+
+
+def stages(draws: Draws) -> App:
+    """A speech app that loads its stages for each sentence, at little cost: the published one loads five times."""
+    app = start_recording(draws)
+    base = draw_models(draws)[0].base
+    decode, voice = Model(f"{base}_decode"), Model(f"{base}_voice")
+    for _ in range(5):
+        app.load(decode, 180 * MS, engine=True)
+        for _ in range(draws.integer(240, 280)):
+            app.predict(decode, neural_engine(11 * MS), inputs=5)
+        app.load(voice, 90 * MS)
+        for _ in range(3):
+            app.predict(voice, gpu(450 * MS))
+    return app
+
+
+def one_more_instance_each_time(draws: Draws) -> App:
+    """Instances are added while the first ones stay in use, each at its own work at the same time."""
+    app = start_recording(draws)
+    base = draw_models(draws)[0].base
+    models: list[Model] = []
+    for number in range(1, 5):
+        models.append(Model(base, number))
+        app.load(models[-1], 200 * MS)
+        for _ in range(20):
+            started = app.now_ns
+            for model in models:
+                app.now_ns = started
+                app.predict(model, gpu(9 * MS), wait=True)
+        app.pause(1_500 * MS)
+    return app
+
+
+def taking_turns(draws: Draws) -> App:
+    """Two models that are loaded in turn: on purpose, or because they push each other out."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    for _ in range(5):
+        for model in (first, second):
+            app.load(model, draws.integer(250, 500) * MS)
+            for _ in range(draws.integer(15, 30)):
+                app.predict(model, neural_engine(10 * MS))
+            app.pause(400 * MS)
+    return app
+
+
+def once_more(draws: Draws) -> App:
+    """Two loads only."""
+    return sessions(draws, 2, 400, 30, 2_000)
+
+
+CASES = [
+    *cases(ID, POSITIVE, 10, churning),
+    *cases(ID, NEGATIVE, 5, neural_engine_app),
+    *cases(ID, NEGATIVE, 5, many_models_app),
+    *each(ID, NEAR_ABOVE, (5_000, 4_900, 4_700), after_a_pause),
+    *each(ID, NEAR_ABOVE, (177, 180, 190), of_this_share),
+    *each(ID, NEAR_BELOW, (5_010, 5_100, 5_500), after_a_pause),
+    *each(ID, NEAR_BELOW, (176, 172, 160), of_this_share),
+    *cases(ID, LOOKALIKE, 2, per_screen),
+    *cases(ID, LOOKALIKE, 1, stages),
+    *cases(ID, LOOKALIKE, 1, one_more_instance_each_time, also=("gpu-contention", "concurrent-predictions")),
+    *cases(ID, INSUFFICIENT, 2, taking_turns),
+    *cases(ID, INSUFFICIENT, 2, once_more),
+]
