@@ -23,8 +23,8 @@ class Scope(StrEnum):
     """While a list of the detail area has the focus."""
 
 
-class Group(StrEnum):
-    """Sections of the help screen, in order."""
+class Section(StrEnum):
+    """Sections of the help screen and the palette, in order."""
 
     MOVE = "Move and zoom"
     SELECT = "Select and walk"
@@ -41,7 +41,7 @@ class Action:
     """Keys as Textual names them; the first is the one that the footer shows."""
     title: str
     """Two or three words."""
-    group: Group
+    section: Section
     help: str
     """One sentence."""
     run: Callable[[ViewApp], None]

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-HINT = "Arrows move, w and s zoom, n walks through events, 1–6 switch the detail, tab goes on, ? shows all keys."
+HINT = "Move ← → ↑ ↓ · zoom w s · next event n · detail 1–6 · next area tab · all keys ?"
 """The one line that a newcomer reads first."""
 
 
@@ -178,8 +178,10 @@ class ViewApp(App[None], inherit_bindings=False):
             for at, lanes in found.items():
                 self._lanes[at, grouping] = lanes
             self._state = replace(self.state, grouping=grouping)
+            event = self.state.selection.event
+            lane = self._lane_of(event) if event is not None else None
             ids = [lane.id for lane in self.lanes().lanes]
-            self.change(lane=self.state.lane if self.state.lane in ids else ids[0])
+            self.change(lane=lane or (self.state.lane if self.state.lane in ids else ids[0]))
 
         self.in_background(work, show)
 
@@ -262,7 +264,9 @@ class ViewApp(App[None], inherit_bindings=False):
         self._lanes = {
             key: Lanes(lanes.lanes, evidence) if key[0] == at else lanes for key, lanes in self._lanes.items()
         }
-        self.change(sessions=sessions)
+        # What could not be judged is explained there.
+        pane = self.state.pane if session.report is None or session.report.summary.judged else "facts"
+        self.change(sessions=sessions, pane=pane)
 
     def _failed(self, sentence: str) -> None:
         self.failure = sentence

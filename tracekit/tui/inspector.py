@@ -1,10 +1,11 @@
-"""What is selected, in full. `inspected` is plain text in, text out; the widget only shows it."""
+"""What is selected, in full. `inspected` makes the text from a state; the widget only shows it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from rich.console import Group
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
@@ -12,13 +13,17 @@ from textual.widgets import Static
 from tracekit.report.formatting import condition, duration, moment, quantity, visible
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.text import hanging
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from rich.console import RenderableType
+    from rich.table import Table
     from textual.app import ComposeResult
 
+    from tracekit.detectors.outcomes import Metric
     from tracekit.report.model import Check
     from tracekit.tui.state import EventRef, FindingRef, Session, State
     from tracekit.tui.timeline.viewport import Span
@@ -35,25 +40,27 @@ ATTRIBUTION_WORDS = {
 _NOTHING = "Nothing is selected.\n\nClick an event, or press n for the next one of the lane. ? shows all keys."
 
 
-def inspected(state: State) -> Text:
-    """Text about the selection, and below it about the range."""
-    text = Text()
+_LABELS = 13
+"""Cells for the names of facts."""
+
+
+def inspected(state: State) -> Group:
+    """About the selection, and below it about the range."""
+    blocks: list[RenderableType] = []
     selection, session = state.selection, state.session
     if selection.event is not None:
-        _event(text, session, selection.event)
+        blocks += _event(session, selection.event)
     if selection.finding is not None:
-        _finding(text, session, selection.finding)
+        blocks += _finding(session, selection.finding)
     if state.range is not None:
-        _range(text, state.range)
-    if not text:
-        text.append(_NOTHING, "dim")
-    return text
+        blocks += _range(state.range)
+    return Group(*(blocks or [Text(_NOTHING, "dim")]))
 
 
-def _event(text: Text, session: Session, ref: EventRef) -> None:
+def _event(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     row = session.row(ref)
     label = row.get("label", row.get("state", row.get("hang_type")))
-    text.append(f"{visible(str(label)) if isinstance(label, str) else 'no event named'}\n", "bold")
+    yield _heading(visible(label) if isinstance(label, str) else "no event named")
     span = session.span(ref)
     length = int(row["duration_ns"]) if "duration_ns" in row else 0
     facts = [
@@ -62,43 +69,41 @@ def _event(text: Text, session: Session, ref: EventRef) -> None:
         ("end", f"{moment(span.start_ns + length)}  ({span.start_ns + length:,} ns)"),
     ]
     if ref.frame in EVENT_FRAMES:
-        facts += [(name, str(row[name])) for name in _NAMED if not pd.isna(row[name])]
+        facts += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         facts.append(("link", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if row["guessed"]:
             facts.append(("kind is", "guessed from the beginning of an unknown event text"))
     facts.append(("source", f"{row['table']}, row {row['row']}"))
-    _pairs(text, facts)
+    yield _facts(facts)
+    yield ""
 
 
 _NAMED = ("lane", "kind", "model", "instance", "parent_model", "device", "process", "pid", "depth", "prediction")
 
 
-def _finding(text: Text, session: Session, ref: FindingRef) -> None:
+def _finding(session: Session, ref: FindingRef) -> Iterator[RenderableType]:
     check = session.check(ref)
     if check is None:
         return
-    if text:
-        text.append("\n")
-    text.append(f"{check.title}\n", "bold")
-    _pairs(text, [(name, value) for name, value in _check_facts(check, ref) if value])
-    text.append(f"\n{visible(check.summary)}\n")
-    text.append(f"\n{visible(check.why)}\n", "dim")
-    for metric in check.metrics:
-        limit = condition(metric)
-        text.append(f"\n{metric.name}: {quantity(metric.value, metric.unit)}")
-        text.append(f"  (limit {limit})" if limit else "", "dim")
+    yield _heading(check.title)
+    yield _facts((name, value) for name, value in _check_facts(check, ref) if value)
+    yield Text(f"\n{visible(check.summary)}\n")
+    yield Text(f"{visible(check.why)}\n", "dim")
+    if check.metrics:
+        yield _facts((metric.name, _measured(metric)) for metric in check.metrics)
+        yield ""
     if check.cost is not None:
-        text.append(f"\n\n{visible(check.cost.basis)}\n", "dim")
+        yield Text(f"{visible(check.cost.basis)}\n", "dim")
     if check.record:
-        text.append(f"\nTo be able to judge it: {visible(check.record)}\n")
+        yield Text(f"To be able to judge it: {visible(check.record)}\n")
     if check.fix:
-        text.append("\nFix\n", "bold")
-        text.append(f"{visible(check.fix, multiline=True)}\n")
+        yield _heading("Fix")
+        yield Text(f"{visible(check.fix, multiline=True)}\n")
 
 
-def _check_facts(check: Check, ref: FindingRef) -> Iterable[tuple[str, str]]:
+def _check_facts(check: Check, ref: FindingRef) -> Iterator[tuple[str, str]]:
     yield "severity", check.severity or ""
-    yield "model", visible(check.model or "")
+    yield "model", check.model or ""
     yield "check", check.id
     if check.cost is not None:
         yield "could win", f"up to {duration(check.cost.ns)}, {format_share(check.cost.share)}"
@@ -108,24 +113,23 @@ def _check_facts(check: Check, ref: FindingRef) -> Iterable[tuple[str, str]]:
         yield "evidence", f"{shown}{format_count(len(check.evidence), 'interval')}{more}"
 
 
-def _range(text: Text, span: Span) -> None:
-    if text:
-        text.append("\n")
-    text.append("Range\n", "bold")
-    _pairs(
-        text,
-        [
-            ("length", f"{duration(span.span_ns)}  ({span.span_ns:,} ns)"),
-            ("from", moment(span.start_ns)),
-            ("to", moment(span.end_ns)),
-        ],
-    )
+def _measured(metric: Metric) -> str:
+    limit = condition(metric)
+    return f"{quantity(metric.value, metric.unit)}{f'  (limit {limit})' if limit else ''}"
 
 
-def _pairs(text: Text, pairs: Iterable[tuple[str, str]]) -> None:
-    for name, value in pairs:
-        text.append(f"{name.replace('_', ' '):<13}", "dim")
-        text.append(f"{visible(value)}\n")
+def _range(span: Span) -> Iterator[RenderableType]:
+    yield _heading("Range")
+    length = f"{duration(span.span_ns)}  ({span.span_ns:,} ns)"
+    yield _facts([("length", length), ("from", moment(span.start_ns)), ("to", moment(span.end_ns))])
+
+
+def _heading(text: str) -> Text:
+    return Text(text, "bold")
+
+
+def _facts(pairs: Iterable[tuple[str, str]]) -> Table:
+    return hanging(((Text(name, "dim"), Text(visible(value))) for name, value in pairs), _LABELS)
 
 
 class Inspector(VerticalScroll, can_focus=True):

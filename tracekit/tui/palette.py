@@ -40,4 +40,4 @@ class ActionCommands(Provider):
 
 
 def _name(action: Action) -> str:
-    return f"{action.group}: {action.title}  ({key_signs(action)})"
+    return f"{action.section}: {action.title}  ({key_signs(action)})"

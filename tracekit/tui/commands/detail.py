@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.tui.action import Action, Group
+from tracekit.tui.action import Action, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,14 +29,14 @@ def toggle_inspector(app: ViewApp) -> None:
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "pane_findings", ("1",), "Findings", Group.DETAIL, "Show the findings and all other checks.", pane("findings")
+        "pane_findings", ("1",), "Findings", Section.DETAIL, "Show the findings and all other checks.", pane("findings")
     ),
-    Action("pane_events", ("3",), "Events", Group.DETAIL, "Show the events one by one.", pane("events")),
+    Action("pane_events", ("3",), "Events", Section.DETAIL, "Show the events one by one.", pane("events")),
     Action(
         "pane_facts",
         ("6",),
         "Recording",
-        Group.DETAIL,
+        Section.DETAIL,
         "Show facts of the recording, and what can be concluded from it.",
         pane("facts"),
     ),
@@ -44,9 +44,8 @@ ACTIONS: tuple[Action, ...] = (
         "toggle_inspector",
         ("i",),
         "Inspector",
-        Group.DETAIL,
+        Section.DETAIL,
         "Show or hide the inspector.",
         toggle_inspector,
-        footer=True,
     ),
 )

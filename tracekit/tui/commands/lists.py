@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.tui.action import Action, Group, Scope
+from tracekit.tui.action import Action, Scope, Section
 
 if TYPE_CHECKING:
     from tracekit.tui.app import ViewApp
@@ -61,19 +61,21 @@ def open_row(app: ViewApp) -> None:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("row_up", ("up", "k"), "Row above", Group.DETAIL, "Select the row above in a list.", row_up, Scope.LIST),
+    Action("row_up", ("up", "k"), "Row above", Section.DETAIL, "Select the row above in a list.", row_up, Scope.LIST),
     Action(
-        "row_down", ("down", "j"), "Row below", Group.DETAIL, "Select the row below in a list.", row_down, Scope.LIST
+        "row_down", ("down", "j"), "Row below", Section.DETAIL, "Select the row below in a list.", row_down, Scope.LIST
     ),
-    Action("page_up", ("pageup",), "Page up", Group.DETAIL, "Go up a page in a list.", page_up, Scope.LIST),
-    Action("page_down", ("pagedown",), "Page down", Group.DETAIL, "Go down a page in a list.", page_down, Scope.LIST),
-    Action("first_row", ("home",), "First row", Group.DETAIL, "Go to the first row of a list.", first_row, Scope.LIST),
-    Action("last_row", ("end",), "Last row", Group.DETAIL, "Go to the last row of a list.", last_row, Scope.LIST),
+    Action("page_up", ("pageup",), "Page up", Section.DETAIL, "Go up a page in a list.", page_up, Scope.LIST),
+    Action("page_down", ("pagedown",), "Page down", Section.DETAIL, "Go down a page in a list.", page_down, Scope.LIST),
+    Action(
+        "first_row", ("home",), "First row", Section.DETAIL, "Go to the first row of a list.", first_row, Scope.LIST
+    ),
+    Action("last_row", ("end",), "Last row", Section.DETAIL, "Go to the last row of a list.", last_row, Scope.LIST),
     Action(
         "open_row",
         ("enter",),
         "Zoom to row",
-        Group.DETAIL,
+        Section.DETAIL,
         "Zoom the timeline to what the row is about.",
         open_row,
         Scope.LIST,

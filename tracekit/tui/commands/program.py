@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.tui.action import Action, Group
+from tracekit.tui.action import Action, Section
 from tracekit.tui.state import Grouping
 from tracekit.tui.theme import DARK, LIGHT
 
@@ -60,12 +60,12 @@ def leave(app: ViewApp) -> None:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("focus_next", ("tab",), "Next area", Group.DETAIL, "Put the keys on the next area.", focus_next),
+    Action("focus_next", ("tab",), "Next area", Section.DETAIL, "Put the keys on the next area.", focus_next),
     Action(
         "focus_previous",
         ("shift+tab",),
         "Area before",
-        Group.DETAIL,
+        Section.DETAIL,
         "Put the keys on the area before.",
         focus_previous,
     ),
@@ -73,22 +73,22 @@ ACTIONS: tuple[Action, ...] = (
         "grouping",
         ("t",),
         "Grouping",
-        Group.APP,
+        Section.APP,
         "Lay the lanes out by Activity, Data and Compute, by event, or by model.",
         next_grouping,
         footer=True,
     ),
-    Action("expand", ("x",), "Expand lane", Group.APP, "Show all rows of the lane, or a few again.", expand),
+    Action("expand", ("x",), "Expand lane", Section.APP, "Show all rows of the lane, or a few again.", expand),
     Action(
         "theme",
         ("T",),
         "Light or dark",
-        Group.APP,
+        Section.APP,
         "Switch between the light and the dark theme.",
         switch_theme,
         early=True,
     ),
-    Action("help", ("question_mark", "f1"), "Help", Group.APP, "Show all keys.", show_help, footer=True, early=True),
-    Action("palette", ("ctrl+p",), "Commands", Group.APP, "Find an action by name.", show_palette),
-    Action("quit", ("q", "ctrl+c"), "Quit", Group.APP, "Leave.", leave, footer=True, early=True),
+    Action("help", ("question_mark", "f1"), "Help", Section.APP, "Show all keys.", show_help, footer=True, early=True),
+    Action("palette", ("ctrl+p",), "Commands", Section.APP, "Find an action by name.", show_palette),
+    Action("quit", ("q", "ctrl+c"), "Quit", Section.APP, "Leave.", leave, footer=True, early=True),
 )

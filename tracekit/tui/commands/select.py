@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.tui.action import Action, Group, Scope
+from tracekit.tui.action import Action, Scope, Section
 from tracekit.tui.state import NOTHING, EventRef
 from tracekit.tui.timeline.tracks import nearest, step
 from tracekit.tui.timeline.viewport import span_between
@@ -120,13 +120,19 @@ def _events(app: ViewApp) -> Events | None:
 
 ACTIONS: tuple[Action, ...] = (
     Action(
-        "next_event", ("n",), "Next event", Group.SELECT, "Select the next event of the lane.", next_event, footer=True
+        "next_event",
+        ("n",),
+        "Next event",
+        Section.SELECT,
+        "Select the next event of the lane.",
+        next_event,
+        footer=True,
     ),
     Action(
         "previous_event",
         ("N", "p"),
         "Previous event",
-        Group.SELECT,
+        Section.SELECT,
         "Select the previous event of the lane.",
         previous_event,
     ),
@@ -134,7 +140,7 @@ ACTIONS: tuple[Action, ...] = (
         "next_slow",
         ("e",),
         "Next slow event",
-        Group.SELECT,
+        Section.SELECT,
         "Select the next event that takes longer than 95 % of its kind in the lane.",
         next_slow,
     ),
@@ -142,7 +148,7 @@ ACTIONS: tuple[Action, ...] = (
         "previous_slow",
         ("E",),
         "Previous slow event",
-        Group.SELECT,
+        Section.SELECT,
         "Select the previous event that takes longer than 95 % of its kind in the lane.",
         previous_slow,
     ),
@@ -150,7 +156,7 @@ ACTIONS: tuple[Action, ...] = (
         "select_here",
         ("enter",),
         "Select",
-        Group.SELECT,
+        Section.SELECT,
         "Select the event under the cursor.",
         select_here,
         Scope.TIMELINE,
@@ -159,13 +165,13 @@ ACTIONS: tuple[Action, ...] = (
         "mark",
         ("v",),
         "Mark range",
-        Group.SELECT,
+        Section.SELECT,
         "Mark the beginning of a range at the selected event; the second time, its end.",
         mark,
         footer=True,
     ),
     Action(
-        "range_of_event", ("V",), "Range of event", Group.SELECT, "Make the selected event the range.", range_of_event
+        "range_of_event", ("V",), "Range of event", Section.SELECT, "Make the selected event the range.", range_of_event
     ),
-    Action("clear", ("escape",), "Clear", Group.SELECT, "Drop the mark, then the range, then the selection.", clear),
+    Action("clear", ("escape",), "Clear", Section.SELECT, "Drop the mark, then the range, then the selection.", clear),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.tui.action import Action, Group, Scope
+from tracekit.tui.action import Action, Scope, Section
 from tracekit.tui.timeline import viewport
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ ACTIONS: tuple[Action, ...] = (
         "zoom_in",
         ("w", "plus", "equals_sign"),
         "Zoom in",
-        Group.MOVE,
+        Section.MOVE,
         "Show half as much, around the cursor.",
         zoom_in,
         footer=True,
@@ -111,7 +111,7 @@ ACTIONS: tuple[Action, ...] = (
         "zoom_out",
         ("s", "minus"),
         "Zoom out",
-        Group.MOVE,
+        Section.MOVE,
         "Show twice as much, around the cursor.",
         zoom_out,
         footer=True,
@@ -120,34 +120,39 @@ ACTIONS: tuple[Action, ...] = (
         "pan_left",
         ("a", "left", "h"),
         "Earlier",
-        Group.MOVE,
+        Section.MOVE,
         "Move a quarter of the screen to earlier times.",
         pan_left,
     ),
     Action(
-        "pan_right", ("d", "right", "l"), "Later", Group.MOVE, "Move a quarter of the screen to later times.", pan_right
+        "pan_right",
+        ("d", "right", "l"),
+        "Later",
+        Section.MOVE,
+        "Move a quarter of the screen to later times.",
+        pan_right,
     ),
     Action(
-        "lane_up", ("up", "k"), "Lane above", Group.MOVE, "Put the cursor on the lane above.", lane_up, Scope.TIMELINE
+        "lane_up", ("up", "k"), "Lane above", Section.MOVE, "Put the cursor on the lane above.", lane_up, Scope.TIMELINE
     ),
     Action(
         "lane_down",
         ("down", "j"),
         "Lane below",
-        Group.MOVE,
+        Section.MOVE,
         "Put the cursor on the lane below.",
         lane_down,
         Scope.TIMELINE,
     ),
-    Action("fit", ("0", "home"), "Fit all", Group.MOVE, "Show the whole recording.", fit, footer=True),
+    Action("fit", ("0", "home"), "Fit all", Section.MOVE, "Show the whole recording.", fit),
     Action(
         "fit_selection",
         ("f",),
         "Fit selection",
-        Group.MOVE,
+        Section.MOVE,
         "Zoom to the range, else to the selected event, prediction or finding.",
         fit_selection,
     ),
-    Action("back", ("left_square_bracket",), "Back", Group.MOVE, "Return to the view before the last jump.", back),
-    Action("forward", ("right_square_bracket",), "Forward", Group.MOVE, "Undo going back.", forward),
+    Action("back", ("left_square_bracket",), "Back", Section.MOVE, "Return to the view before the last jump.", back),
+    Action("forward", ("right_square_bracket",), "Forward", Section.MOVE, "Undo going back.", forward),
 )

@@ -38,7 +38,7 @@ _COLUMNS = (
     Column("model", 16, drop=1),
     Column("time", 10, right=True),
     Column("share", 6, right=True, drop=3),
-    Column("what was seen", 0),
+    Column("what was seen", 0, prose=True),
 )
 
 
@@ -67,12 +67,19 @@ class CheckRows:
         check = self.report.checks[ref.check]
         if ref.evidence is not None:
             entry = check.evidence[ref.evidence]
-            where = f"{entry.label} · {entry.model}" if entry.model else entry.label
             length = duration(entry.end_ns - entry.start_ns)
-            at = f"at {moment(entry.start_ns)}  {where}"
+            at = f"at {moment(entry.start_ns)}  {entry.label}"
             dim = palette.dim
             number = f"{ref.evidence + 1} of {len(check.evidence)}"
-            return [Cell(""), Cell(number, dim), Cell(""), Cell(""), Cell(length), Cell(""), Cell(at, dim)]
+            return [
+                Cell(""),
+                Cell(number, dim),
+                Cell(""),
+                Cell(entry.model or "", dim),
+                Cell(length),
+                Cell(""),
+                Cell(at, dim),
+            ]
         return [
             Cell(SIGNS.get(check.severity or "", ""), palette.accent, bold=True),
             Cell(check.severity or OUTCOMES[check.outcome], *_look(check, palette)),

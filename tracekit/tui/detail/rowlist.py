@@ -15,6 +15,7 @@ from textual.strip import Strip
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.action import Scope
 from tracekit.tui.actions import bindings
+from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Column:
     """Cells; 0 for the one column that takes what is left."""
     right: bool = False
     """Whether its values are numbers, which stand at the right."""
+    prose: bool = False
+    """Whether long values lose their end; otherwise their middle, as names do."""
     drop: int = 0
     """The higher, the sooner it goes where there is little room; 0: never."""
 
@@ -207,7 +210,7 @@ class RowList(ScrollView, can_focus=True):
             return Strip(self._header(rows, widths, width, palette), width)
         row = int(self.scroll_offset.y) + y - 1
         if not len(rows) and y == 1:
-            text = set_cell_size(f" {shorten(rows.empty, width - 1)}", width)
+            text = set_cell_size(f" {cut(rows.empty, width - 1)}", width)
             return Strip([Segment(text, style(palette.dim, palette.background))], width)
         if row >= len(rows):
             return Strip.blank(width, style(None, palette.background))
@@ -219,7 +222,7 @@ class RowList(ScrollView, can_focus=True):
         for number, (column, room) in enumerate(zip(rows.columns, widths, strict=True)):
             if room:
                 sign = "" if sort is None or sort[0] != number else "▾" if sort[1] else "▴"
-                parts.append(_fit(f"{column.title}{sign}", room, right=column.right))
+                parts.append(_fit(f"{column.title}{sign}", room, column))
         return [Segment(set_cell_size(" " + (" " * GAP).join(parts), width), style(palette.dim, palette.gutter))]
 
     def _line(self, rows: Rows, row: int, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
@@ -236,7 +239,7 @@ class RowList(ScrollView, can_focus=True):
                 segments.append(Segment(" " * GAP, style(None, ground)))
                 used += GAP
             look: Style = style(cell.color or palette.text, ground, bold=cell.bold)
-            segments.append(Segment(_fit(visible(cell.text), room, right=column.right), look))
+            segments.append(Segment(_fit(visible(cell.text), room, column), look))
             used += room
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))
         return segments
@@ -268,8 +271,8 @@ def fitted(columns: Sequence[Column], width: int) -> list[int]:
     return [(columns[at].width or least + spare) if at in shown else 0 for at in range(len(columns))]
 
 
-def _fit(text: str, width: int, *, right: bool) -> str:
+def _fit(text: str, width: int, column: Column) -> str:
     """Text in exactly so many cells."""
-    text = shorten(text, width)
+    text = cut(text, width) if column.prose else shorten(text, width)
     room = " " * (width - cell_len(text))
-    return room + text if right else text + room
+    return room + text if column.right else text + room

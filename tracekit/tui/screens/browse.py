@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Static
 
-from tracekit.report.formatting import moment, shorten, visible
+from tracekit.report.formatting import moment, visible
 from tracekit.tui.action import key_signs
 from tracekit.tui.actions import action_named
 from tracekit.tui.detail.pane import DetailPane
@@ -18,6 +18,7 @@ from tracekit.tui.detail.tabs import TabLine
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.messages import RedrawWanted
 from tracekit.tui.state import Grouping
+from tracekit.tui.text import cut
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
@@ -34,9 +35,9 @@ WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
 
 GROUPING_WORDS = {
-    Grouping.LANES: "by lane",
-    Grouping.EVENTS: "by event",
-    Grouping.MODELS: "by model",
+    Grouping.LANES: "lanes grouped",
+    Grouping.EVENTS: "a lane per event",
+    Grouping.MODELS: "lanes per model",
 }
 
 
@@ -63,7 +64,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
                         yield pane()
             yield Inspector()
         yield Static(id="status", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield Footer(show_command_palette=False)
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
@@ -123,7 +124,7 @@ def title_line(state: State, width: int) -> Text:
     verdict = report.summary.verdict if report is not None else "judging …"
     left = visible(names)
     room = max(width - len(left) - 4, 0)
-    return Text.assemble((left, "bold"), "  ", (shorten(visible(verdict), room) if room > 20 else "", "dim"))
+    return Text.assemble((left, "bold"), "  ", (cut(visible(verdict), room) if room > 20 else "", "dim"))
 
 
 def _name(session: Session) -> str:
@@ -139,7 +140,7 @@ def status_line(state: State) -> str:
     parts = [
         f"{moment(view.start_ns)} – {moment(view.end_ns)}",
         f"{format_duration(view.span_ns)} in view",
-        f"lanes {GROUPING_WORDS[state.grouping]}",
+        GROUPING_WORDS[state.grouping],
     ]
     if state.range is not None:
         parts.append(f"range {format_duration(state.range.span_ns)}")

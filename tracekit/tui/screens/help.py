@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.console import Group
 from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tracekit.tui.action import Group, Scope, key_signs
+from tracekit.tui.action import Scope, Section, key_signs
 from tracekit.tui.actions import ACTIONS
+from tracekit.tui.text import hanging
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import RenderableType
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -27,25 +30,23 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("wheel", "Zoom at the pointer; with shift, pan; over the titles, scroll the lanes."),
     ("double click", "On the title of a lane, show all its rows; on a row of a list, zoom to it."),
 )
+_KEYS = 16
+"""Cells for keys."""
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
-def help_text(actions: Sequence[Action] = ACTIONS) -> Text:
-    """Keys, titles and sentences by group."""
-    text = Text()
-    for group in Group:
-        text.append(f"{group}\n", "bold")
-        for action in actions:
-            if action.group is group:
-                text.append(f"  {key_signs(action):<14}", "bold")
-                text.append(f"{action.title}{_WHERE[action.scope]}. ")
-                text.append(f"{action.help}\n", "dim")
-        text.append("\n")
-    text.append("Mouse\n", "bold")
-    for what, does in MOUSE:
-        text.append(f"  {what:<14}", "bold")
-        text.append(f"{does}\n", "dim")
-    return text
+def help_text(actions: Sequence[Action] = ACTIONS) -> Group:
+    """Keys, titles and sentences by section."""
+    blocks: list[RenderableType] = []
+    for section in Section:
+        blocks += [Text(section, "bold"), hanging(map(_entry, (a for a in actions if a.section is section)), _KEYS), ""]
+    mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
+    return Group(*blocks, Text("Mouse", "bold"), hanging(mouse, _KEYS))
+
+
+def _entry(action: Action) -> tuple[Text, Text]:
+    title = f"{action.title}{_WHERE[action.scope]}. "
+    return Text(f"  {key_signs(action)}", "bold"), Text.assemble(title, (action.help, "dim"))
 
 
 class HelpScreen(ModalScreen[None]):

@@ -25,4 +25,4 @@ class TroubleScreen(Screen[None], inherit_bindings=False):
             yield Static("This recording cannot be opened", classes="title")
             yield Static(self._sentence, markup=False)
             yield Static("q leaves. 'tracekit tables PATH' lists what a recording holds.", classes="dim", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield Footer(show_command_palette=False)

@@ -117,11 +117,12 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
     yield _pinned(trace, "neural engine", "Neural Engine", NEURAL_ENGINE, engine, "recorded, none of it shown")
     own, app, foreign = _gpu_parts(frame, lane == Lane.GPU)
     yield _pinned(trace, "gpu", "GPU · Core ML", GPU, own, "recorded, no row names a model")
-    yield _pinned(trace, "gpu app", "GPU · app", GPU, app, "recorded, no row without a model")
-    if grouping is Grouping.EVENTS and foreign.size:
+    if app.size:
+        yield _lane("gpu app", "GPU · app", "Hardware", "hardware", frame, "", app, pinned=True)
+    if grouping is Grouping.EVENTS:
         yield from _processes(frame, foreign)
-    else:
-        yield _pinned(trace, "gpu other", "GPU · others", GPU, foreign, "recorded, no row of other processes")
+    elif foreign.size:
+        yield _lane("gpu other", "GPU · others", "Hardware", "hardware", frame, "", foreign, pinned=True)
     dispatches = np.flatnonzero(lane == Lane.MPS)
     yield _pinned(trace, "mps", "MPS", MPS, dispatches, "recorded, none of it shown")
 

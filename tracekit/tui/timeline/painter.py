@@ -13,6 +13,7 @@ from rich.cells import set_cell_size
 from rich.segment import Segment
 
 from tracekit.report.formatting import shorten, visible
+from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.lanes import expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
@@ -180,7 +181,9 @@ class Painter:
         level = np.ceil(self._overview[0].between(bounds) / width * 8).astype(int).tolist()
         found = (self._overview[1].between(bounds) > 0).tolist()
         low, high = columns_of(state.bounds, columns, state.view)
-        title = self._title(" overview", palette.gutter)
+        several = len(state.sessions) > 1
+        name = state.sessions[self._session].name if several else "overview"
+        title = self._title(f" {visible(name)}", palette.gutter)
         cells = []
         for column, height in enumerate(level):
             inside = low <= column < high
@@ -214,10 +217,13 @@ class Painter:
         if len(lanes) == 1:
             return [self._lane_title(lanes[0], current, ""), *self._text(lanes[0].words)]
         title = self._title(f"{'▸' if current else ' '}no rows", self._palette.pinned)
-        return [title, *self._text(" · ".join(f"{lane.title}: {lane.words}" for lane in lanes))]
+        words: dict[str, list[str]] = {}
+        for lane in lanes:
+            words.setdefault(lane.words, []).append(lane.title)
+        return [title, *self._text(" · ".join(f"{', '.join(titles)}: {why}" for why, titles in words.items()))]
 
     def _text(self, words: str) -> list[Segment]:
-        text = set_cell_size(shorten(visible(words), self.columns), self.columns)
+        text = set_cell_size(cut(visible(words), self.columns), self.columns)
         return [Segment(text, style(self._palette.dim, self._palette.background))]
 
     def _track(self, state: State, line: ScreenLine) -> list[Segment]:

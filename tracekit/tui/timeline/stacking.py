@@ -50,7 +50,9 @@ def _crosses(ends: IntArray, depth: IntArray) -> npt.NDArray[np.bool_]:
     order = np.argsort(keys, kind="stable")
     above = np.searchsorted(keys[order], (depth - 1) * count + place) - 1
     parent = order[np.maximum(above, 0)]
-    return (depth > 0) & ((above < 0) | (depth[parent] != depth - 1) | (ends[parent] < ends))
+    nested = (above >= 0) & (depth[parent] == depth - 1) & (ends[parent] >= ends)
+    crosses: npt.NDArray[np.bool_] = (depth > 0) & ~nested
+    return crosses
 
 
 def _greedy(starts: list[int], ends: list[int]) -> list[int]:

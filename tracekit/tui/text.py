@@ -1,0 +1,33 @@
+"""Text in cells of a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, set_cell_size
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.text import Text
+
+
+def cut(text: str, cells: int) -> str:
+    """Text in at most `cells` cells, with `…` at the end where it is longer: for sentences, whose beginning tells most.
+
+    `tracekit.report.formatting.shorten` keeps both ends, for names.
+    """
+    if cell_len(text) <= cells:
+        return text
+    return f"{set_cell_size(text, cells - 1).rstrip()}…" if cells > 0 else ""
+
+
+def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:
+    """Labels of `room` cells, and beside each its text, which wraps in its own column."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=room, no_wrap=True)
+    grid.add_column(ratio=1, overflow="fold")
+    for label, text in pairs:
+        grid.add_row(label, text)
+    return grid
