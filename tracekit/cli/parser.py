@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import analyze, detectors, doctor, explain, export, record, tables, view
+from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, tables, view
 from tracekit.cli.completion import SHELLS, PrintCompletion
 from tracekit.errors import UsageError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS: tuple[Command, ...] = (
     analyze.COMMAND,
     view.COMMAND,
+    diagnose.COMMAND,
     tables.COMMAND,
     record.COMMAND,
     export.COMMAND,

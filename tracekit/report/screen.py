@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING, TypeVar
 
 from rich.cells import cell_len
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +28,12 @@ Row = TypeVar("Row")
 NARROW = 60
 """Below this width, labels stand above their text instead of beside it."""
 
+WIDEST = 120
+"""Longer lines are hard to read, however wide the terminal."""
+
+NARROWEST = 30
+"""Below this, numbers would have to break."""
+
 _GAP = 2
 
 _NAME_ROOM = (12, 44)
@@ -40,6 +48,27 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%)(?!\w))")
 _ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 
 _INLINE_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def printed(blocks: list[RenderableType], width: int, color: bool) -> str:
+    """Blocks as text. What rich would ask the environment for is given, so that the output is the same anywhere."""
+    file = StringIO()
+    console = Console(
+        file=file,
+        width=width,
+        height=1000,
+        force_terminal=color,
+        force_jupyter=False,
+        color_system="standard" if color else None,
+        no_color=not color,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    for block in blocks:
+        console.print(block)
+    return "\n".join(line.rstrip() for line in file.getvalue().replace(GLUE, " ").splitlines()) + "\n"
 
 
 def glued(text: str) -> str:

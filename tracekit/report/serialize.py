@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracekit.report.diagnosis import Diagnosis
     from tracekit.report.model import Report
 
 DECIMALS = 6
@@ -20,12 +21,12 @@ _TERMINAL_CONTROLS = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u206
 """Characters that JSON allows as they are, but that can steer a terminal, reorder a line or not be encoded."""
 
 
-def to_dict(report: Report) -> dict[str, Any]:
+def to_dict(report: Report | Diagnosis) -> dict[str, Any]:
     """The report as plain dicts, lists and values, keys in the order of the dataclasses."""
     return {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
 
 
-def to_json(report: Report) -> str:
+def to_json(report: Report | Diagnosis) -> str:
     """The report as JSON text that ends with a line break. The same report gives the same bytes on any machine.
 
     Non-ASCII text stays readable; characters that could steer a terminal are written as escapes, so that nothing is

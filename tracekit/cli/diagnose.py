@@ -1,0 +1,67 @@
+"""`tracekit diagnose PATH...`: the diagnostic tree of Core ML, answered as far as a recording can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.reader import add_reader_arguments, asking_for
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        nargs="+",
+        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
+    )
+    parser.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="only this model; shell patterns; repeatable"
+    )
+    add_reader_arguments(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--no-redact", action="store_true", help="keep private facts")
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Analyze, and walk the tree."""
+    from tracekit.api import analyze
+    from tracekit.cli.output import emit, has_color, width
+    from tracekit.cli.progress import showing_progress
+    from tracekit.report.diagnosis import diagnose
+    from tracekit.report.serialize import to_json
+    from tracekit.report.text import FILE_WIDTH
+    from tracekit.report.text_diagnosis import render_diagnosis
+
+    with showing_progress() as progress:
+        report = analyze(
+            arguments.path,
+            models=arguments.model,
+            redact=not arguments.no_redact,
+            reader=arguments.reader,
+            asking=asking_for(arguments),
+            progress=progress,
+        )
+    diagnosis = diagnose(report)
+    if arguments.format == "json":
+        emit(to_json(diagnosis), utf8=True)
+    else:
+        emit(render_diagnosis(diagnosis, width=width(FILE_WIDTH), color=has_color()))
+    return ExitStatus.DONE
+
+
+COMMAND = Command(
+    name="diagnose",
+    summary="walk the diagnostic tree of Core ML",
+    description=(
+        "Walk the diagnostic tree of Core ML (load failure, performance, memory, accuracy, conversion): answer what "
+        "the recording can answer, and say what to find out elsewhere."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

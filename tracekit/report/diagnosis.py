@@ -1,0 +1,259 @@
+"""Walks the diagnostic tree of Core ML with what a report knows, and asks for what a recording cannot show.
+
+The tree is the one of the project's diagnostic guide; which leaf a recording, a model file or neither can show is
+section 12 of the reference on the Core ML instrument. A leaf is never answered with "no" where a recording shows it in
+part only: what was not seen may still be there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.patterns import Pattern
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tracekit.report.model import Check, Report
+
+
+class Answer(StrEnum):
+    """What the recording says to a leaf of the tree."""
+
+    SEEN = "seen"
+    """A finding belongs to it."""
+    NOT_SEEN = "not seen"
+    """Checks looked for it, as far as a recording shows it, and found nothing."""
+    UNKNOWN = "unknown"
+    """Nothing could look: the recording lacks what is needed, or no recording shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A pattern of the tree, and where else to look for it."""
+
+    pattern: Pattern
+    shows: str
+    """What a recording can show of it; empty for nothing."""
+    ask: str
+    """What to find out outside the recording, and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A question that a developer starts with."""
+
+    title: str
+    leaves: tuple[Leaf, ...]
+
+
+TREE: tuple[Branch, ...] = (
+    Branch(
+        "1 The model does not load",
+        (
+            Leaf(
+                Pattern.UNSUPPORTED_VERSION,
+                "",
+                "Compare the specification version of the model with the system it runs on: 4 needs iOS 13, 5 iOS 14, "
+                "6 iOS 15, 7 iOS 16, 8 iOS 17, 9 iOS 18. In coremltools: `model.get_spec().specificationVersion`.",
+            ),
+            Leaf(
+                Pattern.NO_COMPUTE_PLAN,
+                "",
+                "Read the error of `MLModel.load(contentsOf:configuration:)`, and which devices `MLComputePlan` names "
+                "for each operation.",
+            ),
+            Leaf(
+                Pattern.OTHER_LOAD_FAILURE,
+                "",
+                "Read the error of the load, check that the compiled model is whole and where the app looks for it, "
+                "and look at free storage.",
+            ),
+        ),
+    ),
+    Branch(
+        "2 It is slow",
+        (
+            Leaf(
+                Pattern.SLOW_FIRST_LOAD,
+                "loads, cold loads, compilations and first predictions",
+                "Whether the cache was dropped by an update of app or system, or for want of storage.",
+            ),
+            Leaf(
+                Pattern.SLOW_PREDICTIONS,
+                "the parts of each prediction, by compute unit, copies and waiting",
+                "Precision, size and flexible shapes of the model; Xcode's performance report of it.",
+            ),
+            Leaf(
+                Pattern.SLOW_ON_ONE_DEVICE,
+                "on which unit the work ran",
+                "Record the same use on each device, and compare.",
+            ),
+        ),
+    ),
+    Branch(
+        "3 It takes too much memory",
+        (
+            Leaf(
+                Pattern.MEMORY_GROWS,
+                "predictions in flight, instances and state that goes in and out",
+                "Record with the Allocations and VM Tracker instruments: these tables hold no bytes.",
+            ),
+            Leaf(
+                Pattern.OUT_OF_MEMORY_ON_LOAD,
+                "repeated loads, and how the recording ended",
+                "Size and bit width of the weights, and the memory that the app may use on that device.",
+            ),
+        ),
+    ),
+    Branch(
+        "4 Its results got worse by compression",
+        (
+            Leaf(
+                Pattern.PALETTIZATION_ACCURACY,
+                "",
+                "Compare outputs with those of the uncompressed model; try more bits or finer groups.",
+            ),
+            Leaf(
+                Pattern.QUANTIZATION_ACCURACY,
+                "",
+                "Compare outputs with those of the uncompressed model; try scales per block, or leave out the layers "
+                "that suffer.",
+            ),
+            Leaf(
+                Pattern.PRUNING_ACCURACY,
+                "",
+                "Compare outputs with those of the uncompressed model; try less sparsity, or train after pruning.",
+            ),
+        ),
+    ),
+    Branch(
+        "5 It cannot be converted, or its results are wrong",
+        (
+            Leaf(Pattern.UNSUPPORTED_OPERATION, "", "Read the log of the conversion: it names the operation."),
+            Leaf(
+                Pattern.WRONG_OUTPUT,
+                "",
+                "Compare with the source model on the same input: normalisation, layout and precision first.",
+            ),
+        ),
+    ),
+)
+"""Branches and leaves in the order of the guide."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafAnswer:
+    """The answer to one leaf."""
+
+    pattern: str
+    answer: Answer
+    evidence: tuple[str, ...]
+    """What was seen, or why it could not be, one sentence each."""
+    checks: tuple[str, ...]
+    """Ids of the checks behind the answer."""
+    ask: str
+    """What to find out elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchAnswer:
+    """The answers to one branch."""
+
+    title: str
+    facts: tuple[str, ...]
+    """What the recording says to the branch as a whole."""
+    leaves: tuple[LeafAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The tree, answered."""
+
+    source: str
+    verdict: str
+    recording: tuple[str, ...]
+    """What is wrong with the recording itself, one sentence each: it limits every answer."""
+    branches: tuple[BranchAnswer, ...]
+
+
+def diagnose(report: Report) -> Diagnosis:
+    """The tree with what the report knows."""
+    facts: tuple[Callable[[Report], tuple[str, ...]], ...] = (_loaded, _speed, _memory, _nothing, _nothing)
+    return Diagnosis(
+        source=report.recording.source,
+        verdict=report.summary.verdict,
+        recording=tuple(
+            check.summary
+            for check in report.checks
+            if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
+        ),
+        branches=tuple(
+            BranchAnswer(branch.title, told(report), tuple(_answer(leaf, report.checks) for leaf in branch.leaves))
+            for branch, told in zip(TREE, facts, strict=True)
+        ),
+    )
+
+
+def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
+    own = [check for check in checks if check.pattern == leaf.pattern]
+    found = [check for check in own if check.outcome == "finding"]
+    looked = [check for check in own if check.outcome == "passed"]
+    blind = [check for check in own if check.outcome in ("insufficient_data", "error")]
+    if found:
+        about = (f"{check.model}: {check.summary}" if check.model else check.summary for check in found)
+        return _told(leaf, Answer.SEEN, about, found)
+    if looked:
+        shown = f"A recording shows {leaf.shows}; {_count(looked)} looked and found nothing."
+        unseen = [f"{_count(blind)} could not look."] if blind else []
+        return _told(leaf, Answer.NOT_SEEN, [shown, *unseen], looked)
+    if blind:
+        return _told(leaf, Answer.UNKNOWN, dict.fromkeys(f"{check.summary} {check.record}" for check in blind), blind)
+    nothing = f"A recording shows {leaf.shows}, and here there is none." if leaf.shows else "No recording shows this."
+    return _told(leaf, Answer.UNKNOWN, [nothing], own)
+
+
+def _told(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Check]) -> LeafAnswer:
+    sentences = tuple(sentence.strip() for sentence in evidence)
+    return LeafAnswer(str(leaf.pattern), answer, sentences, tuple(dict.fromkeys(c.id for c in checks)), leaf.ask)
+
+
+def _count(checks: Sequence[Check]) -> str:
+    return format_count(len(checks), "check")
+
+
+def _loaded(report: Report) -> tuple[str, ...]:
+    """Models that predicted did load; the table holds no row for a load that failed."""
+    worked = [model.name for model in report.models if model.predictions]
+    system = " ".join(filter(None, (report.recording.platform, report.recording.os_version)))
+    facts = []
+    if worked:
+        models = format_count(len(worked), "model")
+        facts.append(f"{models} predicted in this recording ({_named(worked)}), so loading worked for them.")
+    if system:
+        facts.append(f"The system was {system}.")
+    return (*facts, "Loads that fail leave no row, so a recording cannot show them.")
+
+
+def _speed(report: Report) -> tuple[str, ...]:
+    gain = report.summary.win_back_ns
+    return (f"All fixes together could win back up to {format_duration(gain)}.",) if gain else ()
+
+
+def _memory(report: Report) -> tuple[str, ...]:
+    end = report.recording.end_reason
+    return (f"The recording ended with: {end}.",) if end else ()
+
+
+def _nothing(_report: Report) -> tuple[str, ...]:
+    """Outputs are in no table."""
+    return ("A recording holds times, no inputs and outputs.",)
+
+
+def _named(names: Sequence[str]) -> str:
+    """Up to three names."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(names[:3])}{more}"
