@@ -161,6 +161,19 @@ def test_a_stage_is_the_innermost_prediction(make):
     assert parents.astype(object).where(parents.notna(), None).tolist() == ["pipe", None, "pipe", None, None, "pipe"]
 
 
+def test_a_stage_of_one_of_two_stages_at_once_is_not_singled_out(make):
+    coreml = make.coreml(
+        (0, 1000, "Prediction", "pipe"),
+        (100, 500, "Prediction", "one", "pipe", "sub"),
+        (100, 500, "Prediction", "two", "pipe", "sub"),
+        (200, 100, "Prediction", "inner", "two", "sub"),
+        (700, 100, "Prediction", "two", "pipe", "sub"),
+        (710, 80, "Prediction", "inner", "two", "sub"),
+    )
+    engine = make.engine((220, 10, "Neural Engine Prediction"), (720, 10, "Neural Engine Prediction"))
+    assert answers(build_trace(make.recording(coreml, engine))) == [(0, "pipe", "contained"), (5, "inner", "contained")]
+
+
 def test_two_pipelines_in_flight_leave_their_stages_rows_ambiguous(make):
     coreml = make.coreml(
         (0, 1000, "Prediction", "pipe"),
@@ -245,6 +258,7 @@ def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
         (300, 5, graph_label(98), None),
         (201, 5, graph_label(97), other),
         (10, 5, graph_label(0xFFFFFFFFFFFFFFFF), None),
+        (10, 5, graph_label(0x1234567890), other),  # its own process tells more than its command buffer
     )
     trace = build_trace(make.recording(coreml, gpu, mps, target=app))
     assert answers(trace)[4:] == [
@@ -257,6 +271,7 @@ def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
         (None, None, "unattributed"),
         (None, None, "foreign"),
         (None, None, "ambiguous"),
+        (None, None, "foreign"),
     ]
     rows = trace.hardware[trace.hardware["lane"] == Lane.MPS]
     assert rows.set_index("row")["operation"].dropna().to_dict() == {0: 2, 1: 0}

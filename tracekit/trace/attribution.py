@@ -197,9 +197,7 @@ def _of_stages(calls: _Calls, events: pd.DataFrame) -> tuple[Int64Array, Int64Ar
     names = events["model"].cat.categories
     pairs = events[["model", "parent_model"]].dropna().drop_duplicates()
     stage, pipeline = (_codes_in(pairs[name], names) for name in ("model", "parent_model"))
-    members = [
-        np.flatnonzero((calls.model == outer) & (outer != inner)) for inner, outer in zip(stage, pipeline, strict=True)
-    ]
+    members = [np.flatnonzero(calls.model == outer) for outer in pipeline]
     none = np.zeros(0, np.int64)
     return np.concatenate((none, *members)), np.repeat(stage, [len(found) for found in members])
 
