@@ -18,6 +18,7 @@ from suite.frame import (
     SHARED,
     Case,
     Judged,
+    complaints,
     detector_ids,
     judge,
     judge_many,
@@ -144,10 +145,11 @@ def _share(value: float | None) -> str:
 
 
 def main() -> None:
-    """Print the page and write it."""
+    """Print the page and what is not right, and write the page."""
     text = page()
     Path("docs/detectors/accuracy.md").write_text(text, encoding="utf-8", newline="\n")
-    sys.stdout.write(text)
+    wrong = [f"{case.detector}, {line}\n" for case, judged in _judgements() for line in complaints(case, judged)]
+    sys.stdout.writelines([text, *wrong])
 
 
 if __name__ == "__main__":

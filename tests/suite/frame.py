@@ -145,6 +145,18 @@ class Judged:
         return not (self.missed or self.unexpected or self.errors)
 
 
+def complaints(case: Case, judged: Judged) -> list[str]:
+    """What is not right, one line each."""
+    return [
+        *(
+            f"{case.name}: {key} is {judged.outcomes.get(key)}, expected {judged.expected[key]}"
+            for key in judged.missed
+        ),
+        *(f"{case.name}: false positive of {key}" for key in judged.unexpected),
+        *(f"{case.name}: failed: {error}" for error in judged.errors),
+    ]
+
+
 def fits(outcome: str | None, wanted: str) -> bool:
     """Whether an outcome is the wanted one. None: the detector said nothing of the model."""
     if wanted == NO_FINDING:

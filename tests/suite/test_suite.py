@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from suite.accuracy import page
-from suite.frame import CLEAN, KINDS, SHARED, detector_ids, judge, load, module_of
+from suite.frame import CLEAN, KINDS, SHARED, complaints, detector_ids, judge, load, module_of
 
 MODULES = [module_of(detector) for detector in detector_ids()]
 PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "accuracy.md"
@@ -16,17 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "accuracy.md"
 
 def assert_right(module: str, kind: str) -> None:
     """Every case of a kind gives what it expects, and no finding beyond."""
-    wrong = []
-    for place, case in enumerate(load(module)):
-        if case.kind != kind:
-            continue
-        judged = judge(module, place)
-        wrong += [
-            f"{case.name}: {key} is {judged.outcomes.get(key)}, expected {judged.expected[key]}"
-            for key in judged.missed
-        ]
-        wrong += [f"{case.name}: false positive of {key}" for key in judged.unexpected]
-        wrong += [f"{case.name}: failed: {error}" for error in judged.errors]
+    chosen = [(case, judge(module, place)) for place, case in enumerate(load(module)) if case.kind == kind]
+    wrong = [line for case, judged in chosen for line in complaints(case, judged)]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
