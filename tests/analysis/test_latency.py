@@ -27,6 +27,8 @@ def test_the_first_prediction_after_a_load_is_cold(activity):
 
 def test_the_mask_follows_the_labels_of_the_predictions(activity):
     assert warm_mask(activity, activity.loc[[5, 1]]).tolist() == [True, False]
+    later = activity.set_axis(range(100, 126))
+    assert warm_mask(later.loc[[100, 101, 107]], later.loc[[107, 101]]).tolist() == [True, False]
 
 
 def test_without_predictions_there_are_no_statistics(frame):

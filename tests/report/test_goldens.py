@@ -32,7 +32,7 @@ SAMPLES = (
 def sample(request: pytest.FixtureRequest, samples: Path) -> tuple[str, Report]:
     """Name and report of a sample; the version is left out, so that a release changes no golden file."""
     name = str(request.param)
-    return name, replace(tracekit.analyze(samples / f"{name}.trace"), tool=ToolInfo("tracekit", "0.0.0"))
+    return name, replace(tracekit.analyze(samples / f"{name}.trace"), tool=ToolInfo("tracekit", "0.0.0", None))
 
 
 @pytest.mark.parametrize("renderer", RENDERERS.values(), ids=RENDERERS)

@@ -15,6 +15,10 @@ import numpy as np
 import pytest
 
 from tracekit.analysis.aggregation import AggregationRow
+from tracekit.analysis.breakdown import Part, Unknown
+from tracekit.analysis.breakdown_summary import BreakdownSummary, PartSummary
+from tracekit.analysis.cadence import Cadence, Pace
+from tracekit.analysis.latency import FrameRate, Latency
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.detectors import framework, outcomes
@@ -43,6 +47,12 @@ CLASSES: dict[str, type] = {
     "aggregation": AggregationRow,
     "model": ModelSummary,
     "statistics": Statistics,
+    "latency": Latency,
+    "pace": Pace,
+    "cadence": Cadence,
+    "frame_rate": FrameRate,
+    "part": PartSummary,
+    "breakdown": BreakdownSummary,
 }
 """Dataclass behind each definition of the schema."""
 
@@ -80,7 +90,8 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
 @pytest.mark.parametrize("name", CLASSES)
 def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
     classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, framework.Reference)
-    known = {each.__name__: each for each in classes}
+    parts = (Latency, Pace, Cadence, FrameRate, PartSummary, BreakdownSummary)
+    known = {each.__name__: each for each in (*classes, *parts)}
     for field, hint in typing.get_type_hints(CLASSES[name], localns=known).items():
         part = SCHEMA["$defs"][name]["properties"][field]
         kinds = part.get("type", [])
@@ -100,10 +111,15 @@ def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
         (("aggregation", "kind"), Kind),
         (("aggregation", "level"), Level),
         (("model", "level"), Level),
+        (("part", "part"), Part),
     ],
 )
 def test_the_words_of_the_schema_are_those_of_the_program(path: tuple[str, str], words: type[StrEnum]) -> None:
     assert set(SCHEMA["$defs"][path[0]]["properties"][path[1]]["enum"]) == set(words)
+
+
+def test_the_reasons_of_unknown_parts_are_those_of_the_program() -> None:
+    assert SCHEMA["$defs"]["part"]["properties"]["unknown"]["items"]["enum"] == list(Unknown)
 
 
 def test_shares_are_named_by_attribution() -> None:

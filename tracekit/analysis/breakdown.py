@@ -26,6 +26,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -127,8 +128,17 @@ class Breakdown:
 def breakdown(trace: Trace) -> Breakdown:
     """Breakdown of every top-level prediction. Rows in the stages of a pipeline count for the app's prediction.
 
-    Rows are cut to their prediction. O(n log n) in the rows of the trace.
+    Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
+    if trace not in _KEPT:
+        _KEPT[trace] = _breakdown(trace)
+    return _KEPT[trace]
+
+
+_KEPT: WeakKeyDictionary[Trace, Breakdown] = WeakKeyDictionary()
+
+
+def _breakdown(trace: Trace) -> Breakdown:
     activity = trace.activity
     called = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
     predictions = activity[called.to_numpy(dtype=bool)]

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> Mask:
     """Shape (predictions,): the prediction is not the first after a load of its model.
 
-    `predictions` are rows of `activity` (`Trace.activity`), by label. What `first_after_load` cannot tell counts as
-    warm. O(n log n).
+    `activity` holds the predictions and the loads of their models, by label: rows of `Trace.activity`, all or those of
+    some models. What `first_after_load` cannot tell counts as warm. O(n log n).
     """
-    cold = first_after_load(activity)[predictions.index.to_numpy(dtype=np.int64)]
+    cold = first_after_load(activity)[activity.index.get_indexer(predictions.index)]
     return np.logical_not(cold)
 
 

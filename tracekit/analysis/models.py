@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown_summary import summarise_breakdown
+from tracekit.analysis.cadence import bursts, summarise_cadence
+from tracekit.analysis.latency import frame_rate, summarise_latency, warm_mask
 from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 
 if TYPE_CHECKING:
+    from tracekit.analysis.breakdown import Breakdown
+    from tracekit.analysis.breakdown_summary import BreakdownSummary
+    from tracekit.analysis.cadence import Cadence
+    from tracekit.analysis.latency import FrameRate, Latency
     from tracekit.trace.model import Trace
 
 
@@ -33,6 +41,12 @@ class ModelSummary:
     """None where there is no prediction."""
     load: Statistics | None
     """None where there is no load."""
+    latency: Latency | None = None
+    """Warm and cold apart. This and what follows is of the app's own calls: None for a stage, and without any."""
+    cadence: Cadence | None = None
+    frames_per_second: FrameRate | None = None
+    """What its latency allows; None too where no prediction ran warm and alone."""
+    breakdown: BreakdownSummary | None = None
 
 
 def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
@@ -42,8 +56,10 @@ def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
     O(n) for each model.
     """
     activity = trace.activity
+    parts = breakdown(trace)
     summaries = [
         _summary(
+            parts,
             str(name),
             str(level),
             parents,
@@ -62,13 +78,13 @@ def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
 
 
 def _summary(
-    name: str, level: str, parents: tuple[str, ...], instances: int | None, rows: pd.DataFrame
+    parts: Breakdown, name: str, level: str, parents: tuple[str, ...], instances: int | None, rows: pd.DataFrame
 ) -> ModelSummary:
     """Summary of one model; `rows` are its rows of the Activity lane."""
     own = rows[(rows["level"] == level).to_numpy(dtype=bool)]
     loads = own[own["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
     predictions = own[(own["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
-    return ModelSummary(
+    summary = ModelSummary(
         name=name,
         level=level,
         parents=parents,
@@ -78,6 +94,26 @@ def _summary(
         predictions=len(predictions),
         prediction=_statistics(predictions),
         load=_statistics(loads),
+    )
+    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, loads, predictions, parts)
+
+
+def _with_calls(
+    summary: ModelSummary, loads: pd.DataFrame, predictions: pd.DataFrame, parts: Breakdown
+) -> ModelSummary:
+    """The summary with what the app's calls tell.
+
+    Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
+    frame rates follow from them.
+    """
+    timed = not (predictions["attribution"] == Attribution.INFERRED).any()
+    warm = warm_mask(pd.concat([loads, predictions]), predictions)
+    return replace(
+        summary,
+        latency=summarise_latency(predictions, warm) if timed else None,
+        cadence=summarise_cadence(predictions, bursts(predictions)),
+        frames_per_second=frame_rate(predictions, warm) if timed else None,
+        breakdown=summarise_breakdown(parts.of(predictions.index)),
     )
 
 

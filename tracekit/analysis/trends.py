@@ -104,7 +104,8 @@ def stretches(
     approach to the change-point problem", Applied Statistics 28, 1979) divided by its standard deviation at each place,
     so that a cut near an edge is placed as well as one in the middle. Chance is bounded by the normal tail times the
     number of places tried (Bonferroni). Neighbours whose medians differ by less than `least_ratio` are joined again,
-    the closest first. Slow changes appear as several steps. O(n log n).
+    the closest first. Slow changes appear as several steps, and durations that depend on their neighbours (each like
+    the one before) can look like shifts; independent ones hardly ever do. O(n log n).
     """
     cuts = [0, len(durations_ns)]
     pieces = [(0, len(durations_ns))]

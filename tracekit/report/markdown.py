@@ -18,6 +18,7 @@ from tracekit.report.columns import (
 )
 from tracekit.report.groups import findings, names, obstacles, with_outcome
 from tracekit.report.strings import map_strings
+from tracekit.report.time_parts import TITLE, frames, parts_notes, parts_rows, shown_groups
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def render_markdown(report: Report) -> str:
         _not_judged(safe),
         _passed(safe),
         _models(safe),
+        _time_parts(safe),
         _aggregation(safe),
         _coverage(safe),
         _made_by(safe),
@@ -233,6 +235,23 @@ def _models(report: Report) -> str:
     return "\n\n".join(
         part for part in ("### Models", _table(header, lines), _left_out(len(rows) - len(shown))) if part
     )
+
+
+def _time_parts(report: Report) -> str:
+    rows = parts_rows(report.models)
+    if not rows:
+        return ""
+    shown = rows[:MODELS_SHOWN]
+    groups = shown_groups(shown)
+    header = ["model", "mean", *(group.name for group in groups), "frames/s", "sustained"]
+    lines = []
+    for row in shown:
+        words = {part.group: part.words for part in row.slices}
+        cells = [words.get(group, "") for group in groups]
+        lines.append([code(row.name), format_duration(row.mean_ns), *cells, frames(row.typical), frames(row.sustained)])
+    notes = "\n".join(f"- {note}" for note in parts_notes(shown))
+    left_out = _left_out(len(rows) - len(shown))
+    return "\n\n".join(part for part in (f"### {TITLE}", _table(header, lines), left_out, notes) if part)
 
 
 def _aggregation(report: Report) -> str:

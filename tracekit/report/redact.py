@@ -52,6 +52,8 @@ FIXED_FIELDS = frozenset(
         "kind",
         "level",
         "unit",
+        "part",
+        "unknown",
         "direction",
         "form",
         "instrument",

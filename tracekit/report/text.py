@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.text import Text
 
 from tracekit.report import formatting
@@ -24,9 +22,10 @@ from tracekit.report.columns import (
     without_small_processes,
 )
 from tracekit.report.groups import names, with_outcome
-from tracekit.report.screen import GLUE, glued, heading, labelled, paragraph, table
+from tracekit.report.screen import NARROWEST, WIDEST, glued, heading, labelled, paragraph, printed, table
 from tracekit.report.strings import map_strings
 from tracekit.report.text_findings import SEVERITY_STYLES, finding_blocks, not_judged_blocks
+from tracekit.report.time_parts import TITLE, legend, parts_notes, parts_rows
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -39,17 +38,15 @@ if TYPE_CHECKING:
 FILE_WIDTH = 100
 """Width where there is no terminal."""
 
-WIDEST = 120
-"""Longer lines are hard to read, however wide the terminal."""
-
-NARROWEST = 30
-"""Below this, numbers would have to break."""
-
 EVENT_LINES = 24
 MODEL_LINES = 12
 OTHER_PROCESSES = 4
 NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
+
+
+BAR = 40
+"""Cells of a bar, 2.5 % each, where half the width has room for them."""
 
 
 def render_text(report: Report, *, width: int, color: bool, verbose: bool = False) -> str:
@@ -65,37 +62,17 @@ def render_text(report: Report, *, width: int, color: bool, verbose: bool = Fals
         *finding_blocks(safe, width, verbose),
         *not_judged_blocks(safe),
         *_models(safe, width, verbose),
+        *_time_parts(safe, width, verbose),
         *_aggregation(safe, width, verbose),
         *_coverage(safe, width, verbose),
         *_rest(safe, width, verbose),
     ]
-    return _printed(blocks, width, color)
+    return printed(blocks, width, color)
 
 
 def _safe(field: str, text: str) -> str:
     """A text of the report that cannot act on the screen."""
     return formatting.visible(text, multiline=True) if field == "fix" else glued(formatting.visible(text))
-
-
-def _printed(blocks: list[RenderableType], width: int, color: bool) -> str:
-    """Blocks as text. What rich would ask the environment for is given, so that the output is the same anywhere."""
-    file = StringIO()
-    console = Console(
-        file=file,
-        width=width,
-        height=1000,
-        force_terminal=color,
-        force_jupyter=False,
-        color_system="standard" if color else None,
-        no_color=not color,
-        legacy_windows=False,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    for block in blocks:
-        console.print(block)
-    return "\n".join(line.rstrip() for line in file.getvalue().replace(GLUE, " ").splitlines()) + "\n"
 
 
 def _verdict(report: Report) -> list[RenderableType]:
@@ -176,6 +153,18 @@ def _models(report: Report, width: int, verbose: bool) -> list[RenderableType]:
     if len(shown) < len(rows):
         blocks.append(paragraph(Text(f"{len(rows) - len(shown)} more models with -v", style="dim"), 2))
     return blocks
+
+
+def _time_parts(report: Report, width: int, verbose: bool) -> list[RenderableType]:
+    rows = parts_rows(report.models)
+    if not rows:
+        return []
+    shown = rows if verbose else rows[:MODEL_LINES]
+    lines = [(Text(row.name), Text(row.bar(min(BAR, width // 2))).append(f"\n{glued(row.sentence)}")) for row in shown]
+    notes = [f"{len(rows) - len(shown)} more models with -v"] if len(shown) < len(rows) else []
+    notes += [legend(shown), *parts_notes(shown)]
+    dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
+    return [heading(TITLE), *labelled(lines, width), Text(), *dim]
 
 
 def _aggregation(report: Report, width: int, verbose: bool) -> list[RenderableType]:

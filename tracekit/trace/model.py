@@ -36,11 +36,12 @@ class Coverage:
     occur. Empty for instruments without attribution."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Trace:
     """The Activity, Data, Compute and hardware lanes of one run, their context, and what the run can tell.
 
-    The event frames share the columns of `tracekit.trace.events`, are sorted by start, and are indexed 0..n-1.
+    The event frames share the columns of `tracekit.trace.events`, are sorted by start, and are indexed 0..n-1. Nothing
+    changes them once the trace is built, so that what is worked out from a trace can be kept for it.
     """
 
     contents: Contents
