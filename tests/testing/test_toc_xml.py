@@ -92,3 +92,20 @@ def test_real_tables_of_contents_have_the_same_shape(corpus: Path) -> None:
     tags = re.compile(r"^( *)<(/?[a-z-]+)", re.MULTILINE)
     known = set(tags.findall(real))
     assert set(tags.findall(ours)) <= known
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("pattern", ["xcode16.4-coreml-toc-quick_probe.xml", "xcode26-metal-system-trace-toc.xml"])
+def test_attributes_stand_in_the_order_of_real_ones(corpus: Path, pattern: str) -> None:
+    real = etree.parse(corpus / "xml" / pattern)
+    run = scenario(xcode_version="26.3" if "xcode26" in pattern else "16.4")
+    run.recorded |= {"potential-hangs", "hang-risks"}
+    ours = etree.fromstring(toc_document([run]).encode())
+    compared = 0
+    for tag in ("run", "device", "host-device", "process", "table"):
+        orders = {frozenset(each.attrib): list(each.attrib) for each in real.iter(tag)}
+        for each in ours.iter(tag):
+            if frozenset(each.attrib) in orders:
+                compared += 1
+                assert list(each.attrib) == orders[frozenset(each.attrib)], each.get("schema")
+    assert compared > 30

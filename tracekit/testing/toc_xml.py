@@ -16,6 +16,18 @@ if TYPE_CHECKING:
     from tracekit.testing.scenario import Scenario
 
 _INDENT = "    "
+_BEFORE_SCHEMA = frozenset(
+    {"codes", "content", "hangs-threshold", "layout-scope", "requested-consistent-state", "subsystem", "swift-table"}
+)
+"""Attributes that stand before the schema of a table. Read off the tables of contents of Xcode 16.4 and 26."""
+_BEFORE_OWN_SCHEMA = {
+    "time-sample": frozenset({"callstack", "target"}),
+    "time-profile": frozenset({"target-pid", "context-switch-sampling", "high-frequency-sampling"}),
+    "hang-risks": frozenset({"target-pid"}),
+}
+"""The same of tables where it is otherwise."""
+_OLD_MACHINE = ("uuid", "model", "name", "os-version", "platform")
+"""Attributes of a device in order, before Xcode 27."""
 
 
 def toc_document(runs: Sequence[Scenario]) -> str:
@@ -40,12 +52,16 @@ def _run(number: int, run: Scenario) -> list[str]:
 
 def _target(run: Scenario) -> list[str]:
     """Device, host and target process."""
-    lines = [_machine("device", run.device)]
+    lines = [_machine("device", run.device, run)]
     if run.host is not None:
-        lines.append(_machine("host-device", run.host))
-    process = {"type": "launched" if run.launched else "attached", "name": run.target.name, "pid": str(run.target.pid)}
-    if run.launched:
-        process |= {"return-exit-status": "0", "termination-reason": "exit(0)"}
+        lines.append(_machine("host-device", run.host, run))
+    process = {
+        "type": "launched" if run.launched else "attached",
+        **({"return-exit-status": "0"} if run.launched else {}),
+        "name": run.target.name,
+        "pid": str(run.target.pid),
+        **({"termination-reason": "exit(0)"} if run.launched else {}),
+    }
     return [*lines, _empty("process", process)]
 
 
@@ -69,22 +85,24 @@ def _summary(run: Scenario) -> list[str]:
 def _table(run: Scenario, schema: str, attributes: dict[str, str]) -> str:
     """One line of the list of tables."""
     documentation = DOCUMENTATION.get(schema) if run.xcode.documented else None
-    extra = {"documentation": documentation} if documentation else {}
-    return _empty("table", {"schema": schema, **attributes, **extra})
+    first = _BEFORE_OWN_SCHEMA.get(schema, _BEFORE_SCHEMA)
+    before = {name: text for name, text in attributes.items() if name in first}
+    # A key keeps the place where it stands first.
+    ordered = {**before, "schema": schema, **attributes}
+    return _empty("table", ordered | ({"documentation": documentation} if documentation else {}))
 
 
-def _machine(tag: str, machine: Machine) -> str:
+def _machine(tag: str, machine: Machine, run: Scenario) -> str:
     """A device."""
-    return _empty(
-        tag,
-        {
-            "platform": machine.platform,
-            "model": machine.model,
-            "name": machine.name,
-            "os-version": machine.os_version,
-            "uuid": machine.uuid,
-        },
-    )
+    attributes = {
+        "platform": machine.platform,
+        "model": machine.model,
+        "name": machine.name,
+        "os-version": machine.os_version,
+        "uuid": machine.uuid,
+    }
+    order = attributes if run.xcode.family >= 27 else _OLD_MACHINE
+    return _empty(tag, {name: attributes[name] for name in order})
 
 
 def _process(process: Process) -> str:
