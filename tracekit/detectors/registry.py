@@ -8,6 +8,7 @@ from tracekit.detectors import (
     cold_load,
     compile_at_runtime,
     concurrent_predictions,
+    duplicate_instances,
     excess_data_copies,
     load_churn,
     missed_deadline,
@@ -27,4 +28,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     warm_up_spike.DETECTOR,
     compile_at_runtime.DETECTOR,
     load_churn.DETECTOR,
+    duplicate_instances.DETECTOR,
 )

@@ -13,10 +13,9 @@ ID = "cold-load"
 
 def calls(app: App, draws: Draws, model: Model, count: int | None = None) -> App:
     """A steady run of calls."""
-    work = draws.integer(4, 16) * MS
     for _ in range(count or draws.integer(40, 90)):
-        app.predict(model, neural_engine(work), inputs=2)
-        app.pause(work // 50)
+        app.predict(model, neural_engine(9 * MS), inputs=2)
+        app.pause(200_000)
     return app
 
 

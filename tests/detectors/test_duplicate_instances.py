@@ -1,0 +1,177 @@
+"""Several instances of a model, needed or not, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD, Model
+from tracekit.testing.scenario import Scenario
+
+ID = "duplicate-instances"
+MS = 1_000_000
+LOADED = 400 * MS
+"""When the instances of `load` are all loaded, or before."""
+
+
+def instance(number: int) -> Model:
+    return Model("Vad", number)
+
+
+def load(scenario: Scenario, *lengths: int) -> None:
+    """Instances 1, 2, ... are loaded one after the other, in so many ms."""
+    now = 0
+    for number, length in enumerate(lengths, start=1):
+        now = scenario.load(instance(number), now, length * MS)
+
+
+def play(scenario: Scenario, pattern: str, every: int = 30, lengths: dict[str, int] | None = None) -> None:
+    """One call of 20 ms for each digit, the number of its instance, a call every so many ms."""
+    for k, number in enumerate(pattern):
+        scenario.predict(instance(int(number)), LOADED + k * every * MS, (lengths or {}).get(number, 20) * MS)
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_instances_that_take_turns_are_found_with_their_cost(scenario, judge):
+    load(scenario, 100, 120)
+    play(scenario, "12" * 10)
+    found = judge(scenario, ID)["Vad"]
+    assert isinstance(found, Finding)
+    # Of 19 changes, one would do to take over. The second load was not needed.
+    assert values(found)["switches between instances"] == 18
+    assert found.cost.ns == 120 * MS
+    assert found.cost.share == pytest.approx(120 / (220 + 400))
+    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 220 * MS)]
+    assert found.lost.starts.tolist() == [100 * MS]
+    assert "2 instances take turns" in found.summary
+    assert "memory" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"), [("1" * 7 + "2121211" + "2" * 9, Finding), ("1" * 7 + "21212" + "2" * 9, Passed)]
+)
+def test_taking_over_to_and_fro_is_no_duplicate(scenario, judge, pattern, expected):
+    # Changes: 2-1-2-1-2-1-2 are seven, six beyond taking over; 2-1-2-1-2 are five, four beyond.
+    load(scenario, 100, 100)
+    play(scenario, pattern)
+    assert isinstance(judge(scenario, ID)["Vad"], expected)
+
+
+def test_one_after_the_other_is_no_duplicate(scenario, judge):
+    load(scenario, 100, 100, 100)
+    play(scenario, "1" * 10 + "2" * 10 + "3" * 10)
+    assert isinstance(judge(scenario, ID)["Vad"], Passed)
+
+
+@pytest.mark.parametrize(("calls", "expected"), [(20, Finding), (18, Passed)])
+def test_instances_that_work_at_the_same_time_are_there_for_it(scenario, judge, calls, expected):
+    # Calls of 20 ms, all apart but one pair that overlaps by 19 ms: 19 of 381 ms (4.99 %), or of 341 ms (5.6 %).
+    load(scenario, 100, 100)
+    for k in range(calls):
+        scenario.predict(instance(k % 2 + 1), LOADED + (1 if k == 1 else k * 40) * MS, 20 * MS)
+    assert isinstance(judge(scenario, ID)["Vad"], expected)
+
+
+@pytest.mark.parametrize(("slow", "expected"), [(30, Finding), (31, Passed)])
+def test_instances_that_run_differently_are_no_duplicates(scenario, judge, slow, expected):
+    load(scenario, 100, 100)
+    play(scenario, "12" * 10, every=40, lengths={"2": slow})
+    assert isinstance(judge(scenario, ID)["Vad"], expected)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+def test_few_calls_are_not_judged(scenario, judge, count, expected):
+    load(scenario, 100, 100)
+    play(scenario, ("12" * 5)[:count])
+    assert isinstance(judge(scenario, ID)["Vad"], expected)
+
+
+def test_an_instance_of_few_calls_is_not_compared(scenario, judge):
+    load(scenario, 100, 100, 100)
+    play(scenario, "1213" * 3 + "1")
+    # Seven calls of the first, three of each other: none but the first has five.
+    assert isinstance(judge(scenario, ID)["Vad"], InsufficientData)
+
+
+def test_turns_without_recorded_loads_are_found_without_cost(scenario, judge):
+    play(scenario, "12" * 10)
+    found = judge(scenario, ID)["Vad"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 0
+    assert "not recorded" in found.summary
+    assert found.evidence_total == 2
+
+
+def test_a_second_load_that_nothing_uses_is_found(scenario, judge):
+    load(scenario, 100, 120)
+    play(scenario, "2" * 20, every=600)
+    found = judge(scenario, ID)["Vad"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 100 * MS
+    assert values(found)["loads that nothing used"] == 1
+    assert "1 load was never used" in found.summary
+
+
+def test_a_load_that_is_done_again_before_any_use_is_found_at_once(scenario, judge):
+    scenario.load(instance(1), 0, 100 * MS)
+    scenario.load(instance(1), 150 * MS, 100 * MS)
+    play(scenario, "1" * 20)
+    found = judge(scenario, ID)["Vad"]
+    assert isinstance(found, Finding)
+    assert [entry.start_ns for entry in found.evidence] == [0]
+
+
+@pytest.mark.parametrize(
+    ("length", "label", "every", "count"),
+    [
+        pytest.param(100, LOAD_COLD, 600, 20, id="it prepared the model"),
+        pytest.param(30, LOAD_CACHED, 600, 20, id="it took a different time"),
+        pytest.param(100, LOAD_CACHED, 30, 20, id="it may still be used"),
+        pytest.param(100, LOAD_CACHED, 2_000, 9, id="few calls"),
+    ],
+)
+def test_other_loads_that_nothing_uses_are_no_finding(scenario, judge, length, label, every, count):
+    scenario.load(instance(1), 0, length * MS, label)
+    scenario.load(instance(2), 150 * MS, 110 * MS)
+    play(scenario, "2" * count, every=every)
+    assert not isinstance(judge(scenario, ID)["Vad"], Finding)
+
+
+@pytest.mark.parametrize(("tenths", "expected"), [(100, Finding), (99, Passed)])
+def test_how_long_an_instance_stays_unused_decides(scenario, judge, tenths, expected):
+    scenario.load(instance(1), 0, 100 * MS)
+    scenario.load(instance(2), 100 * MS, 100 * MS)
+    for k in range(11):
+        scenario.predict(instance(1), 200 * MS + k * tenths * 10 * MS, 20 * MS)
+    assert isinstance(judge(scenario, ID)["Vad"], expected)
+
+
+def test_one_instance_passes_and_one_that_is_not_called_is_not_applicable(scenario, judge):
+    load(scenario, 100)
+    play(scenario, "1" * 20)
+    scenario.load(Model("Other"), 0, MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["Vad"], Passed)
+    assert isinstance(outcomes["Other"], NotApplicable)
+
+
+def test_names_without_numbers_tell_no_instances(scenario, judge):
+    plain = Model("Vad", None)
+    for k in range(2):
+        scenario.load(plain, k * 100 * MS, 100 * MS)
+    for k in range(20):
+        scenario.predict(plain, 300 * MS + k * 600 * MS, 20 * MS)
+    assert isinstance(judge(scenario, ID)["Vad"], InsufficientData)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({"min_switches": 18}, Finding), ({"min_switches": 19}, Passed), ({"min_predictions": 21}, InsufficientData)],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    load(scenario, 100, 120)
+    play(scenario, "12" * 10)
+    assert isinstance(judge(scenario, ID, **settings)["Vad"], expected)

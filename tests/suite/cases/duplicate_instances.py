@@ -1,0 +1,154 @@
+"""Several instances of one model."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
+from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD, Model
+
+ID = "duplicate-instances"
+
+
+def loaded(app: App, draws: Draws, count: int, load_ms: int = 120) -> list[Model]:
+    """So many instances of a model, loaded one after the other."""
+    base = draw_models(draws)[0].base
+    models = [Model(base, number) for number in range(1, count + 1)]
+    for model in models:
+        app.load(model, load_ms * MS)
+    return models
+
+
+def a_view_each(draws: Draws) -> App:
+    """Two or three parts of the app have loaded the model for themselves and call it in turns."""
+    app = start_recording(draws)
+    models = loaded(app, draws, draws.integer(2, 3), draws.integer(40, 300))
+    unit = draws.choice((neural_engine, gpu))
+    for number in range(draws.integer(60, 100)):
+        app.predict(models[number % len(models)] if number < 12 else draws.choice(tuple(models)), unit(8 * MS))
+        app.pause(draws.integer(1, 20) * MS)
+    return app
+
+
+def loaded_twice(draws: Draws) -> App:
+    """The app loads the model twice at its start and uses one of the two."""
+    app = start_recording(draws)
+    first, second = loaded(app, draws, 2, draws.integer(80, 400))
+    model = draws.choice((first, second))
+    for _ in range(60):
+        app.predict(model, neural_engine(8 * MS))
+        app.pause(250 * MS)
+    return app
+
+
+def released_before_use(draws: Draws) -> App:
+    """The screen appears twice: the first load is thrown away before it is used."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    length = draws.integer(80, 400)
+    for _ in range(2):
+        app.load(model, length * MS)
+        app.pause(30 * MS)
+    for _ in range(60):
+        app.predict(model, gpu(12 * MS))
+        app.pause(MS)
+    return app
+
+
+def exact(draws: Draws, pattern: str) -> App:
+    """Calls of 10 ms, each of the instance that its digit names."""
+    app = start_recording(draws, jitter=0, noise=False)
+    models = loaded(app, draws, 2)
+    for digit in pattern:
+        app.scenario.predict(models[int(digit) - 1], app.now_ns, 10 * MS)
+        app.now_ns += 15 * MS
+    return app
+
+
+def of_this_spread(draws: Draws, second_us: int) -> App:
+    """Two instances in turns; calls of the first take 10 ms."""
+    app = start_recording(draws, jitter=0, noise=False)
+    models = loaded(app, draws, 2)
+    for number in range(60):
+        length = second_us * 1_000 if number % 2 else 10 * MS
+        app.scenario.predict(models[number % 2], app.now_ns, length)
+        app.now_ns += length + MS
+    return app
+
+
+def one_after_the_other(draws: Draws) -> App:
+    """A new instance takes over from the old one, two or three times."""
+    app = start_recording(draws)
+    base = draw_models(draws)[0].base
+    for number in range(1, draws.integer(3, 4)):
+        model = Model(base, number)
+        app.load(model, 40 * MS)
+        for _ in range(40):
+            app.predict(model, neural_engine(9 * MS))
+        app.pause(9_000 * MS)
+    return app
+
+
+def in_parallel(draws: Draws) -> App:
+    """Two instances, on purpose: each call of one overlaps a call of the other."""
+    app = start_recording(draws)
+    models = loaded(app, draws, 2)
+    for _ in range(40):
+        started = app.now_ns
+        for model in models:
+            app.now_ns = started
+            app.predict(model, cpu(9 * MS), inputs=0)
+        app.pause(2 * MS)
+    return app
+
+
+def prompt_and_tokens(draws: Draws) -> App:
+    """One file with two functions: an instance for prompts, one for tokens."""
+    app = start_recording(draws)
+    prompt, token = loaded(app, draws, 2)
+    for _ in range(12):
+        app.predict(prompt, neural_engine(60 * MS))
+        for _ in range(8):
+            app.predict(token, neural_engine(9 * MS))
+    return app
+
+
+def prepared_ahead(draws: Draws) -> App:
+    """A cold load that only fills the cache, then the load that is used."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    for label in (LOAD_COLD, LOAD_CACHED):
+        app.load(model, 300 * MS, label)
+        app.pause(500 * MS)
+    for _ in range(60):
+        app.predict(model, neural_engine(9 * MS))
+        app.pause(MS)
+    return app
+
+
+def few_calls(draws: Draws) -> App:
+    """Two instances, a handful of calls."""
+    return exact(draws, ("12" * 5)[: draws.integer(3, 9)])
+
+
+TWO_SPEEDS = ("shape-switching", "latency-jitter")
+"""Calls of two instances that differ in time are also calls of one model that do."""
+
+CASES = [
+    *cases(ID, POSITIVE, 5, a_view_each),
+    *cases(ID, POSITIVE, 3, loaded_twice),
+    *cases(ID, POSITIVE, 3, released_before_use),
+    *cases(ID, NEGATIVE, 4, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, many_models_app),
+    *cases(ID, NEGATIVE, 3, one_after_the_other),
+    # Taking over needs one change of instance; five more make the pattern.
+    *each(ID, NEAR_ABOVE, ("1" * 20 + "22122122" + "1" * 20, "1" * 20 + "2121212" + "2" * 20), exact),
+    *each(ID, NEAR_ABOVE, (15_000, 14_900, 14_000), of_this_spread, also=TWO_SPEEDS),
+    *each(ID, NEAR_BELOW, ("1" * 20 + "222122" + "1" * 20, "1" * 20 + "21212" + "2" * 20), exact),
+    *each(ID, NEAR_BELOW, (15_010, 15_200, 16_000), of_this_spread, also=TWO_SPEEDS),
+    *cases(ID, LOOKALIKE, 2, in_parallel),
+    *cases(ID, LOOKALIKE, 2, prompt_and_tokens, also=TWO_SPEEDS),
+    *cases(ID, LOOKALIKE, 1, prepared_ahead),
+    *cases(ID, INSUFFICIENT, 3, few_calls),
+]
