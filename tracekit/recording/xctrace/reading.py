@@ -59,7 +59,7 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
     """
     if reader not in READERS:
         raise unknown("reader", reader, READERS)
-    if reader == "native" or (len(paths) == 1 and str(paths[0]) != STANDARD_INPUT and not Path(paths[0]).exists()):
+    if reader == "native" or (len(paths) == 1 and str(paths[0]) != STANDARD_INPUT and not _exists(paths[0])):
         # What is wrong with a path is told where it is opened.
         return None
     is_bundle = len(paths) == 1 and Path(paths[0]).suffix == BUNDLE_SUFFIX and Path(paths[0]).is_dir()
@@ -69,6 +69,14 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
     if reader == "xctrace" and tool is None:
         raise TracekitError("the reader xctrace needs a Mac with Xcode; leave it out to read the bundle natively")
     return tool
+
+
+def _exists(path: str | Path) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        # For example a name that is too long for the system.
+        return False
 
 
 def read_through(tool: Tool, trace: Path, run: int | None, schemas: Collection[str], asking: Asking) -> Reading:
