@@ -36,8 +36,9 @@ class Steps:
 
     def of(self, chosen: Mask) -> IntArray:
         """Time of the chosen steps in each window, in ns: shape (windows,)."""
-        total = np.concatenate(([0], np.cumsum(np.where(chosen, self.length_ns, 0))))
-        return np.diff(total[self.edges])
+        places = np.flatnonzero(chosen)
+        total = np.concatenate(([0], np.cumsum(self.length_ns[places])))
+        return np.diff(total[np.searchsorted(places, self.edges)])
 
 
 def sweep(

@@ -44,7 +44,6 @@ OTHER_PROCESSES = 4
 NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
 
-
 BAR = 40
 """Cells of a bar, 2.5 % each, where half the width has room for them."""
 

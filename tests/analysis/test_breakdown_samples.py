@@ -1,0 +1,44 @@
+"""The breakdown of sample recordings against what their scenarios say happened."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.analysis.breakdown import Part, breakdown
+from tracekit.api import open_trace
+from tracekit.testing.rows import COMPUTE, DATA, PREDICTION
+from tracekit.testing.samples import SAMPLES
+
+
+def covered(rows, start, end):
+    """Instants of a prediction, in units of 125 ns, that rows cover: every time of a scenario is a multiple of it."""
+    ticks = set()
+    for row in rows:
+        ticks.update(range(max(row.start_ns, start) // 125, min(row.start_ns + row.duration_ns, end) // 125))
+    return ticks
+
+
+@pytest.mark.parametrize("name", ["style_transfer_fixed", "sharpen_8bit", "sharpen_float16"])
+def test_each_prediction_has_the_parts_that_its_scenario_gave_it(name, exports):
+    scenario = SAMPLES[name]()
+    found = breakdown(open_trace(exports / name)).frame
+    calls = [(index, row) for index, row in enumerate(scenario.coreml) if row.label == PREDICTION]
+    calls.sort(key=lambda entry: entry[1].start_ns)
+    assert len(found) == len(calls)
+    for place, (index, call) in list(enumerate(calls))[::7]:
+        start, end = call.start_ns, call.start_ns + call.duration_ns
+        assert start % 125 == call.duration_ns % 125 == 0
+
+        def of(rows, start=start, end=end, index=index):
+            return covered([row for row in rows if row.prediction == index], start, end)
+
+        engine, gpu = of(scenario.neural_engine), of(scenario.gpu)
+        data = of([row for row in scenario.coreml if row.lane == DATA]) - engine - gpu
+        asked = of([row for row in scenario.coreml if row.lane == COMPUTE]) - engine - gpu - data
+        row = found.iloc[place]
+        assert row[Part.ANE.column] == 125 * len(engine)
+        assert row[Part.GPU.column] == 125 * len(gpu)
+        assert sum(row[f"data_{part}_ns"] for part in ("before", "between", "after")) == 125 * len(data)
+        assert row["ane_queue_ns"] + row["gpu_queue_ns"] + row["cpu_ns"] == 125 * len(asked)
+        assert row["unaccounted_ns"] == call.duration_ns - 125 * len(engine | gpu | data | asked)
+        assert row["segments"] == 1
