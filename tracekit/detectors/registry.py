@@ -13,6 +13,7 @@ from tracekit.detectors import (
     load_churn,
     missed_deadline,
     reload_before_predict,
+    unused_load,
     warm_up_spike,
 )
 
@@ -29,4 +30,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     compile_at_runtime.DETECTOR,
     load_churn.DETECTOR,
     duplicate_instances.DETECTOR,
+    unused_load.DETECTOR,
 )
