@@ -13,6 +13,7 @@ from tracekit.detectors import (
     load_churn,
     missed_deadline,
     reload_before_predict,
+    unaccounted_time,
     unused_load,
     warm_up_spike,
 )
@@ -31,4 +32,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     load_churn.DETECTOR,
     duplicate_instances.DETECTOR,
     unused_load.DETECTOR,
+    unaccounted_time.DETECTOR,
 )

@@ -1,0 +1,141 @@
+"""Who has the Neural Engine when: the rows that are surely a model's own, and the time that its predictions wait.
+
+The engine takes one request after the other. A prediction waits where its work begins just when work of others ends;
+where both run at once, nobody waited. Overlap alone is harmless: two processes had twice the throughput of one in a
+public measurement (apple/coremltools#1356).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from tracekit.intervals import depth_profile, integrate, running_end, union
+from tracekit.trace.events import Attribution, Kind
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.trace.model import Trace
+
+    IntArray = npt.NDArray[np.int64]
+
+HANDOVER_NS = 100_000
+"""Between two requests that follow each other at once the engine idles no longer (our judgement; between two calls of
+one model public evidence has 0.11 to 0.18 ms, in which the app asks for the next)."""
+
+
+def own_engine_rows(hardware: pd.DataFrame) -> pd.DataFrame:
+    """Execution rows of the Neural Engine among a model's hardware rows that are its own.
+
+    Where labels name the model, a row without a name that lies in one of its predictions is most likely somebody
+    else's: a system writes either form. Where none names it, time alone decides.
+    """
+    rows = hardware[(hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
+    named = rows["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).to_numpy(dtype=bool)
+    return rows[named] if named.any() else rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineWaits:
+    """Times in which predictions of a model waited for the Neural Engine: shape (waits,) each."""
+
+    prediction: IntArray
+    """Label in `Trace.activity`."""
+    start_ns: IntArray
+    end_ns: IntArray
+    """When its own work began."""
+    row: IntArray
+    """Label of that work in `Trace.hardware`."""
+    own_model_ns: IntArray
+    """The part in which the engine worked for other predictions of the same model."""
+
+    @property
+    def length_ns(self) -> IntArray:
+        """How long each took."""
+        return self.end_ns - self.start_ns
+
+    @property
+    def others_ns(self) -> IntArray:
+        """The part in which the engine worked for anybody else."""
+        return self.length_ns - self.own_model_ns
+
+    def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
+        """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
+        total = np.zeros(len(predictions), np.int64)
+        np.add.at(total, predictions.get_indexer(pd.Index(self.prediction)), values_ns)
+        return total
+
+
+def engine_waits(
+    trace: Trace, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
+) -> EngineWaits:
+    """Waits of one model's predictions; the other frames are its rows, linked to them.
+
+    A wait ends where work of the prediction begins on the engine, within `HANDOVER_NS` of the end of other work. It
+    goes back to the last thing that the prediction did itself, and no further than the engine was busy without a break.
+    O(n log n) in the engine's rows and those of the predictions that waited.
+    """
+    line = _timeline(trace)
+    own = own_engine_rows(hardware)
+    own = own[own["prediction"].notna().to_numpy(dtype=bool)]
+    place = line.label.searchsorted(own.index.to_numpy())
+    start = own["start_ns"].to_numpy()
+    queued = np.abs(line.reach_before[place] - start) <= HANDOVER_NS
+    own, place, start = own[queued], place[queued], start[queued]
+    called = own["prediction"].to_numpy(dtype=np.int64)
+    gpu = hardware[(hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool)]
+    asked = compute[(compute["kind"] != Kind.ANE_REQUEST).to_numpy(dtype=bool)]
+    did = [frame[frame["prediction"].isin(called).to_numpy(dtype=bool)] for frame in (data, asked, gpu, own)]
+    began = predictions["start_ns"].reindex(called).to_numpy(dtype=np.int64)
+    low = np.maximum(_last_end_before(pd.concat(did) if len(own) else own, called, start, began), line.opened[place])
+    waited = low < start
+    low, start = low[waited], start[waited]
+    everything = own_engine_rows(hardware)
+    begin = everything["start_ns"].to_numpy()
+    profile = depth_profile(*union(begin, begin + everything["duration_ns"].to_numpy()))
+    return EngineWaits(called[waited], low, start, own.index.to_numpy()[waited], integrate(*profile, low, start))
+
+
+def _last_end_before(rows: pd.DataFrame, called: IntArray, start: IntArray, began: IntArray) -> IntArray:
+    """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of
+    that prediction that started before it."""
+    count = len(called)
+    group = np.concatenate((called, rows["prediction"].to_numpy(dtype=np.int64)))
+    time = np.concatenate((start, rows["start_ns"].to_numpy()))
+    end = np.concatenate((began, (rows["start_ns"] + rows["duration_ns"]).to_numpy()))
+    is_row = np.arange(len(group)) >= count
+    order = np.lexsort((is_row, time, group))
+    latest = np.empty_like(end)
+    latest[order] = running_end(np.unique(group[order], return_inverse=True)[1], end[order])
+    return latest[:count]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Timeline:
+    """Execution of the engine for anybody, by start: shape (rows,) each."""
+
+    label: IntArray
+    reach_before: IntArray
+    """Latest end of the rows before."""
+    opened: IntArray
+    """Since when the engine has been busy without a break."""
+
+
+_TIMELINES: WeakKeyDictionary[Trace, _Timeline] = WeakKeyDictionary()
+
+
+def _timeline(trace: Trace) -> _Timeline:
+    if trace not in _TIMELINES:
+        rows = trace.hardware[(trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
+        start = rows["start_ns"].to_numpy()
+        reach = np.maximum.accumulate(start + rows["duration_ns"].to_numpy())
+        before = np.concatenate(([-HANDOVER_NS - 1], reach))[: len(start)]
+        opens = start > before + HANDOVER_NS
+        opened = start[np.maximum.accumulate(np.where(opens, np.arange(len(start)), 0))]
+        _TIMELINES[trace] = _Timeline(rows.index.to_numpy(), before, opened)
+    return _TIMELINES[trace]
