@@ -1,20 +1,114 @@
-"""The calls of a model whose times can be compared with each other."""
+"""The calls of a model whose times can be compared with each other.
+
+Several detectors ask why some calls take longer than others. What is known to make a call slow, and is another
+detector's business, is left out for all of them alike: warming up, waiting for another call, waiting for somebody
+else's work, and the long calls that open a sequence.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.cadence import BURST_FACTOR
 from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.outcomes import Cost, Intervals
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.trace.events import Attribution, Kind, Lane, Level
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tracekit.detectors.framework import ModelView
 
+    FloatArray = npt.NDArray[np.float64]
+    IntArray = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
+
+MIN_CALLS = 20
+"""Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
+
+EVEN = 1.25
+"""Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
+undisturbed calls have about 1.2 (our judgement)."""
+
+LONGER = 0.2
+"""How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
+
+WAITED_SHARE = 0.5
+"""Part of the extra time of a call in which others were at work that explains it (our judgement)."""
+
+OPENING_RATIO = 1.5
+"""A call that opens a sequence stands out where it takes so many times the median of the sequence (our judgement)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Comparable calls of one model, and how many others were left out for which reason."""
+
+    rows: pd.DataFrame
+    """Prediction rows, sorted by start."""
+    burst: IntArray
+    """Shape (calls,): number of the sequence, which counts all predictions of the model."""
+    cold: int
+    """Left out: the first after a load."""
+    overlapping: int
+    """Left out: another prediction of the model was in flight meanwhile."""
+    waiting: int
+    """Left out: longer than others while somebody else worked for much of the extra time."""
+    opening: int
+    """Left out: opens a sequence of shorter calls, as a prompt does before the tokens that follow."""
+
+    @property
+    def starts(self) -> IntArray:
+        """Shape (calls,): starts in ns."""
+        return self.rows["start_ns"].to_numpy()
+
+    @property
+    def durations(self) -> IntArray:
+        """Shape (calls,): durations in ns, more than 0."""
+        return self.rows["duration_ns"].to_numpy()
+
+    def where(self, chosen: Mask) -> Calls:
+        """Some of the calls, with the same counts beside them."""
+        return Calls(self.rows[chosen], self.burst[chosen], self.cold, self.overlapping, self.waiting, self.opening)
+
+    @property
+    def left_out(self) -> str:
+        """Words for what was left out; empty where nothing was."""
+        counts = (
+            (self.cold, "right after a load"),
+            (self.overlapping, "that overlapped another"),
+            (self.waiting, "that waited for other work"),
+            (self.opening, "that opened a sequence"),
+        )
+        return ", ".join(f"{format_count(count, 'prediction')} {why}" for count, why in counts if count)
+
+    @property
+    def too_few(self) -> str:
+        """Sentence for too few calls to compare."""
+        behind = f" (left out: {self.left_out})" if self.left_out else ""
+        return f"Only {format_count(len(self.rows), 'prediction')} to compare{behind}; {MIN_CALLS} are needed."
+
+
+def sequences(predictions: pd.DataFrame) -> IntArray:
+    """Shape (predictions,): number of the sequence that each belongs to. A pause from the end of one call to the start
+    of the next ends a sequence where it is longer than `BURST_FACTOR` times the median distance from start to start.
+
+    `tracekit.analysis.cadence.bursts` measures from start to start; there, one long call would end a burst. O(n log n).
+    """
+    starts = predictions["start_ns"].to_numpy()
+    ends = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
+    distances = np.diff(starts)
+    positive = distances[distances > 0]
+    limit = BURST_FACTOR * float(np.median(positive)) if len(positive) else np.inf
+    opens = np.concatenate(([False], starts[1:] - ends[:-1] > limit))[: len(starts)]
+    return np.cumsum(opens)
 
 
 def is_warm(view: ModelView) -> Mask:
@@ -23,3 +117,95 @@ def is_warm(view: ModelView) -> Mask:
         return np.ones(len(view.predictions), np.bool_)
     cold = first_after_load(pd.concat([view.loads, view.predictions]))
     return ~cold[len(view.loads) :]
+
+
+def comparable_calls(view: ModelView) -> Calls:
+    """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
+    hardware rows where times differ much."""
+    rows = view.predictions
+    burst = sequences(rows)
+    warm, timed = is_warm(view), rows["duration_ns"].to_numpy() > 0
+    starts = rows["start_ns"].to_numpy()
+    ends = starts + rows["duration_ns"].to_numpy()
+    times, depth = depth_profile(starts, ends)
+    alone = integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0
+    kept = warm & alone & timed
+    cold, overlapping = int((~warm & timed).sum()), int((warm & ~alone & timed).sum())
+    rows, burst = rows[kept], burst[kept]
+    waiting = opening = np.zeros(len(rows), np.bool_)
+    if _uneven(rows["duration_ns"].to_numpy()):
+        waiting = _waited(view, rows)
+        opening = np.zeros(len(rows), np.bool_)
+        opening[~waiting] = opens_sequence(rows["duration_ns"].to_numpy()[~waiting], burst[~waiting])
+    chosen = ~(waiting | opening)
+    return Calls(rows[chosen], burst[chosen], cold, overlapping, int(waiting.sum()), int(opening.sum()))
+
+
+def _uneven(durations: IntArray) -> bool:
+    if len(durations) < 2:
+        return False
+    low, high = np.quantile(durations, [0.05, 0.95])
+    return bool(high > EVEN * low)
+
+
+def _waited(view: ModelView, rows: pd.DataFrame) -> Mask:
+    """Shape (calls,): others worked for much of the time that the call took longer than the shortest tenth.
+
+    Others are rows of the model's compute units that are not its own, and what else the app asked of Core ML.
+    """
+    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
+    extra = durations - float(np.quantile(durations, 0.1))
+    hardware, activity = view.trace.hardware, view.trace.activity
+    own_work = _own_hardware(view)
+    lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (own_work["lane"] == lane).any()]
+    foreign = hardware[hardware["lane"].isin(lanes).to_numpy(dtype=bool)]
+    foreign = foreign[~foreign.index.isin(own_work.index)]
+    asked = activity[((activity["level"] == Level.TOP) & activity["model"].notna()).to_numpy(dtype=bool)]
+    own = (asked["model"] == view.name) & (asked["kind"] == Kind.PREDICTION)
+    asked = asked[~own.to_numpy(dtype=bool)]
+    begin = np.concatenate([foreign["start_ns"].to_numpy(), asked["start_ns"].to_numpy()])
+    length = np.concatenate([foreign["duration_ns"].to_numpy(), asked["duration_ns"].to_numpy()])
+    profile = depth_profile(*union(begin, begin + length))
+    meanwhile = integrate(*profile, starts, starts + durations)
+    longer = extra >= LONGER * (durations - extra)
+    waited: Mask = longer & (meanwhile >= WAITED_SHARE * extra)
+    return waited
+
+
+def _own_hardware(view: ModelView) -> pd.DataFrame:
+    """Hardware rows of the model. Where labels name it, a row without a name is rather somebody else's, though it lies
+    inside a call of the model."""
+    rows = view.hardware
+    named = rows["attribution"].isin([Attribution.LABEL, Attribution.EXACT]).to_numpy(dtype=bool)
+    return rows[named] if named.any() else rows
+
+
+def opens_sequence(durations: IntArray, burst: IntArray) -> Mask:
+    """Shape (calls,): the call is one of the long ones with which most sequences open.
+
+    The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, if at least half of
+    the bursts of three and more calls, and at least two, open like that. O(n log n).
+    """
+    frame = pd.DataFrame({"duration": durations, "burst": burst})
+    groups = frame.groupby("burst")
+    long = frame["duration"] >= OPENING_RATIO * groups["duration"].transform("median")
+    leading = long.groupby(frame["burst"]).cummin().to_numpy(dtype=bool)
+    sizes = groups.size()
+    several = sizes.index[sizes >= 3]
+    opened = frame.loc[leading, "burst"].unique()
+    count = int(np.isin(several, opened).sum())
+    if count < 2 or 2 * count < len(several):
+        return np.zeros(len(durations), np.bool_)
+    return leading
+
+
+def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:
+    """Where calls went on beyond their usual time (shape (calls,)), and what that costs. `words` begin the basis."""
+    starts, ends = calls.starts, calls.starts + calls.durations
+    usual_end = starts + np.rint(usual_ns).astype(np.int64)
+    longer = ends > usual_end
+    lost = Intervals(*union(usual_end[longer], ends[longer]))
+    won = int((lost.ends - lost.starts).sum())
+    spent = covered_ns(view.predictions)
+    basis = f"{words}; share of the time with predictions of the model in flight."
+    return lost, Cost(ns=won, share=won / spent if spent else 0.0, basis=basis)

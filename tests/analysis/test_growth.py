@@ -1,0 +1,95 @@
+"""Growth inside sequences: what counts, what does not, and where a sequence ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.growth import GrowthRule, growth, rank_correlations
+
+
+def of(*sequences):
+    durations = np.concatenate([np.asarray(part, np.int64) for part in sequences])
+    burst = np.repeat(np.arange(len(sequences)), [len(part) for part in sequences])
+    return growth(durations, burst)
+
+
+RISING = range(1000, 2000, 25)
+
+
+def test_sequences_that_rise_and_start_afresh():
+    found = of(RISING, RISING)
+    assert found.first.tolist() == [0, 40]
+    assert found.count.tolist() == [40, 40]
+    assert found.correlation.tolist() == pytest.approx([1, 1])
+    # First tenth 1000 to 1075, last tenth 1900 to 1975.
+    assert found.ratio.tolist() == pytest.approx([1937.5 / 1037.5] * 2)
+    assert found.start_ns.tolist() == [1037.5, 1037.5]
+    assert found.usual
+    assert found.starts_afresh
+
+
+def test_a_level_that_goes_on_rising_does_not_start_afresh():
+    found = of(RISING, range(2000, 4000, 50))
+    assert found.grows.tolist() == [True, True]
+    assert not found.starts_afresh
+
+
+@pytest.mark.parametrize(
+    "durations",
+    [
+        pytest.param([1000] * 40, id="constant"),
+        pytest.param([1000, 1001] * 10 + [2000, 2001] * 10, id="one jump"),
+        pytest.param(list(reversed(RISING)), id="falling"),
+        pytest.param(list(range(1000, 1400, 10)), id="less than half as long again"),
+        pytest.param(list(RISING)[:19], id="too short"),
+    ],
+)
+def test_what_is_no_growth(durations):
+    assert not of(durations).usual
+
+
+def test_half_of_the_sequences_must_grow():
+    flat = [1000, 1001] * 20
+    assert of(RISING, flat).usual
+    assert not of(RISING, flat, flat).usual
+
+
+def test_a_fall_of_the_latency_ends_a_sequence_without_any_pause():
+    durations = np.array([*RISING, *RISING], np.int64)
+    found = growth(durations, np.zeros(80, np.int64))
+    assert found.first.tolist() == [0, 40]
+    assert found.starts_afresh
+
+
+def test_one_short_call_ends_no_sequence():
+    durations = np.array(list(RISING), np.int64)
+    durations[30] = 500
+    assert growth(durations, np.zeros(40, np.int64)).first.tolist() == [0]
+
+
+def test_without_calls_there_is_nothing():
+    found = growth(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert (len(found.count), found.usual, found.starts_afresh) == (0, False, False)
+
+
+def test_the_rule_can_be_changed():
+    durations = np.arange(1000, 1400, 10)
+    assert growth(durations, np.zeros(40, np.int64), GrowthRule(ratio=1.3)).usual
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20)), max_size=60))
+def test_rank_correlations_are_those_of_each_group_by_itself(pairs):
+    group = np.sort(np.array([pair[0] for pair in pairs], np.int64))
+    values = np.array([pair[1] for pair in pairs], np.int64)
+    found = rank_correlations(values, group, 4)
+    for number in range(4):
+        own = pd.Series(values[group == number])
+        expected = 0.0
+        if len(own) >= 3 and np.ptp(own.to_numpy()):
+            expected = float(np.corrcoef(own.rank(), np.arange(len(own)))[0, 1])
+        assert found[number] == pytest.approx(expected, abs=1e-9)

@@ -1,0 +1,109 @@
+"""Which calls can be compared, and why others are left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracekit.detectors.calls import comparable_calls, opens_sequence, sequences
+from tracekit.detectors.views import model_views
+from tracekit.recording import open_recording
+from tracekit.testing.export_xml import write_export
+from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.rows import Model
+from tracekit.trace.build import build_trace
+
+MS = 1_000_000
+MODEL, OTHER = Model("Segmenter"), Model("Other")
+
+
+@pytest.fixture
+def calls_of(tmp_path):
+    def build(scenario):
+        write_export(scenario, tmp_path)
+        views = model_views(build_trace(open_recording(tmp_path)))
+        return comparable_calls(next(view for view in views if view.name == MODEL.base))
+
+    return build
+
+
+def durations(calls):
+    return [duration // MS for duration in calls.durations.tolist()]
+
+
+def test_the_first_after_a_load_and_overlapping_ones_are_left_out(scenario, calls_of):
+    scenario.load(MODEL, 0, 10 * MS)
+    for start, length in ((20, 9), (40, 5), (60, 6), (64, 6), (80, 7), (100, 0)):
+        scenario.predict(MODEL, start * MS, length * MS)
+    calls = calls_of(scenario)
+    assert durations(calls) == [5, 7]
+    assert (calls.cold, calls.overlapping, calls.waiting, calls.opening) == (1, 2, 0, 0)
+    assert calls.left_out == "1 prediction right after a load, 2 predictions that overlapped another"
+
+
+def gpu_calls(scenario, lengths):
+    for index, length in enumerate(lengths):
+        start = (100 + 100 * index) * MS
+        scenario.predict(MODEL, start, length * MS).gpu(MS, (length - 2) * MS)
+
+
+@pytest.mark.parametrize(("busy", "kept"), [(5, 9), (4, 10)])
+def test_a_long_call_waited_if_others_worked_half_of_its_extra_time(scenario, calls_of, busy, kept):
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.gpu_work(1001 * MS, busy * MS, WINDOW_SERVER)
+    calls = calls_of(scenario)
+    assert len(calls.rows) == kept
+    assert calls.waiting == 10 - kept
+
+
+def test_work_on_another_unit_explains_nothing(scenario, calls_of):
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.other_neural_engine(1001 * MS, 15 * MS)
+    assert calls_of(scenario).waiting == 0
+
+
+def test_a_call_that_others_did_not_make_longer_stays(scenario, calls_of):
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.gpu_work(201 * MS, 9 * MS, WINDOW_SERVER)
+    assert calls_of(scenario).waiting == 0
+
+
+def test_a_prediction_or_load_of_another_model_explains_a_long_call(scenario, calls_of):
+    for index, length in enumerate([10] * 9 + [20]):
+        scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
+    scenario.predict(OTHER, 1001 * MS, 10 * MS)
+    assert calls_of(scenario).waiting == 1
+
+
+def test_a_row_without_a_name_is_not_the_models_own_where_its_rows_are_named(scenario, calls_of):
+    for index, length in enumerate([10] * 9 + [20]):
+        prediction = scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
+        prediction.neural_engine((length - 9) * MS, 8 * MS)
+    scenario.other_neural_engine(1001 * MS, 9 * MS)
+    assert calls_of(scenario).waiting == 1
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        pytest.param([[30, 10, 10], [30, 10, 10]], [1, 0, 0, 1, 0, 0], id="each opens with a long call"),
+        pytest.param([[30, 30, 10, 10, 10]] * 2, [1, 1, 0, 0, 0] * 2, id="with two"),
+        pytest.param([[30, 10, 10], [10, 10, 10], [10, 10, 10]], [0] * 9, id="too seldom"),
+        pytest.param([[30, 10, 10]], [0] * 3, id="only one sequence"),
+        pytest.param([[10, 30, 10]] * 2, [0] * 6, id="not at the beginning"),
+        pytest.param([[14, 10, 10]] * 2, [0] * 6, id="not long enough"),
+    ],
+)
+def test_long_calls_that_open_sequences(groups, expected):
+    values = np.array([value for group in groups for value in group], np.int64)
+    burst = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    assert opens_sequence(values, burst).tolist() == [bool(flag) for flag in expected]
+
+
+def test_a_long_call_ends_no_sequence_and_a_pause_does(scenario, tmp_path):
+    for start, length in ((0, 9), (10, 90), (101, 9), (111, 9), (175, 9), (185, 9)):
+        scenario.predict(MODEL, (100 + start) * MS, length * MS)
+    write_export(scenario, tmp_path)
+    view = model_views(build_trace(open_recording(tmp_path)))[0]
+    # Distances 10, 91, 10, 64, 10: five times their median is 50, and the pause before 175 is 55.
+    assert sequences(view.predictions).tolist() == [0, 0, 0, 0, 1, 1]

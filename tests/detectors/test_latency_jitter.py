@@ -1,0 +1,105 @@
+"""Calls that take longer than the others, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import Model, StateRow
+
+ID = "latency-jitter"
+MS = 1_000_000
+MODEL = Model("Segmenter")
+
+
+def calls(scenario, lengths_ms, work_ms=None):
+    now = 100 * MS
+    for index, length_ms in enumerate(lengths_ms):
+        prediction = scenario.predict(MODEL, now, round(length_ms * MS))
+        if work_ms is not None:
+            prediction.neural_engine(1_000, round(work_ms[index] * MS))
+        now += 60 * MS
+
+
+def sometimes(length, usual=10, every=10, count=100):
+    return [length if index % every == 5 else usual for index in range(count)]
+
+
+def test_time_beyond_the_median_is_the_cost(scenario, judge):
+    calls(scenario, sometimes(25))
+    found = judge(scenario, ID)["Segmenter"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 10 * 15 * MS
+    assert found.cost.share == pytest.approx(150 / (900 + 250))
+    assert found.evidence_total == 10
+    assert "thermal state was not recorded" in found.summary
+
+
+@pytest.mark.parametrize(("length", "expected"), [(15, Finding), (14.99, Passed)])
+def test_half_as_long_again_decides(scenario, judge, length, expected):
+    calls(scenario, sometimes(length))
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("every", "expected"), [(10, Finding), (25, Passed)])
+def test_one_in_twenty_decides(scenario, judge, every, expected):
+    calls(scenario, sometimes(25, every=every))
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("late", "expected"), [(15, Finding), (14.99, Passed)])
+def test_a_lasting_slow_down_of_most_calls_is_found_too(scenario, judge, late, expected):
+    calls(scenario, [10] * 40 + [late] * 60)
+    outcome = judge(scenario, ID)["Segmenter"]
+    assert isinstance(outcome, expected)
+    if isinstance(outcome, Finding):
+        assert outcome.cost.ns == 60 * 5 * MS
+        assert "slower for good" in outcome.summary
+
+
+@pytest.mark.parametrize(("usual", "expected"), [(2.0, Finding), (1.9, Passed)])
+def test_less_than_a_millisecond_is_no_finding(scenario, judge, usual, expected):
+    calls(scenario, sometimes(1.5 * usual, usual=usual))
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
+def test_few_calls_are_not_judged(scenario, judge, count, expected):
+    calls(scenario, [30 if index in (3, 9, 14) else 10 for index in range(count)])
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+def test_heat_is_left_to_its_own_detector(scenario, judge):
+    calls(scenario, [10] * 60 + [20] * 40)
+    scenario.thermal += [StateRow(0, 3_690 * MS, "Nominal"), StateRow(3_690 * MS, 50_000 * MS, "Serious")]
+    assert isinstance(judge(scenario, ID)["Segmenter"], Passed)
+
+
+def test_work_and_waiting_are_told_apart(scenario, judge):
+    lengths = [25 + index % 7 if index % 10 == 5 else 10 for index in range(100)]
+    calls(scenario, lengths, [9] * 100)
+    assert "the long ones wait" in judge(scenario, ID)["Segmenter"].summary
+
+
+def test_more_work_is_called_so(scenario, judge):
+    # Long calls of any length form no group of their own.
+    lengths = [18 + 2 * (index // 5) if index % 10 == 5 else 10 for index in range(100)]
+    calls(scenario, lengths, [length - 1 for length in lengths])
+    assert "work of the compute units" in judge(scenario, ID)["Segmenter"].summary
+
+
+def test_the_state_of_the_gpu_is_named_where_it_coincides(scenario, judge):
+    calls(scenario, [10] * 80 + [25] * 20)
+    begin = (100 + 80 * 60 - 10) * MS
+    scenario.gpu_performance += [
+        StateRow(0, begin, "Maximum"),
+        StateRow(begin, 50_000 * MS, "Minimum"),
+    ]
+    found = judge(scenario, ID)["Segmenter"]
+    assert isinstance(found, Finding)
+    assert "minimum performance state" in found.summary
+
+
+def test_a_model_without_predictions_is_not_applicable(scenario, judge):
+    scenario.load(MODEL, 0, MS)
+    assert isinstance(judge(scenario, ID)["Segmenter"], NotApplicable)

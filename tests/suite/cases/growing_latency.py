@@ -1,0 +1,178 @@
+"""Calls that become longer with their sequence."""
+
+from __future__ import annotations
+
+from suite.frame import (
+    INSUFFICIENT,
+    INSUFFICIENT_DATA,
+    LOOKALIKE,
+    NEAR_ABOVE,
+    NEAR_BELOW,
+    NEGATIVE,
+    POSITIVE,
+    cases,
+    each,
+)
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, cpu_app, decoder_app, draw_models, gpu_app, neural_engine_app
+from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
+
+ID = "growing-latency"
+EFFECTS = ("latency-jitter",)
+"""What a growth that this detector leaves alone may rightly be called."""
+
+
+def rising(app: App, model: Model, calls: int, first_ns: int, last_ns: int, pause_ns: int = 150_000) -> None:
+    """A sequence whose work rises in even steps from the first call to the last."""
+    for index in range(calls):
+        app.predict(model, neural_engine(first_ns + (last_ns - first_ns) * index // (calls - 1)))
+        app.pause(pause_ns)
+
+
+def without_a_cache(draws: Draws) -> App:
+    """A language model that reads its whole text for each token, for two to four answers."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    factor = draws.integer(20, 50)
+    for _ in range(draws.integer(2, 4)):
+        rising(app, model, draws.integer(30, 60), 6 * MS, 6 * MS * factor // 10)
+        app.pause(1_900 * MS)
+    return app
+
+
+def one_answer(draws: Draws) -> App:
+    """One sequence of a few seconds, too short for heat."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    rising(app, model, draws.integer(60, 120), 5 * MS, draws.integer(12, 25) * MS)
+    return app
+
+
+def answers_without_pause(draws: Draws) -> App:
+    """Sequences that follow each other at once: only the fall of the latency tells where one ends."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(4):
+        rising(app, model, 40, 5 * MS, 15 * MS)
+    return app
+
+
+def in_buckets(draws: Draws) -> App:
+    """The text is padded to the next of five lengths, so that latency rises in steps."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(3):
+        for bucket in range(5):
+            for _ in range(10):
+                app.predict(model, neural_engine((5 + 2 * bucket) * MS))
+                app.pause(100_000)
+        app.pause(1_900 * MS)
+    return app
+
+
+def to_ratio(draws: Draws, permille: int) -> App:
+    """Three exact sequences of 50 calls whose last tenth takes this much of the first."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model)
+    # Medians of tenths are those of the calls 2 and 47: 45 steps apart, and 2 steps from the beginning.
+    start = 8 * MS
+    step = start * (permille - 1_000) // (45_000 + 2 * (1_000 - permille)) if permille > 1_000 else 0
+    for _ in range(3):
+        for index in range(50):
+            length = (start + step * index) // 125 * 125 + 125
+            app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, length - 2_000)
+            app.now_ns += start + step * index + MS
+        app.now_ns += 3_000 * MS
+    return app
+
+
+def a_jump(draws: Draws) -> App:
+    """Half of the calls take twice as long as the first half: one change, no growth."""
+    return neural_engine_app(draws, compute_ns=lambda index: (6 if index < 40 else 12) * MS, predictions=80, runs=1)
+
+
+def heating_up(draws: Draws) -> App:
+    """The device becomes hot in two minutes, across pauses, and calls take longer and longer."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.thermal("Nominal")
+    app.load(model, engine=True)
+    for turn in range(4):
+        if turn == 2:
+            app.thermal("Serious")
+        for index in range(30):
+            app.predict(model, neural_engine((8 + 2 * turn + index * 2 // 30) * MS))
+            app.pause(draws.integer(900, 1_100) * MS)
+        app.pause(9_000 * MS)
+    return app
+
+
+def piling_up(draws: Draws) -> App:
+    """Calls come faster than the device works: each waits for all those before it."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(60):
+        app.predict(model, neural_engine(10 * MS), wait=False)
+        app.now_ns += 7 * MS
+    return app
+
+
+def short_sequences(draws: Draws) -> App:
+    """Answers of 8 to 15 tokens."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(3):
+        rising(app, model, draws.integer(8, 15), 6 * MS, 20 * MS)
+        app.pause(1_900 * MS)
+    return app
+
+
+def one_long_answer(draws: Draws) -> App:
+    """One sequence of most of a minute: a device that heats up looks the same."""
+    app = start_recording(draws, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model)
+    rising(app, model, 100, 8 * MS, 24 * MS, pause_ns=400 * MS)
+    return app
+
+
+def long_answer_in_the_cool(draws: Draws) -> App:
+    """The same where the device is known to have stayed cool."""
+    app = start_recording(draws, noise=False)
+    app.thermal("Nominal")
+    model = draw_models(draws)[0]
+    app.load(model)
+    rising(app, model, 100, 8 * MS, 24 * MS, pause_ns=400 * MS)
+    return app
+
+
+def steady_cpu(draws: Draws) -> App:
+    """Calls of the same length."""
+    return cpu_app(draws, compute_ns=cpu(6 * MS).compute_ns, predictions=80)
+
+
+CASES = [
+    *cases(ID, POSITIVE, 5, without_a_cache),
+    *cases(ID, POSITIVE, 3, one_answer),
+    *cases(ID, POSITIVE, 2, answers_without_pause),
+    *cases(ID, POSITIVE, 2, in_buckets),
+    *cases(ID, POSITIVE, 1, long_answer_in_the_cool),
+    *cases(ID, NEGATIVE, 4, decoder_app, expected={}),
+    *cases(ID, NEGATIVE, 4, gpu_app, expected="no_finding"),
+    *cases(ID, NEGATIVE, 4, steady_cpu),
+    *each(ID, NEAR_ABOVE, (1505, 1510, 1520, 1540, 1560), to_ratio),
+    *each(ID, NEAR_BELOW, (1440, 1460, 1480, 1490, 1495), to_ratio),
+    *cases(ID, LOOKALIKE, 2, a_jump, also=EFFECTS),
+    *cases(ID, LOOKALIKE, 2, heating_up, also=("thermal-throttling",)),
+    *cases(ID, LOOKALIKE, 1, piling_up, also=("concurrent-predictions",)),
+    *cases(ID, INSUFFICIENT, 2, short_sequences),
+    *cases(ID, INSUFFICIENT, 2, one_long_answer, expected=INSUFFICIENT_DATA, also=EFFECTS),
+]

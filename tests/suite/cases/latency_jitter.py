@@ -1,0 +1,147 @@
+"""Calls that take longer now and then."""
+
+from __future__ import annotations
+
+from suite.cases.shape_switching import larger_inputs, off_the_engine, prompt_and_tokens, waiting
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import (
+    MS,
+    async_app,
+    camera_app,
+    cpu_app,
+    draw_models,
+    gpu_app,
+    many_models_app,
+    neural_engine_app,
+)
+from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
+
+ID = "latency-jitter"
+
+
+def held_up_at_random(draws: Draws) -> App:
+    """One call in nine is held up on the host for 6 to 60 ms."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for index in range(120):
+        held_up = index and (index % 9 == draws.integer(0, 8) or index % 10 == 0)
+        app.predict(model, neural_engine(9 * MS), host_ns=draws.integer(6, 60) * MS if held_up else 0)
+        app.pause(200_000)
+    return app
+
+
+def low_priority(draws: Draws) -> App:
+    """A task of background priority: the CPU works at changing clocks, by any factor up to four."""
+    return cpu_app(draws, compute_ns=lambda _: draws.integer(60, 260) * MS // 10, predictions=110, runs=1)
+
+
+def slow_for_good(draws: Draws) -> App:
+    """Low Power Mode is switched on in the middle, and nothing recorded shows it."""
+    slow = draws.integer(18, 26)
+    return gpu_app(draws, compute_ns=lambda index: (11 if index < 50 else slow) * MS, predictions=100, runs=1)
+
+
+def spikes(draws: Draws) -> App:
+    """Seven calls in a hundred take four times as long, on any unit."""
+    slow = set()
+    while len(slow) < 9:
+        slow.add(draws.integer(1, 119))
+    return neural_engine_app(draws, compute_ns=lambda index: (32 if index in slow else 8) * MS, predictions=120, runs=1)
+
+
+def tail(draws: Draws, permille: int) -> App:
+    """Exact calls of 10 ms, of which every tenth takes this much of it."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = Model("Landmarks")
+    app.load(model)
+    app.predict(model, cpu(10 * MS))
+    for index in range(100):
+        length = 10_000 * (permille if index % 10 == 0 else 1_000)
+        app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, length - 2_000)
+        app.now_ns += length + MS
+    return app
+
+
+def drift(draws: Draws, permille: int) -> App:
+    """Exact calls of 10 ms, and this much of it in the second half of the recording and a little more."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = Model("Landmarks")
+    app.load(model)
+    app.predict(model, cpu(10 * MS))
+    for index in range(100):
+        length = 10_000 * (permille if index >= 40 else 1_000)
+        app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, length - 2_000)
+        app.now_ns += length + MS
+    return app
+
+
+def one_in_forty(draws: Draws) -> App:
+    """A long call in forty."""
+    return camera_app(draws, fps=30, compute_ns=lambda index: (28 if index % 40 == 20 else 9) * MS, frames=130)
+
+
+def tiny_model(draws: Draws) -> App:
+    """Calls of a tenth of a millisecond, some of which take three times as long."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for index in range(100):
+        app.predict(model, cpu(300_000 if index % 8 == 0 else 100_000), inputs=0)
+        app.pause(300_000)
+    return app
+
+
+def answers(draws: Draws) -> App:
+    """Answers of a model without a cache: latency rises with each token, and starts afresh."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(3):
+        for index in range(40):
+            app.predict(model, neural_engine((6 + index // 2) * MS))
+            app.pause(150_000)
+        app.pause(2_000 * MS)
+    return app
+
+
+def waking_up(draws: Draws) -> App:
+    """Each time the user comes back, the first call takes longer."""
+    return neural_engine_app(
+        draws, compute_ns=lambda index: (20 if index % 12 == 0 else 7) * MS, predictions=96, runs=8
+    )
+
+
+def few_calls(draws: Draws) -> App:
+    """A dozen calls, some of them long."""
+    return cpu_app(draws, compute_ns=lambda index: (30 if index % 5 == 2 else 8) * MS, predictions=15, runs=1)
+
+
+CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
+
+CASES = [
+    *cases(ID, POSITIVE, 4, held_up_at_random, also=("unaccounted-time",)),
+    *cases(ID, POSITIVE, 3, low_priority),
+    *cases(ID, POSITIVE, 3, slow_for_good),
+    *cases(ID, POSITIVE, 3, spikes),
+    *cases(ID, NEGATIVE, 3, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, gpu_app),
+    *cases(ID, NEGATIVE, 3, camera_app),
+    *cases(ID, NEGATIVE, 3, many_models_app),
+    *cases(ID, NEGATIVE, 2, one_in_forty),
+    *each(ID, NEAR_ABOVE, (1500, 1520, 1550), tail),
+    *each(ID, NEAR_ABOVE, (1500, 1510, 1530), drift),
+    *each(ID, NEAR_BELOW, (1450, 1480, 1499), tail),
+    *each(ID, NEAR_BELOW, (1470, 1490, 1499), drift),
+    *cases(ID, LOOKALIKE, 2, off_the_engine, also=("shape-switching", "unexpected-device")),
+    *cases(ID, LOOKALIKE, 2, prompt_and_tokens, expected="no_finding"),
+    *cases(ID, LOOKALIKE, 2, waiting, also=CONTENTION),
+    *cases(ID, LOOKALIKE, 2, larger_inputs),
+    *cases(ID, LOOKALIKE, 2, answers, also=("growing-latency",)),
+    *cases(ID, LOOKALIKE, 1, tiny_model),
+    *cases(ID, LOOKALIKE, 2, waking_up),
+    *cases(ID, INSUFFICIENT, 2, few_calls),
+    *cases(ID, INSUFFICIENT, 2, async_app),
+]

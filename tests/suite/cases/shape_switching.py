@@ -1,0 +1,182 @@
+"""Inputs of several shapes."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
+from tracekit.testing.recorder import App, Step, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
+
+ID = "shape-switching"
+
+
+def taking_turns(draws: Draws, fast: Step, slow: Step, slow_permille: int = 350, calls: int = 90) -> App:
+    """Calls of both kinds in a random order."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for _ in range(calls):
+        app.predict(model, slow if draws.chance(slow_permille) else fast)
+        app.pause(200_000)
+    return app
+
+
+def off_the_engine(draws: Draws) -> App:
+    """The default shape runs on the Neural Engine, the other one on the CPU."""
+    return taking_turns(draws, neural_engine(6 * MS), cpu(draws.integer(20, 40) * MS))
+
+
+def off_to_the_gpu(draws: Draws) -> App:
+    """The same with the GPU."""
+    return taking_turns(draws, neural_engine(8 * MS), gpu(draws.integer(22, 40) * MS))
+
+
+def slower_on_the_same_unit(draws: Draws) -> App:
+    """Both shapes run on the GPU, one of them in a slower way, without any larger input."""
+    return taking_turns(draws, gpu(10 * MS), gpu(draws.integer(26, 60) * MS), slow_permille=500)
+
+
+def three_shapes(draws: Draws) -> App:
+    """Three shapes, in phases of some calls each."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for phase in range(18):
+        for _ in range(draws.integer(3, 8)):
+            app.predict(model, neural_engine((6, 15, 40)[phase % 3] * MS))
+            app.pause(200_000)
+    return app
+
+
+def ratio(draws: Draws, permille: int) -> App:
+    """Exact calls, every third of which takes this much of the others."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = Model("Segmenter")
+    app.load(model)
+    app.predict(model, cpu(10 * MS))
+    for index in range(90):
+        length = 10_000 * (permille if index % 3 == 0 else 1_000)
+        prediction = app.scenario.predict(model, app.now_ns, length)
+        prediction.neural_engine(1_000, length - 2_000)
+        app.now_ns += length + MS
+    return app
+
+
+def slow_share(draws: Draws, count: int) -> App:
+    """So many of 100 calls take three times as long."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = Model("Segmenter")
+    app.load(model)
+    app.predict(model, cpu(10 * MS))
+    every = 100 // count
+    for index in range(100):
+        length = (30 if index % every == 0 and index // every < count else 10) * MS
+        prediction = app.scenario.predict(model, app.now_ns, length)
+        prediction.neural_engine(1_000, length - 2_000)
+        app.now_ns += length + MS
+    return app
+
+
+def prompt_and_tokens(draws: Draws) -> App:
+    """Prefill and decode of one model: long calls open each answer."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for _ in range(draws.integer(4, 7)):
+        for index in range(draws.integer(8, 14)):
+            app.predict(model, neural_engine((60 if index < 2 else 9) * MS))
+            app.pause(150_000)
+        app.pause(1_900 * MS)
+    return app
+
+
+def waiting(draws: Draws) -> App:
+    """Another process occupies the Neural Engine before every third call."""
+
+    def before(app: App, index: int) -> None:
+        if index % 3 == 1:
+            app.occupy("neural engine", app.now_ns, 14 * MS)
+
+    return neural_engine_app(draws, compute_ns=8 * MS, predictions=90, runs=1, before=before)
+
+
+def held_up(draws: Draws) -> App:
+    """Every third call takes longer on the host, with the same work on the Neural Engine."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for index in range(90):
+        app.predict(model, neural_engine(8 * MS), host_ns=14 * MS if index % 3 == 0 else 0)
+        app.pause(200_000)
+    return app
+
+
+def larger_inputs(draws: Draws) -> App:
+    """Small and large images: copying them takes longer too, and the work is in proportion."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(100):
+        scale = draws.choice((1, 1, 3))
+        app.predict(model, neural_engine(7 * scale * MS), copy_ns=60_000 * scale)
+        app.pause(200_000)
+    return app
+
+
+def one_change(draws: Draws) -> App:
+    """The user chooses another quality: a change for good."""
+    return gpu_app(draws, compute_ns=lambda index: (9 if index < 70 else 24) * MS, predictions=100, runs=1)
+
+
+def two_models(draws: Draws) -> App:
+    """A fast and a slow model take turns."""
+    app = start_recording(draws)
+    models = draw_models(draws, 2)
+    for model in models:
+        app.load(model)
+    for index in range(100):
+        app.predict(models[index % 2], neural_engine((5, 30)[index % 2] * MS))
+        app.pause(200_000)
+    return app
+
+
+def few_calls(draws: Draws) -> App:
+    """A dozen calls of both kinds."""
+    return taking_turns(draws, neural_engine(6 * MS), cpu(30 * MS), calls=draws.integer(8, 18))
+
+
+def nothing_of_the_work(draws: Draws) -> App:
+    """Neither Neural Engine nor GPU were recorded, so that working and waiting look the same."""
+    app = taking_turns(draws, neural_engine(6 * MS), neural_engine(30 * MS))
+    app.scenario.missing |= {app.scenario.xcode.neural_engine_schema, "metal-gpu-intervals", "mps-hw-intervals"}
+    app.scenario.coreml[:] = [row for row in app.scenario.coreml if row.label != "Neural Engine Request"]
+    return app
+
+
+JITTER = ("latency-jitter",)
+ENGINE = ("neural-engine-contention", "foreign-neural-engine-work")
+DEVICE = ("unexpected-device",)
+
+CASES = [
+    *cases(ID, POSITIVE, 3, off_the_engine, also=DEVICE),
+    *cases(ID, POSITIVE, 3, off_to_the_gpu, also=DEVICE),
+    *cases(ID, POSITIVE, 3, slower_on_the_same_unit),
+    *cases(ID, POSITIVE, 2, three_shapes),
+    *cases(ID, NEGATIVE, 3, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, cpu_app),
+    *cases(ID, NEGATIVE, 2, camera_app),
+    *cases(ID, NEGATIVE, 3, pipeline_app),
+    *each(ID, NEAR_ABOVE, (2010, 2040, 2100), ratio),
+    *each(ID, NEAR_ABOVE, (10, 11, 12), slow_share),
+    *each(ID, NEAR_BELOW, (1990, 1960, 1900), ratio, also=JITTER),
+    *each(ID, NEAR_BELOW, (7, 8, 9), slow_share, also=JITTER),
+    *cases(ID, LOOKALIKE, 2, prompt_and_tokens, expected="no_finding"),
+    *cases(ID, LOOKALIKE, 2, waiting, also=ENGINE),
+    *cases(ID, LOOKALIKE, 2, held_up, also=(*JITTER, "unaccounted-time")),
+    *cases(ID, LOOKALIKE, 2, larger_inputs),
+    *cases(ID, LOOKALIKE, 2, one_change, also=JITTER),
+    *cases(ID, LOOKALIKE, 1, two_models),
+    *cases(ID, INSUFFICIENT, 2, few_calls, also=DEVICE),
+    *cases(ID, INSUFFICIENT, 2, nothing_of_the_work, also=(*JITTER, "unaccounted-time")),
+]

@@ -1,0 +1,129 @@
+"""Whether each call takes longer than the one before: growth inside sequences, which starts afresh with each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+
+DROP = 0.67
+"""A sequence also ends where the median of three calls falls below this share of that of the three before: the inverse
+of the growth of 1.5 that the reference asks for (catalogue A19)."""
+
+STEADY = 0.4
+"""Least rank correlation in each half of a sequence. A single jump gives a high one over the whole sequence, and none
+in either half (our judgement)."""
+
+AFRESH = 1.25
+"""Sequences start at the same level where no start is so many times another (our judgement)."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthRule:
+    """When the calls of a sequence grow."""
+
+    min_calls: int = 20
+    """Shorter sequences are not judged."""
+    correlation: float = 0.8
+    """Least rank correlation of duration with order."""
+    ratio: float = 1.5
+    """Least ratio of the median of the last tenth to that of the first."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growth:
+    """What the sequences of one model show."""
+
+    first: IntArray
+    """Shape (sequences,): place of the first call of each sequence with enough calls."""
+    count: IntArray
+    """Shape (sequences,): its calls."""
+    correlation: FloatArray
+    """Shape (sequences,): rank correlation of duration with order; 0 where all are equal."""
+    ratio: FloatArray
+    """Shape (sequences,): median of the last tenth over that of the first."""
+    start_ns: FloatArray
+    """Shape (sequences,): median duration of the first tenth."""
+    grows: npt.NDArray[np.bool_]
+    """Shape (sequences,): it follows the rule."""
+
+    @property
+    def usual(self) -> bool:
+        """Whether at least half of the sequences grow, and at least one."""
+        return bool(self.grows.any()) and 2 * int(self.grows.sum()) >= len(self.grows)
+
+    @property
+    def starts_afresh(self) -> bool:
+        """Whether several sequences grow, each from the same level. What comes from the device goes on instead."""
+        starts = self.start_ns[self.grows]
+        return len(starts) >= 2 and float(starts.max()) < AFRESH * float(starts.min())
+
+
+def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = None) -> Growth:
+    """Growth of calls in order, with the number of the burst of each, shape (n,) each. O(n log n)."""
+    rule = rule or GrowthRule()
+    opens = np.concatenate(([True], np.diff(burst) != 0))[: len(burst)]
+    opens[_drops(durations_ns)] = True
+    first = np.flatnonzero(opens)
+    count = np.diff(first, append=len(durations_ns))
+    enough = count >= rule.min_calls
+    sequence, size = np.repeat(np.where(enough, np.cumsum(enough) - 1, -1), count), np.repeat(count, count)
+    place = np.arange(len(durations_ns)) - np.repeat(first, count)
+    judged = sequence >= 0
+    durations, sequence, place, size = durations_ns[judged], sequence[judged], place[judged], size[judged]
+    first, count = first[enough], count[enough]
+    tenth = np.maximum(size // 10, 1)
+    start = _medians(durations, sequence, place < tenth)
+    end = _medians(durations, sequence, place >= size - tenth)
+    correlation = rank_correlations(durations, sequence, len(first))
+    halves = rank_correlations(durations, 2 * sequence + (2 * place >= size), 2 * len(first))
+    ratio = end / np.maximum(start, 1)
+    steady = halves.reshape(-1, 2).min(axis=1)
+    return Growth(
+        first=first,
+        count=count,
+        correlation=correlation,
+        ratio=ratio,
+        start_ns=start,
+        grows=(correlation >= rule.correlation) & (ratio >= rule.ratio) & (steady >= STEADY),
+    )
+
+
+def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatArray:
+    """Spearman's rank correlation of values with their order in each group: shape (groups,).
+
+    0 for a group of fewer than 3 values, or of equal ones. `group` ascends, from 0 to `groups` - 1. O(n log n).
+    """
+    size = np.bincount(group, minlength=groups)
+    middle = (size[group] + 1) / 2
+    rank = pd.Series(values).groupby(group).rank().to_numpy(dtype=np.float64) - middle
+    order = np.arange(len(values)) - (np.cumsum(size) - size)[group] + 1 - middle
+    shared, of_ranks, of_order = (
+        np.bincount(group, weights=product, minlength=groups) for product in (rank * order, rank**2, order**2)
+    )
+    scale = np.sqrt(of_ranks * of_order)
+    known = (size >= 3) & (scale > 0)
+    return np.where(known, shared / np.where(known, scale, 1), 0.0)
+
+
+def _medians(durations: IntArray, sequence: IntArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
+    """Median of the chosen calls of each sequence, of which each has some."""
+    return pd.Series(durations[chosen]).groupby(sequence[chosen]).median().to_numpy(dtype=np.float64)
+
+
+def _drops(durations: IntArray) -> IntArray:
+    """Places at which durations fall to a lower level."""
+    if len(durations) < 6:
+        return np.zeros(0, np.int64)
+    triples = np.sort(np.lib.stride_tricks.sliding_window_view(durations, 3), axis=1)[:, 1]
+    before, after = triples[:-3], triples[3:]
+    fallen = (after < DROP * before) & (durations[3:-2] < DROP * durations[2:-3])
+    return np.flatnonzero(fallen) + 3

@@ -1,0 +1,198 @@
+"""`growing-latency`: each call of a sequence takes longer than the one before (catalogue entry A19)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.analysis.growth import GrowthRule
+from tracekit.detectors.calls import Calls, comparable_calls, extra_time
+from tracekit.detectors.evidence import evidence_of
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.readings import Cause, GrowthReading, read_growth
+from tracekit.units import format_count, format_duration
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_calls: int = option(
+        20, "predictions", "Fewer calls in a row show no trend that chance does not (catalogue A19)."
+    )
+    correlation: float = option(
+        0.8,
+        "rank correlation",
+        "Nearly every call is then longer than those before it; 1 means every one (our judgement).",
+        maximum=1,
+    )
+    ratio: float = option(
+        1.5,
+        "last tenth to first tenth",
+        "Half as long again is more than noise and a warm device explain (our judgement).",
+    )
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
+    if len(view.predictions) == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
+    calls = comparable_calls(view)
+    reading = read_growth(view, calls, rule)
+    found = reading.found
+    if not len(found.count):
+        return InsufficientData(
+            view.name,
+            f"No sequence of {rule.min_calls} predictions in a row that can be compared "
+            f"({format_count(len(calls.rows), 'prediction')} in all).",
+            "Record a longer sequence of calls, such as a long answer of a language model.",
+        )
+    metrics = (
+        Metric("sequences", len(found.count), "count"),
+        Metric("sequences that grow", int(found.grows.sum()), "count"),
+        Metric("rank correlation with order", float(np.median(found.correlation)), "ratio", rule.correlation, _UP),
+        Metric("last tenth to first tenth", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
+    )
+    if reading.cause is None:
+        return Passed(view.name, _passed(reading), metrics)
+    if reading.cause is Cause.UNCLEAR:
+        return InsufficientData(
+            view.name,
+            f"Predictions take {float(found.ratio[found.grows].max()):.1f} times as long at the end of one long "
+            "sequence as at its beginning; a device that heats up would look the same.",
+            "Record at least two such sequences with a pause between them, and add the Thermal State instrument.",
+        )
+    return _finding(view, calls, reading, metrics)
+
+
+_UP = Direction.ABOVE
+
+
+def _passed(reading: GrowthReading) -> str:
+    found = reading.found
+    words = format_count(len(found.count), "sequence")
+    if found.usual:
+        return f"Latency rises from each of {words} to the next, so that it does not come from their length."
+    return f"In {words} of up to {int(found.count.max()):,} predictions, latency does not rise with each call."
+
+
+def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what calls took beyond the beginning of their sequence."""
+    found = reading.found
+    base = np.zeros(len(calls.rows))
+    for number in np.flatnonzero(found.grows).tolist():
+        low = int(found.first[number])
+        base[low : low + int(found.count[number])] = found.start_ns[number]
+    grown = base > 0
+    lost, cost = extra_time(
+        view,
+        calls.where(grown),
+        base[grown],
+        "Time that calls took beyond the median of the first tenth of their sequence",
+    )
+    rows = calls.rows[grown & (calls.durations > base)]
+    longest = int(found.count[found.grows].max())
+    start, ratio = float(np.median(found.start_ns[found.grows])), float(np.median(found.ratio[found.grows]))
+    sequences = int(found.grows.sum())
+    afresh = ", and start afresh with the next one" if found.starts_afresh else ""
+    return Finding(
+        model=view.name,
+        summary=(
+            f"In {format_count(sequences, 'sequence')} of up to {longest:,} calls, predictions become longer and "
+            f"longer: from {format_duration(start)} to {format_duration(start * ratio)}, {ratio:.1f} times as "
+            f"long{afresh}."
+        ),
+        metrics=metrics,
+        cost=cost,
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=lost,
+    )
+
+
+DESCRIPTION = """
+A model that reads its whole history at each call, such as a language model without a key/value cache, does more work
+with each token. The first words come quickly, the last ones do not.
+
+## On the lanes
+
+    Activity  |Pred|Pred |Pred  |Pred   |Pred    |Pred     |     problem
+    Activity  |Pred|Pred|Pred|Pred|Pred|Pred|                     as it should be
+
+## How it is measured
+
+Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
+for other work, and long calls that open a sequence (a prompt before its tokens). Calls form sequences; a pause of more
+than five times the usual distance ends one, and so does a fall of the latency below two thirds. In a sequence of at
+least `min_calls` the rank correlation of duration and order must reach `correlation` (and be clearly positive in both
+halves, which a single jump is not), and the median of the last tenth must be `ratio` times that of the first. It is a
+finding when this holds for at least half of the sequences. The cost is the time beyond the beginning of the sequence.
+
+## What can look like it and is not
+
+- A device that heats up: then latency does not start afresh with the next sequence. One single sequence is judged only
+  if it takes less than 20 s or the thermal state was recorded and stayed the same.
+- A single jump, as when the input changes: that is no growth.
+- Calls that pile up: each waits for those before it. They overlap and are judged by `concurrent-predictions`.
+"""
+
+FIX = """
+Let the work of a call not depend on the calls before it. For a language model, keep the key/value cache in a state of
+the model (iOS 18, macOS 15), so that each call reads one new token:
+
+```swift
+let state = model.makeState()
+for token in prompt {
+    let output = try await model.prediction(from: input(token), using: state)
+}
+```
+
+```python
+states = [
+    ct.StateType(wrapped_type=ct.TensorType(shape=cache_shape, dtype=np.float16), name="keyCache"),
+    ct.StateType(wrapped_type=ct.TensorType(shape=cache_shape, dtype=np.float16), name="valueCache"),
+]
+mlmodel = ct.convert(traced, inputs=inputs, outputs=outputs, states=states,
+                     minimum_deployment_target=ct.target.iOS18)
+```
+
+Where the history has no end, bound it: a sliding window over the last tokens or frames keeps each call the same.
+"""
+
+DETECTOR = Detector(
+    id="growing-latency",
+    title="Calls of a sequence take the same time",
+    finding_title="Each call takes longer than the one before",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="The longer the user works with it, the slower the feature becomes.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC24 10159: Bring your machine learning and AI models to Apple silicon",
+            "https://developer.apple.com/videos/play/wwdc2024/10159/",
+        ),
+        Reference("MLModel.makeState()", "https://developer.apple.com/documentation/coreml/mlmodel/makestate()"),
+        Reference(
+            "coremltools: Stateful Models",
+            "https://apple.github.io/coremltools/docs-guides/source/stateful-models.html",
+        ),
+    ),
+    needs=("Core ML",),
+    uses=("Thermal State",),
+    options=Options,
+    detect=detect,
+)
