@@ -17,7 +17,7 @@ from tracekit.tui.commands.select import slow
 from tracekit.tui.screens.browse import WIDE, BrowseScreen
 from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
-from tracekit.tui.state import EventRef, Grouping, Selection, State, first_state
+from tracekit.tui.state import EventRef, FindingRef, Grouping, Selection, State, first_state
 from tracekit.tui.theme import DARK, THEMES
 from tracekit.tui.timeline.lanes import timeline_lanes
 from tracekit.tui.timeline.painter import Lanes
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording import Progress
     from tracekit.tui.messages import (
+        CheckToggled,
         CursorMoved,
         EventSelected,
         FindingSelected,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-HINT = "Move ← → ↑ ↓ · zoom w s · next event n · detail 1–6 · next area tab · all keys ?"
+HINT = "← → ↑ ↓ move · w s zoom · n next event · 1–6 detail · tab next area · ? all keys"
 """The one line that a newcomer reads first."""
 
 
@@ -238,23 +239,21 @@ class ViewApp(App[None], inherit_bindings=False):
         except opening.Cancelled:
             return
         except TracekitError as error:
-            self.call_from_thread(self._failed, str(error))
+            self.failure = str(error)
+            self.call_from_thread(self._failed)
         except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
-            self.call_from_thread(self._failed, f"Internal error ({type(error).__name__}: {error}); please report it.")
+            self.failure = f"Internal error ({type(error).__name__}: {error}); please report it."
+            self.call_from_thread(self._failed)
 
     def _tell(self, progress: Progress) -> None:
         screen = self.screen
         if isinstance(screen, OpeningScreen):
             screen.tell(progress)
 
-    def _opened(self, sessions: tuple[Session, ...], lanes: list[Lanes]) -> None:
+    async def _opened(self, sessions: tuple[Session, ...], lanes: list[Lanes]) -> None:
         self._lanes = {(at, Grouping.LANES): of_session for at, of_session in enumerate(lanes)}
         self._state = replace(first_state(sessions), inspector=self.size.width >= WIDE, lane=_first_lane(lanes[0]))
-        screen = BrowseScreen(len(sessions), letters=self.no_color)
-        self.switch_screen(screen)
-        self.call_after_refresh(self._begin)
-
-    def _begin(self) -> None:
+        await self.switch_screen(BrowseScreen(len(sessions), letters=self.no_color))
         self.browse.focus_timeline()
         self.say(HINT)
         self.redraw()
@@ -268,10 +267,9 @@ class ViewApp(App[None], inherit_bindings=False):
         pane = self.state.pane if session.report is None or session.report.summary.judged else "facts"
         self.change(sessions=sessions, pane=pane)
 
-    def _failed(self, sentence: str) -> None:
-        self.failure = sentence
+    async def _failed(self) -> None:
         self._state = None
-        self.switch_screen(TroubleScreen(sentence))
+        await self.switch_screen(TroubleScreen(self.failure or ""))
 
     # What widgets tell
 
@@ -308,6 +306,11 @@ class ViewApp(App[None], inherit_bindings=False):
             span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
             self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
         self.change(selection=Selection(event=event, finding=message.ref))
+
+    def on_check_toggled(self, message: CheckToggled) -> None:
+        """List the evidence of a check, or no longer."""
+        opened = None if self.state.opened == message.check else message.check
+        self.change(opened=opened, selection=Selection(finding=FindingRef(message.check)))
 
     def on_range_selected(self, message: RangeSelected) -> None:
         """Take over a range."""

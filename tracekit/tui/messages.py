@@ -36,6 +36,14 @@ class FindingSelected(Message):
         self.ref = ref
 
 
+class CheckToggled(Message):
+    """The evidence of a check is to be listed, or no longer; `check` is its place in the report."""
+
+    def __init__(self, check: int) -> None:
+        super().__init__()
+        self.check = check
+
+
 class RangeSelected(Message):
     """A range of time was chosen; None: none any more."""
 

@@ -150,6 +150,8 @@ class State:
     range: Span | None = None
     filter: EventFilter = EventFilter()
     bookmarks: tuple[Bookmark, ...] = ()
+    opened: int | None = None
+    """Place in `Report.checks` of the check whose evidence is listed."""
     pane: str = "findings"
     inspector: bool = True
     """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""

@@ -18,7 +18,7 @@ def test_labels_do_not_touch_and_ticks_stand_at_whole_steps(start, span, columns
     assert found.step_ns in STEPS
     ends = [tick.column + 1 + len(tick.label) for tick in found.ticks]
     assert all(end < tick.column for end, tick in zip(ends, found.ticks[1:], strict=False))
-    times = [time for time in range(-(-start // found.step_ns) * found.step_ns, view.end_ns, found.step_ns)]
+    times = list(range(-(-start // found.step_ns) * found.step_ns, view.end_ns, found.step_ns))
     assert [tick.column for tick in found.ticks] == [column_of(view, columns, time) for time in times]
 
 

@@ -55,7 +55,7 @@ def last_row(app: ViewApp) -> None:
 
 
 def open_row(app: ViewApp) -> None:
-    """Zoom to what the row is about."""
+    """Open the row."""
     if rows := focused_list(app):
         rows.open()
 
@@ -74,9 +74,9 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "open_row",
         ("enter",),
-        "Zoom to row",
+        "Open row",
         Section.DETAIL,
-        "Zoom the timeline to what the row is about.",
+        "Open a finding, or zoom the timeline to what the row is about.",
         open_row,
         Scope.LIST,
     ),

@@ -1,4 +1,4 @@
-"""Findings and all other checks, each finding followed by its evidence when it is open."""
+"""Findings and all other checks; a check that is open is followed by its evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import Cell, Column, NoRows, RowList
-from tracekit.tui.messages import FindingSelected, ZoomWanted
+from tracekit.tui.messages import CheckToggled, FindingSelected, ZoomWanted
 from tracekit.tui.state import FindingRef
 from tracekit.units import format_share
 
@@ -126,16 +126,15 @@ class FindingsPane(DetailPane):
         return self.query_one(RowList)
 
     def show(self, state: State) -> None:
-        """List the checks; the selected one is open."""
+        """List the checks, with the evidence of the one that is open below it."""
         report = state.session.report
-        chosen = state.selection.finding
         if report is None:
             self.query_one(RowList).show(NoRows(_COLUMNS, "The detectors are at work; findings appear here."))
             return
-        opened = chosen.check if chosen is not None else None
-        if self._rows is None or self._rows.report is not report or self._rows.open != opened:
-            self._rows = check_rows(report, opened)
-        cursor = self._rows.refs.index(chosen) if chosen is not None else None
+        if self._rows is None or self._rows.report is not report or self._rows.open != state.opened:
+            self._rows = check_rows(report, state.opened)
+        chosen = state.selection.finding
+        cursor = self._rows.refs.index(chosen) if chosen in self._rows.refs else None
         self.query_one(RowList).show(self._rows, cursor)
 
     def badge(self, state: State) -> str:
@@ -150,6 +149,8 @@ class FindingsPane(DetailPane):
             self.post_message(FindingSelected(self._rows.refs[message.row]))
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """Zoom to it."""
+        """List the evidence of a check, or no longer; zoom to an interval."""
         message.stop()
-        self.post_message(ZoomWanted())
+        ref = self._rows.refs[message.row] if self._rows is not None else None
+        if ref is not None:
+            self.post_message(ZoomWanted() if ref.evidence is not None else CheckToggled(ref.check))

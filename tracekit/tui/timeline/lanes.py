@@ -116,7 +116,7 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
     engine = np.flatnonzero(lane == Lane.NEURAL_ENGINE)
     yield _pinned(trace, "neural engine", "Neural Engine", NEURAL_ENGINE, engine, "recorded, none of it shown")
     own, app, foreign = _gpu_parts(frame, lane == Lane.GPU)
-    yield _pinned(trace, "gpu", "GPU · Core ML", GPU, own, "recorded, no row names a model")
+    yield _pinned(trace, "gpu", "GPU · Core ML", GPU, own, "no row names a model")
     if app.size:
         yield _lane("gpu app", "GPU · app", "Hardware", "hardware", frame, "", app, pinned=True)
     if grouping is Grouping.EVENTS:

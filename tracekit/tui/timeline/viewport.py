@@ -6,6 +6,7 @@ column, so that no column is without length.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 ZOOM_STEP = 2.0
@@ -52,7 +53,8 @@ def clamp(view: Viewport, bounds: Bounds, columns: int) -> Viewport:
 
 def zoom(view: Viewport, factor: float, at_ns: int, bounds: Bounds, columns: int) -> Viewport:
     """The view magnified by `factor` (below 1: reduced), with `at_ns` staying where it is on screen."""
-    span = max(round(view.span_ns / factor), columns, 1)
+    # Rounded up, so that zooming out again shows no less than before.
+    span = max(math.ceil(view.span_ns / factor), columns, 1)
     span = min(span, max(bounds.span_ns, columns))
     before = (at_ns - view.start_ns) * span // view.span_ns
     return clamp(Viewport(at_ns - before, span), bounds, columns)

@@ -1,0 +1,126 @@
+"""Runs the app without a terminal, and reads its screen as text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textual.pilot import Pilot
+
+import tracekit
+from tracekit.api import judge
+from tracekit.trace.model import Trace
+from tracekit.tui import opening
+from tracekit.tui.app import ViewApp
+from tracekit.tui.opening import Request
+from tracekit.tui.timeline.tracks import Events
+
+PATIENCE_S = 30.0
+
+
+class Screen:
+    """A running app and what is on its screen."""
+
+    def __init__(self, pilot: Pilot[None]) -> None:
+        self.pilot = pilot
+        self.app: ViewApp = pilot.app
+
+    @property
+    def state(self):
+        return self.app.state
+
+    async def press(self, *keys: str) -> None:
+        """Press keys one by one, and wait until all that follows is done."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until threads, messages and drawing are done."""
+        await self.app.workers.wait_for_complete()
+        await self.pilot.pause()
+        await self.pilot.pause()
+
+    def text(self) -> str:
+        """The characters on screen, without blanks at the ends of lines."""
+        lines = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in lines) + "\n"
+
+
+_read = opening.read
+
+DETECTORS = ("reload-before-predict", "excess-data-copies", "concurrent-predictions")
+
+
+@cache
+def kept_session(path: str):
+    return _read(Request((path,)), path)
+
+
+def kept_read(request: Request, path: str, progress=None):
+    return kept_session(path)
+
+
+@cache
+def kept_judged(session):
+    """Judged by some detectors, so that a screen does not change with each new one."""
+    return replace(session, report=judge(session.trace, only=DETECTORS, redact=False))
+
+
+@pytest.fixture
+def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Runs a test in the app: `run_view(test, paths, size)`; `test` gets the `Screen` of an app that has judged."""
+
+    # Sessions never change, so that each sample is read once for all tests.
+    monkeypatch.setattr(opening, "read", kept_read)
+    monkeypatch.setattr(opening, "judged", kept_judged)
+
+    def run(test: Callable[[Screen], Awaitable[None]], *paths: Path, size=(120, 40), wait: bool = True) -> None:
+        async def main() -> None:
+            app = ViewApp(Request(tuple(map(str, paths))))
+            async with app.run_test(size=size) as pilot:
+                screen = Screen(pilot)
+                if wait:
+                    await screen.settle()
+                await test(screen)
+
+        asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def reload_trace(samples: Path) -> Trace:
+    """The sample that loads its models again and again."""
+    return tracekit.open_trace(samples / "style_transfer_reload.trace")
+
+
+@pytest.fixture(scope="session")
+def make_events() -> Callable[..., Events]:
+    """Events of a lane from (start, duration) or (start, duration, category)."""
+
+    def make(*rows, labels=None) -> Events:
+        ordered = sorted(rows, key=lambda row: (row[0], -row[1]))
+        starts = np.array([row[0] for row in ordered], np.int64)
+        lengths = np.array([row[1] for row in ordered], np.int64)
+        categories = np.array([row[2] if len(row) > 2 else 1 for row in ordered], np.int8)
+        none = np.full(len(ordered), -1, np.int32)
+        codes = np.arange(len(ordered), dtype=np.int32) if labels else none
+        return Events(
+            "activity",
+            np.arange(len(ordered)),
+            starts,
+            starts + lengths,
+            categories,
+            codes,
+            tuple(labels or ()),
+            none,
+            (),
+        )
+
+    return make

@@ -1,0 +1,96 @@
+"""The one table of actions, and all that is made from it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections import Counter
+
+import pytest
+from rich.console import Console
+from textual.app import App
+
+from tracekit.tui.action import Scope, Section, key_signs
+from tracekit.tui.actions import ACTIONS, action_named, bindings
+from tracekit.tui.app import ViewApp
+from tracekit.tui.detail.registry import PANES
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.palette import ActionCommands
+from tracekit.tui.screens.help import help_text
+from tracekit.tui.timeline.widget import Timeline
+
+
+def rendered(block) -> str:
+    console = Console(width=200, file=io.StringIO())
+    console.print(block)
+    return console.file.getvalue()
+
+
+def test_ids_and_titles_are_unique() -> None:
+    assert len(ACTIONS) > 20
+    assert max(Counter(action.id for action in ACTIONS).values()) == 1
+    assert max(Counter(action.title for action in ACTIONS).values()) == 1
+
+
+def test_no_key_does_two_things_in_one_scope() -> None:
+    used = Counter((action.scope, key) for action in ACTIONS for key in action.keys)
+    assert [entry for entry, count in used.items() if count > 1] == []
+
+
+def test_every_action_is_in_the_help_exactly_once() -> None:
+    text = rendered(help_text())
+    for action in ACTIONS:
+        assert text.count(f"{action.title}. ") + text.count(f"{action.title} (") == 1, action.id
+        assert text.count(action.help) == 1, action.id
+
+
+def test_every_action_is_in_the_palette_exactly_once() -> None:
+    async def discovered() -> list[str]:
+        app: App[None] = App()
+        async with app.run_test():
+            provider = ActionCommands(app.screen)
+            return [str(hit.display) async for hit in provider.discover()]
+
+    names = asyncio.run(discovered())
+    assert names == [f"{action.section}: {action.title}  ({key_signs(action)})" for action in ACTIONS]
+
+
+def test_the_palette_finds_an_action_by_its_title() -> None:
+    async def found(query: str) -> list[str]:
+        app: App[None] = App()
+        async with app.run_test():
+            provider = ActionCommands(app.screen)
+            hits = [hit async for hit in provider.search(query)]
+            return [str(hit.text) for hit in sorted(hits, reverse=True)]
+
+    assert "Zoom in" in asyncio.run(found("zoom in"))[0]
+
+
+def test_every_action_is_bound_where_its_scope_says() -> None:
+    places = {Scope.APP: ViewApp, Scope.TIMELINE: Timeline, Scope.LIST: RowList}
+    for action in ACTIONS:
+        owner = places[action.scope]
+        bound = {binding.id: binding for binding in owner.BINDINGS}
+        assert bound[action.id].action == f"app.run('{action.id}')"
+        assert bound[action.id].key == ",".join(action.keys)
+    assert sum(len(bindings(scope)) for scope in Scope) == len(ACTIONS)
+
+
+def test_every_action_says_what_it_does_in_one_sentence() -> None:
+    for action in ACTIONS:
+        assert action.help.endswith(".")
+        assert action.help[0].isupper()
+        assert len(action.title) <= 20
+        assert action.keys
+        assert action.section in Section
+
+
+def test_every_pane_has_an_action() -> None:
+    assert len(PANES) >= 3
+    for pane in PANES:
+        assert action_named(f"pane_{pane.PANE}").title == pane.TITLE
+
+
+def test_an_unknown_action_is_no_action() -> None:
+    with pytest.raises(KeyError):
+        action_named("fly")

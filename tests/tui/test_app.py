@@ -1,0 +1,263 @@
+"""Using the app with keys and mouse, on the sample recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tracekit.tui.screens.help import HelpScreen
+from tracekit.tui.screens.trouble import TroubleScreen
+from tracekit.tui.state import EventRef, Grouping
+from tracekit.tui.theme import DARK, LIGHT
+from tracekit.tui.timeline.widget import Timeline
+
+
+@pytest.fixture
+def reload_sample(samples: Path) -> Path:
+    return samples / "style_transfer_reload.trace"
+
+
+def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        assert screen.state.view == screen.state.bounds
+        assert screen.state.session.report.summary.findings == 5
+        text = screen.text()
+        assert "style_transfer_reload.trace · StyleCam · 16.48 s" in text
+        assert "? all keys" in text
+        assert "Thermal" in text
+        assert "not recorded" in text
+
+    run_view(test, reload_sample)
+
+
+def test_zooming_panning_and_going_back(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        whole = screen.state.view
+        await screen.press("w")
+        assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 2, rel=0.001)
+        zoomed = screen.state.view
+        await screen.press("d")
+        assert screen.state.view.start_ns == pytest.approx(zoomed.start_ns + zoomed.span_ns / 4, rel=0.001)
+        await screen.press("a")
+        assert screen.state.view == zoomed
+        await screen.press("s")
+        assert screen.state.view == whole
+        await screen.press("w", "w", "0")
+        assert screen.state.view == whole
+        await screen.press("left_square_bracket")
+        assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 4, rel=0.001)
+        await screen.press("right_square_bracket")
+        assert screen.state.view == whole
+
+    run_view(test, reload_sample)
+
+
+def test_walking_through_the_events_of_a_lane(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        activity = screen.state.session.trace.activity
+        await screen.press("n")
+        assert screen.state.selection.event == EventRef("activity", 0)
+        await screen.press("n", "n")
+        assert screen.state.selection.event == EventRef("activity", 2)
+        assert screen.state.cursor_ns == int(activity["start_ns"][2])
+        await screen.press("N")
+        assert screen.state.selection.event == EventRef("activity", 1)
+        await screen.press("e")
+        slow = activity.loc[screen.state.selection.event.index]
+        alike = activity[activity["label"] == slow["label"]]
+        assert slow["duration_ns"] > alike["duration_ns"].quantile(0.95)
+        await screen.press("down", "n")
+        assert screen.state.selection.event.frame == "data"
+        await screen.press("f")
+        span = screen.state.session.span(screen.state.selection.event)
+        assert screen.state.view.start_ns <= span.start_ns < span.end_ns <= screen.state.view.end_ns
+        await screen.press("escape")
+        assert screen.state.selection.event is None
+
+    run_view(test, reload_sample)
+
+
+def test_a_range_runs_from_the_edge_of_one_event_to_the_edge_of_another(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        activity = screen.state.session.trace.activity
+        await screen.press("n", "v", "n", "n", "v")
+        span = screen.state.range
+        assert span.start_ns == int(activity["start_ns"][0])
+        assert span.end_ns == int(activity["start_ns"][2] + activity["duration_ns"][2])
+        await screen.press("3")
+        assert "Range" in screen.text()
+        await screen.press("escape")
+        assert screen.state.range is None
+        await screen.press("V")
+        assert screen.state.range == screen.state.session.span(EventRef("activity", 2))
+
+    run_view(test, reload_sample)
+
+
+def test_a_finding_leads_to_its_intervals_and_back(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("1", "down")
+        assert screen.state.selection.finding.check == 1
+        await screen.press("enter", "down", "down")
+        chosen = screen.state.selection
+        assert (chosen.finding.check, chosen.finding.evidence) == (1, 1)
+        check = screen.state.session.report.checks[chosen.finding.check]
+        entry = check.evidence[chosen.finding.evidence]
+        row = screen.state.session.row(chosen.event)
+        assert (row["table"], row["row"], row["start_ns"]) == (entry.table, entry.row, entry.start_ns)
+        await screen.press("enter")
+        assert screen.state.view.span_ns == pytest.approx((entry.end_ns - entry.start_ns) * 1.2, rel=0.01)
+        await screen.press("up", "up")
+        assert screen.state.selection.event is None
+        assert screen.state.selection.finding.evidence is None
+        await screen.press("enter", "down")
+        assert screen.state.selection.finding.check == 2
+
+    run_view(test, reload_sample)
+
+
+def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "t")
+        assert screen.state.grouping is Grouping.EVENTS
+        assert screen.state.lane == "activity/Load (cached)"
+        assert "Neural Engine Request" in screen.text()
+        await screen.press("t")
+        assert screen.state.grouping is Grouping.MODELS
+        assert screen.state.lane == "Watercolor/activity"
+        await screen.press("t")
+        assert screen.state.grouping is Grouping.LANES
+        assert screen.state.selection.event == EventRef("activity", 0)
+
+    run_view(test, reload_sample, size=(120, 60))
+
+
+def test_expanding_a_lane_shows_all_its_rows(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        timeline = screen.app.browse.query_one(Timeline)
+        lane = timeline.painter.lane("activity")
+        assert len(timeline.painter.tracks(lane)) == 4
+        await screen.press("x")
+        # The scenario keeps up to eight predictions in flight.
+        assert len(timeline.painter.tracks(lane)) == 8
+        await screen.press("x")
+        assert len(timeline.painter.tracks(lane)) == 4
+
+    run_view(test, samples / "captions_concurrent.trace")
+
+
+def test_help_opens_over_everything_and_closes(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("question_mark")
+        assert isinstance(screen.app.screen, HelpScreen)
+        assert "Next event" in screen.text()
+        await screen.press("escape")
+        assert screen.app.screen is screen.app.browse
+
+    run_view(test, reload_sample)
+
+
+def test_the_palette_runs_an_action(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("ctrl+p", *"light or dark")
+        await screen.pilot.pause(0.3)
+        await screen.press("enter")
+        assert screen.app.theme == LIGHT
+
+    run_view(test, reload_sample)
+
+
+def test_themes_change_with_a_key(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        assert screen.app.theme == DARK
+        await screen.press("T")
+        assert screen.app.theme == LIGHT
+
+    run_view(test, reload_sample)
+
+
+def test_a_click_selects_what_is_under_the_pointer(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "f", "escape", "escape")
+        timeline = screen.app.browse.query_one(Timeline)
+        await screen.pilot.click(Timeline, offset=(timeline.painter.gutter + timeline.painter.columns // 2, 2))
+        await screen.settle()
+        assert screen.state.selection.event == EventRef("activity", 0)
+
+    run_view(test, reload_sample)
+
+
+def test_a_click_on_a_tab_shows_its_pane(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.pilot.click("TabLine", offset=(16, 0))
+        await screen.settle()
+        assert screen.state.pane == "events"
+
+    run_view(test, reload_sample)
+
+
+def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        assert not screen.state.inspector
+        await screen.press("n", "i")
+        assert "18,363,125 ns" in screen.text()
+        assert screen.app.browse.query_one("#detail").display is False
+        await screen.press("i")
+        assert screen.app.browse.query_one("#detail").display is True
+
+    run_view(test, reload_sample, size=(80, 24))
+
+
+def test_a_recording_that_cannot_be_judged_opens_and_says_why(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        assert screen.state.pane == "facts"
+        text = " ".join(screen.text().split())
+        assert "This recording cannot be judged" in text
+        assert "recorded, empty" in text
+
+    run_view(test, samples / "not_instrumented.trace")
+
+
+def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
+    async def test(screen) -> None:
+        assert isinstance(screen.app.screen, TroubleScreen)
+        assert str(tmp_path / "no.trace") in screen.app.failure
+        assert "This recording cannot be opened" in screen.text()
+        # Only what needs no recording is possible here.
+        await screen.press("w", "t", "question_mark")
+        assert isinstance(screen.app.screen, HelpScreen)
+
+    run_view(test, tmp_path / "no.trace")
+
+
+def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples: Path) -> None:
+    async def test(screen) -> None:
+        timelines = list(screen.app.browse.query(Timeline))
+        assert len(timelines) == 2
+        await screen.press("w", "w")
+        text = screen.text()
+        assert "against" in text
+        rulers = [timeline.painter.line(1) for timeline in timelines]
+        assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
+
+    run_view(test, reload_sample, samples / "style_transfer_fixed.trace")
+
+
+def test_giving_up_while_reading_ends_the_program(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.pilot.press("q")
+        await screen.pilot.pause()
+        assert screen.app._exit
+
+    run_view(test, reload_sample, wait=False)
+
+
+def test_moving_does_not_leave_the_recording(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("a", "s", "left", "h", "w", "w", *["d"] * 30)
+        bounds, view = screen.state.bounds, screen.state.view
+        assert bounds.start_ns <= view.start_ns
+        assert view.end_ns == bounds.end_ns
+
+    run_view(test, reload_sample)

@@ -1,0 +1,49 @@
+"""What the screens look like, as text that everybody can read in `snapshots/`.
+
+`pytest tests/tui/test_screens.py --update-goldens` writes the files anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+SIZES = ((80, 24), (120, 40), (200, 50))
+STEPS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "findings": ("style_transfer_reload", ()),
+    "evidence": ("style_transfer_reload", ("1", "enter", "down", "enter")),
+    "pile-up": ("captions_concurrent", ("n", "n", "n", "f", "s", "s", "s")),
+    "events": ("sharpen_8bit", ("n", "n", "f", "3")),
+    "by-event": ("style_transfer_reload", ("t",)),
+    "by-model": ("style_transfer_reload", ("t", "t")),
+    "not-judged": ("not_instrumented", ()),
+    "help": ("sharpen_8bit", ("question_mark",)),
+}
+"""Screens: sample and the keys that lead there."""
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_screen_is_the_golden_one_at_all_sizes(name, run_view, samples: Path, update_goldens: bool) -> None:
+    sample, keys = STEPS[name]
+    shown = {}
+
+    async def test(screen) -> None:
+        await screen.press(*keys)
+        shown[screen.app.size] = screen.text()
+
+    for size in SIZES:
+        run_view(test, samples / f"{sample}.trace", size=size)
+    assert len(shown) == len(SIZES)
+    for size, text in shown.items():
+        golden = SNAPSHOTS / f"{name}-{size[0]}x{size[1]}.txt"
+        assert max(map(len, text.splitlines())) <= size[0]
+        if update_goldens:
+            golden.write_text(text, "utf-8")
+        assert golden.read_text("utf-8") == text, "read the difference; --update-goldens accepts it"
+
+
+def test_no_golden_screen_is_left_over() -> None:
+    expected = {f"{name}-{width}x{height}.txt" for name in STEPS for width, height in SIZES}
+    assert {path.name for path in SNAPSHOTS.iterdir()} == expected
