@@ -27,17 +27,18 @@ def first_after_load(activity: pd.DataFrame) -> npt.NDArray[np.bool_]:
     is_prediction = (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
     named = activity["model"].notna().to_numpy(dtype=bool)
     chosen = np.flatnonzero((is_load | is_prediction) & named)
-    rows = activity.iloc[chosen]
-    starts = rows["start_ns"].to_numpy()
+    result = np.zeros(len(activity), dtype=bool)
     loads = is_load[chosen]
+    if not loads.any():
+        return result
+    rows = activity[["model", "instance", "level"]].iloc[chosen]
     # A load takes its place in time at its end; at the same instant it comes before the prediction that uses it.
-    time = starts + np.where(loads, rows["duration_ns"].to_numpy(), 0)
+    time = activity["start_ns"].to_numpy()[chosen] + np.where(loads, activity["duration_ns"].to_numpy()[chosen], 0)
     group = rows.groupby(["model", "instance", "level"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
     order = np.lexsort((~loads, time, group))
     follows_load = np.zeros(len(rows), dtype=bool)
     same_group = group[order][1:] == group[order][:-1]
     follows_load[order[1:]] = same_group & loads[order][:-1] & ~loads[order][1:]
-    result = np.zeros(len(activity), dtype=bool)
     result[chosen[follows_load]] = True
     return result
 
