@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracekit.report.model import Report
-from tracekit.report.redact import PrivateFacts, public_attributes, redact
+from tracekit.report.redact import PrivateFacts, public_attributes, redact, redact_text
 from tracekit.report.renderers import RENDERERS
 
 NOBODY = PrivateFacts(quotes=(), processes=(), target="StyleTransfer")
@@ -198,3 +198,10 @@ def planted(report: Report, text: str, secret: str) -> Report:
         checks=checks,
         summary=replace(report.summary, verdict=text),
     )
+
+
+def test_a_text_loses_what_a_report_would_lose() -> None:
+    facts = PrivateFacts(("Ann's phone",), ("WindowServer", "MyApp"), "MyApp")
+    text = "| gpu | Command Buffer (python (99926)) | WindowServer | MyApp | Ann's phone | /Users/ann/x | python_net |"
+    said = redact_text(text, facts, ["python_net"])
+    assert said == "| gpu | Command Buffer (process B (99926)) | process A | MyApp | <private> | /Users/…/x | python_net |"

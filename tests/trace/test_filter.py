@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from tracekit.errors import UsageError
 from tracekit.recording.contents import Contents, Run, Target
 from tracekit.recording.table import Process
 from tracekit.trace.events import EVENT_DTYPES
-from tracekit.trace.filter import EVENT_FRAMES, filter_trace, model_names
+from tracekit.trace.filter import EVENT_FRAMES, cut_to_range, filter_trace, model_names
 from tracekit.trace.frames import empty_events
 from tracekit.trace.model import Trace
 from tracekit.trace.models import model_frame
@@ -158,3 +159,41 @@ def test_a_process_that_is_not_there_is_refused_with_the_choices(trace: Trace) -
 
 def test_names_of_models_come_from_every_frame(trace: Trace) -> None:
     assert model_names(trace) == ["Pipeline", "Stage", "Style-A", "Style-B"]
+
+
+def test_a_range_keeps_what_starts_in_it_and_whole_predictions(trace: Trace) -> None:
+    cut = cut_to_range(trace, 20, 30)
+    assert list(cut.activity["model"]) == ["Style-B"]
+    # Both rows start at 0 and belong to the prediction that starts at 20.
+    assert list(cut.data["kind"]) == ["data_cast"]
+    assert list(cut.data["prediction"]) == [0]
+    assert list(cut.hardware["kind"]) == ["ane_exec"]
+    assert list(cut.models["name"]) == ["Style-B"]
+    assert cut.notes[0] == "A note."
+    assert "from 0.000000 s to 0.000000 s" in cut.notes[-1]
+
+
+def test_a_range_brings_what_a_stage_of_its_prediction_did(trace: Trace) -> None:
+    cut = cut_to_range(trace, 10, 11)
+    assert list(cut.activity["model"]) == ["Pipeline", "Stage"]
+    assert list(cut.data["model"]) == ["Stage"]
+    assert list(cut.data["prediction"]) == [1]
+
+
+def test_what_starts_in_a_range_stays_without_a_prediction_that_began_before(trace: Trace) -> None:
+    cut = cut_to_range(trace, 11, 12)
+    assert list(cut.activity["model"]) == ["Stage"]
+    assert cut.activity["prediction"].isna().all()
+
+
+def test_the_ends_of_a_range_are_half_open(trace: Trace) -> None:
+    assert list(cut_to_range(trace, 0, 10).activity["start_ns"]) == [0]
+    assert list(cut_to_range(trace, 10, 30).activity["start_ns"]) == [10, 11, 20]
+
+
+def test_states_that_reach_into_a_range_stay(trace: Trace) -> None:
+    states = pd.DataFrame({"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
+    cut = cut_to_range(replace(trace, context={**trace.context, "thermal": states}), 20, 25)
+    assert list(cut.context["thermal"]["start_ns"]) == [10]
+    assert cut.context["signposts"].empty
+    assert len(cut.context["clock"]) == 1

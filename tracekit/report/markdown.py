@@ -24,6 +24,7 @@ from tracekit.units import format_count, format_duration, format_share
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from tracekit.analysis.aggregation import AggregationRow
     from tracekit.report.groups import Group
     from tracekit.report.model import Check, RecordingInfo, Report
 
@@ -47,7 +48,7 @@ def render_markdown(report: Report) -> str:
     parts = [
         f"## {sentence(safe.summary.verdict)}",
         _recording(safe.recording),
-        *(_finding(group) for group in findings(safe.checks)),
+        *(finding(group) for group in findings(safe.checks)),
         _not_judged(safe),
         _passed(safe),
         _models(safe),
@@ -85,7 +86,7 @@ def code(text: str) -> str:
     return f"{fence}{edge}{inner}{edge}{fence}"
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
     """A table whose first `words` columns are words and the rest numbers."""
     rule = [":--" if index < words else "--:" for index in range(len(header))]
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, rule, *rows))
@@ -120,7 +121,8 @@ def _recording(recording: RecordingInfo) -> str:
     return "\n".join(lines)
 
 
-def _finding(group: Group) -> str:
+def finding(group: Group) -> str:
+    """A finding with its costs, fix and intervals. Its strings must be `visible`."""
     first, shown = group.first, group.checks[:MODELS_SHOWN]
     parts = [
         f"### {(first.severity or '').capitalize()}: {escape(first.title)}",
@@ -159,7 +161,7 @@ def _costs(group: Group) -> str:
     if len(group.checks) > 1 and group.net_ns is not None:
         total = f"**up to {format_duration(group.net_ns)}**"
         rows.append([f"**together ({len(group.checks)})**", "", _left_out(len(group.checks) - len(shown)), total, ""])
-    return _table(["Model", "Severity", "What was seen", "Could be won back", "Of its time"], rows, words=3)
+    return table(["Model", "Severity", "What was seen", "Could be won back", "Of its time"], rows, words=3)
 
 
 def _relations(check: Check) -> list[str]:
@@ -195,7 +197,7 @@ def _measured(check: Check) -> str:
     ]
     about = f"{code(check.model)}:\n\n" if check.model else ""
     cost = f"Cost: {sentence(check.cost.basis)}" if check.cost else ""
-    numbers = _table(["Metric", "Value", "A problem at"], rows) if rows else ""
+    numbers = table(["Metric", "Value", "A problem at"], rows) if rows else ""
     return about + "\n\n".join(part for part in (numbers, cost) if part)
 
 
@@ -232,9 +234,7 @@ def _models(report: Report) -> str:
     header = ["model", *(column.title.replace("\n", " ") for column in columns)]
     shown = rows if len(rows) <= MODELS_SHOWN else (*rows[: MODELS_SHOWN - 1], rows[-1])
     lines = [[code(row.name), *(column.cell(row) for column in columns)] for row in shown]
-    return "\n\n".join(
-        part for part in ("### Models", _table(header, lines), _left_out(len(rows) - len(shown))) if part
-    )
+    return "\n\n".join(part for part in ("### Models", table(header, lines), _left_out(len(rows) - len(shown))) if part)
 
 
 def _time_parts(report: Report) -> str:
@@ -251,18 +251,21 @@ def _time_parts(report: Report) -> str:
         lines.append([code(row.name), format_duration(row.mean_ns), *cells, frames(row.typical), frames(row.sustained)])
     notes = "\n".join(f"- {note}" for note in parts_notes(shown))
     left_out = _left_out(len(rows) - len(shown))
-    return "\n\n".join(part for part in (f"### {TITLE}", _table(header, lines), left_out, notes) if part)
+    return "\n\n".join(part for part in (f"### {TITLE}", table(header, lines), left_out, notes) if part)
 
 
 def _aggregation(report: Report) -> str:
-    lines = [
-        (model, entry)
-        for model, group in by_model(report.aggregation).items()
-        for row in group
-        for entry in event_rows(row)
-    ]
+    lines = sum(len(event_rows(row)) for row in report.aggregation)
     if not lines:
         return ""
+    return _details(f"Events by model ({format_count(lines, 'line')})", aggregation(report.aggregation))
+
+
+def aggregation(aggregated: Iterable[AggregationRow]) -> str:
+    """Statistics by model and event as a table, with notes. The strings must be `visible`; there must be a row."""
+    lines = [
+        (model, entry) for model, group in by_model(aggregated).items() for row in group for entry in event_rows(row)
+    ]
     columns = event_columns([entry for _, entry in lines])
     header = ["model", "event", *(column.title for column in columns)]
     rows = [
@@ -274,8 +277,7 @@ def _aggregation(report: Report) -> str:
     notes.append(formatting.ABSENT_NOTE)
     if len(lines) > EVENTS_SHOWN:
         notes.append(_left_out(len(lines) - EVENTS_SHOWN))
-    body = f"{_table(header, rows, words=3)}\n\n" + "\n".join(f"- {note}" for note in notes)
-    return _details(f"Events by model ({format_count(len(lines), 'line')})", body)
+    return f"{table(header, rows, words=3)}\n\n" + "\n".join(f"- {note}" for note in notes)
 
 
 def _coverage(report: Report) -> str:
@@ -291,5 +293,5 @@ def _coverage(report: Report) -> str:
         ]
         for entry in report.coverage
     ]
-    body = _table(["Instrument", "State", "What follows", "To see more", "Rows"], rows, words=4)
+    body = table(["Instrument", "State", "What follows", "To see more", "Rows"], rows, words=4)
     return _details("Coverage", body)

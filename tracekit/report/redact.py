@@ -181,6 +181,14 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     return map_strings(replace(report, recording=recording, tables=tables), change)
 
 
+def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:
+    """A text made of a recording's own words, without what `redact` takes out of a report. `models` are names of
+    models, which stay."""
+    quoted = {_bare(match.group()) for match in _QUOTED_PROCESS.finditer(text)}
+    aliases = _aliases({*facts.processes, *quoted} - {facts.target or ""})
+    return _Cleaner(models=models, quotes=facts.quotes, aliases=aliases, target=facts.target)(text)
+
+
 def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Attributes of a table with private values, paths and ids replaced."""
     clean = _Cleaner()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tracekit.analysis.breakdown_summary import BreakdownSummary, PartSummary
+    from tracekit.analysis.latency import FrameRate
     from tracekit.analysis.models import ModelSummary
 
 TITLE = "Where the time of a prediction goes"
@@ -99,12 +100,14 @@ class PartsRow:
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
     """One row for each model whose predictions are broken down."""
     return tuple(
-        _row(model, model.breakdown) for model in models if model.breakdown is not None and model.breakdown.total_ns
+        parts_row(model.name, model.breakdown, model.frames_per_second)
+        for model in models
+        if model.breakdown is not None and model.breakdown.total_ns
     )
 
 
-def _row(model: ModelSummary, whole: BreakdownSummary) -> PartsRow:
-    rate = model.frames_per_second
+def parts_row(name: str, whole: BreakdownSummary, rate: FrameRate | None = None) -> PartsRow:
+    """The row of a breakdown, which must hold some time."""
     slices = []
     for group in GROUPS:
         members = [part for part in whole.parts if part.part in group.parts]
@@ -113,7 +116,7 @@ def _row(model: ModelSummary, whole: BreakdownSummary) -> PartsRow:
             incomplete = any(part.unknown for part in members)
             slices.append(Slice(group, time / whole.predictions, time / whole.total_ns, incomplete))
     return PartsRow(
-        name=model.name,
+        name=name,
         mean_ns=whole.mean_ns,
         slices=tuple(slices),
         parts=whole.parts,

@@ -46,6 +46,54 @@ def filter_trace(trace: Trace, *, models: Sequence[str] = (), process: str | int
     return trace
 
 
+def cut_to_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
+    """The trace with only the rows that start in `[start_ns, end_ns)`, and with all rows of the predictions among them.
+
+    So each prediction is there as a whole or not at all; what of an earlier one starts in the range is there without
+    it. Rows of the context stay where they reach into the range: a state holds until the next one. O(rows) per frame.
+    """
+
+    def started(frame: pd.DataFrame) -> Mask:
+        starts = frame["start_ns"].to_numpy()
+        return np.asarray((starts >= start_ns) & (starts < end_ns))
+
+    # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
+    called = started(trace.activity)
+    called |= _belonging(trace.activity, called)
+
+    def keep(frame: pd.DataFrame) -> Mask:
+        return started(frame) | _belonging(frame, called)
+
+    context = {
+        name: frame if name in _TIMELESS else frame[_reaching(frame, start_ns, end_ns)].reset_index(drop=True)
+        for name, frame in trace.context.items()
+    }
+    note = (
+        f"Only what starts from {start_ns / 1e9:.6f} s to {end_ns / 1e9:.6f} s of the run is counted, predictions with "
+        "all that belongs to them. It is judged as if nothing else had been recorded: a load before that time or a use "
+        "after it is not seen."
+    )
+    return _narrowed(replace(trace, context=context), keep, EVENT_FRAMES, note)
+
+
+_TIMELESS = ("processes", "clock")
+"""Context that holds for the whole run."""
+
+
+def _belonging(frame: pd.DataFrame, activity: Mask) -> Mask:
+    """Rows whose prediction is among the chosen rows of the Activity lane."""
+    prediction = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
+    chosen: Mask = np.append(activity, False)[prediction]
+    return chosen
+
+
+def _reaching(frame: pd.DataFrame, start_ns: int, end_ns: int) -> Mask:
+    """Rows that lie in the range at least in part; an instant counts as 1 ns."""
+    starts = frame["start_ns"].to_numpy()
+    lengths = np.maximum(frame["duration_ns"].to_numpy(), 1) if "duration_ns" in frame else np.ones_like(starts)
+    return np.asarray((starts < end_ns) & (starts + lengths > start_ns))
+
+
 def _only_models(trace: Trace, patterns: Sequence[str]) -> Trace:
     """Rows that name one of the models, or a stage of one."""
     names = model_names(trace)
