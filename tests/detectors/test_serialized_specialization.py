@@ -1,0 +1,181 @@
+"""Cold loads in a row, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import ENGINE_PREPARE, LOAD, LOAD_CACHED, LOAD_COLD, Model
+from tracekit.testing.scenario import Scenario
+
+ID = "serialized-specialization"
+MS = 1_000_000
+NAMES = ("Encoder", "Decoder", "Voice", "Vad")
+
+
+def in_a_row(scenario: Scenario, *lengths: int, gap: int = 1, label: str = LOAD_COLD) -> int:
+    """Loads of different models, so many ms each, one after the other; returns the end of the last."""
+    end = 0
+    for name, length in zip(NAMES, lengths, strict=False):
+        end = scenario.load(Model(name), end + gap * MS, length * MS, label)
+    return end
+
+
+def use(scenario: Scenario, start: int, count: int = 10, every: int = 30) -> None:
+    """Calls of the first model."""
+    for k in range(count):
+        scenario.predict(Model(NAMES[0]), start + k * every * MS, 20 * MS)
+
+
+def test_cold_loads_in_a_row_are_found_with_their_cost(scenario, judge):
+    end = in_a_row(scenario, 3_000, 5_000, 2_000)
+    use(scenario, end + MS)
+    found = judge(scenario, ID)[None]
+    assert isinstance(found, Finding)
+    # Ten seconds of loading, of which the longest alone takes five; beside them ten calls of 20 ms.
+    assert found.cost.ns == 5_000 * MS
+    assert found.cost.share == pytest.approx(5_000 / (10_000 + 200))
+    assert found.evidence_total == 3
+    assert found.lost.starts.tolist() == [1 * MS, 3_002 * MS, 8_003 * MS]
+    assert "3 models" in found.summary
+    assert "Encoder, Decoder, Voice" in found.summary
+
+
+@pytest.mark.parametrize(("lengths", "expected"), [((900, 900, 900), Finding), ((900, 900), Passed)])
+def test_the_third_model_makes_the_pattern(scenario, judge, lengths, expected):
+    use(scenario, in_a_row(scenario, *lengths) + MS)
+    assert isinstance(judge(scenario, ID)[None], expected)
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(100, Finding), (101, Passed)])
+def test_loads_that_do_not_follow_at_once_are_no_row(scenario, judge, gap, expected):
+    use(scenario, in_a_row(scenario, 900, 900, 900, gap=gap) + MS)
+    assert isinstance(judge(scenario, ID)[None], expected)
+
+
+@pytest.mark.parametrize(("short", "expected"), [(125, Finding), (124, Passed)])
+def test_what_the_row_costs_must_be_felt(scenario, judge, short, expected):
+    use(scenario, in_a_row(scenario, 900, short, short) + MS)
+    assert isinstance(judge(scenario, ID)[None], expected)
+
+
+@pytest.mark.parametrize(("later", "expected"), [(100, Finding), (101, Passed)])
+def test_a_row_that_nobody_waits_for_is_no_finding(scenario, judge, later, expected):
+    use(scenario, in_a_row(scenario, 900, 900, 900) + later * MS)
+    outcome = judge(scenario, ID)[None]
+    assert isinstance(outcome, expected)
+    if expected is Passed:
+        assert "no call was seen to wait" in outcome.summary
+
+
+@pytest.mark.parametrize(("hang", "expected"), [(1_352, Finding), (1_340, Passed)])
+def test_a_main_thread_that_hangs_for_half_of_the_row_waits_for_it(scenario, judge, hang, expected):
+    in_a_row(scenario, 900, 900, 900)
+    scenario.hang(MS, hang * MS)
+    assert isinstance(judge(scenario, ID)[None], expected)
+
+
+def test_an_app_that_uses_one_of_the_models_meanwhile_does_not_wait(scenario, judge):
+    end = in_a_row(scenario, 900, 900, 900)
+    use(scenario, 950 * MS, count=200)
+    assert end < 950 * MS + 200 * 30 * MS
+    assert isinstance(judge(scenario, ID)[None], Passed)
+
+
+def test_a_call_to_warm_up_does_not_count_as_waiting(scenario, judge):
+    end = in_a_row(scenario, 900, 900, 900)
+    use(scenario, end + MS, count=1)
+    use(scenario, end + 3_000 * MS)
+    assert isinstance(judge(scenario, ID)[None], Passed)
+
+
+def test_the_same_model_again_is_no_row_of_models(scenario, judge):
+    now = 0
+    for _ in range(4):
+        now = scenario.load(Model("Encoder"), now, 900 * MS, LOAD_COLD)
+    use(scenario, now + MS)
+    assert isinstance(judge(scenario, ID)[None], Passed)
+
+
+def test_loads_from_the_cache_are_no_finding(scenario, judge):
+    use(scenario, in_a_row(scenario, 900, 900, 900, label=LOAD_CACHED) + MS)
+    assert isinstance(judge(scenario, ID)[None], Passed)
+
+
+def test_plain_loads_in_a_row_are_not_judged(scenario, judge):
+    use(scenario, in_a_row(scenario, 900, 900, 900, label=LOAD) + MS)
+    outcome = judge(scenario, ID)[None]
+    assert isinstance(outcome, InsufficientData)
+    assert "cache" in outcome.reason
+
+
+def test_plain_loads_that_the_neural_engine_shows_to_be_cold_are_found(scenario, judge):
+    end = in_a_row(scenario, 900, 900, 900, label=LOAD)
+    for k in range(3):
+        scenario.other_neural_engine((k * 901 + 100) * MS, 500 * MS, ENGINE_PREPARE)
+    use(scenario, end + MS)
+    assert isinstance(judge(scenario, ID)[None], Finding)
+
+
+def overlapping(scenario: Scenario) -> int:
+    """Three loads that begin together and end after 1, 2 and 3 s."""
+    for k, name in enumerate(NAMES[:3], start=1):
+        scenario.load(Model(name), 0, k * 1_000 * MS, LOAD_COLD)
+    return 3_000 * MS
+
+
+def test_loads_that_overlap_stand_in_line_where_the_neural_engine_shows_it(scenario, judge):
+    end = overlapping(scenario)
+    for k, length in enumerate((900, 950, 980)):
+        scenario.other_neural_engine((k * 1_000 + 10) * MS, length * MS, ENGINE_PREPARE)
+    use(scenario, end + MS)
+    found = judge(scenario, ID)[None]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == (900 + 950) * MS
+
+
+def test_loads_that_the_neural_engine_prepares_side_by_side_pass(scenario, judge):
+    end = overlapping(scenario)
+    for length in (900, 1_900, 2_900):
+        scenario.other_neural_engine(10 * MS, length * MS, ENGINE_PREPARE)
+    use(scenario, end + MS)
+    outcome = judge(scenario, ID)[None]
+    assert isinstance(outcome, Passed)
+    assert "side by side" in outcome.summary
+
+
+def test_loads_that_overlap_are_not_judged_without_the_neural_engine(scenario, judge):
+    use(scenario, overlapping(scenario) + MS)
+    assert isinstance(judge(scenario, ID)[None], InsufficientData)
+
+
+def test_two_rows_count_together(scenario, judge):
+    end = in_a_row(scenario, 900, 900, 900)
+    use(scenario, end + MS)
+    now = end + 2_000 * MS
+    for name in NAMES[:3]:
+        now = scenario.load(Model(name), now, 600 * MS, LOAD_COLD)
+    use(scenario, now + MS)
+    found = judge(scenario, ID)[None]
+    assert found.cost.ns == (1_800 + 1_200) * MS
+    assert found.evidence_total == 6
+    assert "2 times" in found.summary
+
+
+def test_without_loads_there_is_nothing_to_judge(scenario, judge):
+    use(scenario, 0)
+    assert isinstance(judge(scenario, ID)[None], NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"min_models": 4}, Passed),
+        ({"min_lost_ms": 1_800}, Finding),
+        ({"min_lost_ms": 1_801}, Passed),
+        ({"soon_ms": 0.5}, Passed),
+    ],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    use(scenario, in_a_row(scenario, 900, 900, 900) + MS)
+    assert isinstance(judge(scenario, ID, **settings)[None], expected)
