@@ -24,7 +24,7 @@ def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(run_view, rel
         assert screen.state.session.report.summary.findings == 5
         text = screen.text()
         assert "style_transfer_reload.trace · StyleCam · 16.48 s" in text
-        assert "? all keys" in text
+        assert "? keys" in text
         assert "Thermal" in text
         assert "not recorded" in text
 

@@ -37,20 +37,23 @@ if TYPE_CHECKING:
         EventSelected,
         FindingSelected,
         LaneToggled,
+        OpeningFailed,
         PaneChosen,
         PredictionSelected,
         RangeSelected,
+        ReadingProgressed,
+        RecordingJudged,
+        RecordingsOpened,
         RedrawWanted,
         ViewMoved,
         ZoomWanted,
     )
     from tracekit.tui.opening import Request
-    from tracekit.tui.state import Session
     from tracekit.tui.timeline.tracks import Events
 
 Result = TypeVar("Result")
 
-HINT = "← → ↑ ↓ move · w s zoom · n next event · 1–6 detail · tab next area · ? all keys"
+HINT = "← → ↑ ↓ move · w s zoom · n next event · 1–6 detail · tab next area · ? keys"
 """The one line that a newcomer reads first."""
 
 
@@ -224,52 +227,57 @@ class ViewApp(App[None], inherit_bindings=False):
 
         def progress(done: Progress) -> None:
             go_on()
-            self.call_from_thread(self._tell, done)
+            self.post_message(ReadingProgressed(done))
 
         try:
             sessions = tuple(opening.read(self.request, path, progress) for path in self.request.paths)
-            lanes = [Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions]
-            go_on()
-            self.call_from_thread(self._opened, sessions, lanes)
-            for at, session in enumerate(sessions):
-                judged = opening.judged(session)
-                evidence = opening.evidence_rows(judged)
+            lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
+            self.post_message(RecordingsOpened(sessions, lanes))
+            for place, session in enumerate(sessions):
                 go_on()
-                self.call_from_thread(self._judged, at, judged, evidence)
+                judged = opening.judged(session)
+                self.post_message(RecordingJudged(place, judged, opening.evidence_rows(judged)))
         except opening.Cancelled:
             return
         except TracekitError as error:
-            self.failure = str(error)
-            self.call_from_thread(self._failed)
+            self.post_message(OpeningFailed(str(error)))
         except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
-            self.failure = f"Internal error ({type(error).__name__}: {error}); please report it."
-            self.call_from_thread(self._failed)
+            self.post_message(OpeningFailed(f"Internal error ({type(error).__name__}: {error}); please report it."))
 
-    def _tell(self, progress: Progress) -> None:
+    def on_reading_progressed(self, message: ReadingProgressed) -> None:
+        """Show how far reading has come."""
         screen = self.screen
         if isinstance(screen, OpeningScreen):
-            screen.tell(progress)
+            screen.tell(message.progress)
 
-    async def _opened(self, sessions: tuple[Session, ...], lanes: list[Lanes]) -> None:
-        self._lanes = {(at, Grouping.LANES): of_session for at, of_session in enumerate(lanes)}
-        self._state = replace(first_state(sessions), inspector=self.size.width >= WIDE, lane=_first_lane(lanes[0]))
-        await self.switch_screen(BrowseScreen(len(sessions), letters=self.no_color))
+    async def on_recordings_opened(self, message: RecordingsOpened) -> None:
+        """Show the timeline."""
+        self._lanes = {(at, Grouping.LANES): lanes for at, lanes in enumerate(message.lanes)}
+        self._state = replace(
+            first_state(message.sessions), inspector=self.size.width >= WIDE, lane=_first_lane(message.lanes[0])
+        )
+        await self.switch_screen(BrowseScreen(len(message.sessions), letters=self.no_color))
         self.browse.focus_timeline()
         self.say(HINT)
         self.redraw()
 
-    def _judged(self, at: int, session: Session, evidence: dict[str, frozenset[int]]) -> None:
-        sessions = (*self.state.sessions[:at], session, *self.state.sessions[at + 1 :])
+    def on_recording_judged(self, message: RecordingJudged) -> None:
+        """Show what the detectors found."""
+        place, session = message.place, message.session
+        sessions = (*self.state.sessions[:place], session, *self.state.sessions[place + 1 :])
         self._lanes = {
-            key: Lanes(lanes.lanes, evidence) if key[0] == at else lanes for key, lanes in self._lanes.items()
+            key: Lanes(lanes.lanes, message.evidence) if key[0] == place else lanes
+            for key, lanes in self._lanes.items()
         }
         # What could not be judged is explained there.
         pane = self.state.pane if session.report is None or session.report.summary.judged else "facts"
         self.change(sessions=sessions, pane=pane)
 
-    async def _failed(self) -> None:
+    async def on_opening_failed(self, message: OpeningFailed) -> None:
+        """Say what is wrong."""
+        self.failure = message.sentence
         self._state = None
-        await self.switch_screen(TroubleScreen(self.failure or ""))
+        await self.switch_screen(TroubleScreen(message.sentence))
 
     # What widgets tell
 

@@ -7,8 +7,51 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from tracekit.tui.state import EventRef, FindingRef
+    from collections.abc import Mapping
+
+    from tracekit.recording import Progress
+    from tracekit.tui.state import EventRef, FindingRef, Session
+    from tracekit.tui.timeline.painter import Lanes
     from tracekit.tui.timeline.viewport import Span, Viewport
+
+
+class ReadingProgressed(Message):
+    """How far reading has come. Only the latest matters."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+
+    def can_replace(self, message: Message) -> bool:
+        """A later one makes this one needless."""
+        return isinstance(message, ReadingProgressed)
+
+
+class RecordingsOpened(Message):
+    """All recordings were read; their reports are still to come."""
+
+    def __init__(self, sessions: tuple[Session, ...], lanes: tuple[Lanes, ...]) -> None:
+        super().__init__()
+        self.sessions = sessions
+        self.lanes = lanes
+
+
+class RecordingJudged(Message):
+    """The report of one of the recordings is there."""
+
+    def __init__(self, place: int, session: Session, evidence: Mapping[str, frozenset[int]]) -> None:
+        super().__init__()
+        self.place = place
+        self.session = session
+        self.evidence = evidence
+
+
+class OpeningFailed(Message):
+    """A recording could not be opened."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.sentence = sentence
 
 
 class EventSelected(Message):
