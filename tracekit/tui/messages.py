@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tracekit.recording import Progress
-    from tracekit.tui.state import EventRef, FindingRef, Session
+    from tracekit.tui.state import EventFilter, EventRef, FindingRef, Session, Sort
     from tracekit.tui.timeline.painter import Lanes
     from tracekit.tui.timeline.viewport import Span, Viewport
 
@@ -77,6 +77,31 @@ class FindingSelected(Message):
     def __init__(self, ref: FindingRef) -> None:
         super().__init__()
         self.ref = ref
+
+
+class ModelSelected(Message):
+    """A model of the report was chosen."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
+class Sorted(Message):
+    """The list of a pane is to be sorted."""
+
+    def __init__(self, pane: str, sort: Sort) -> None:
+        super().__init__()
+        self.pane = pane
+        self.sort = sort
+
+
+class EventsWanted(Message):
+    """The events that pass a filter are to be listed."""
+
+    def __init__(self, chosen: EventFilter) -> None:
+        super().__init__()
+        self.chosen = chosen
 
 
 class CheckToggled(Message):

@@ -5,11 +5,12 @@ Runs in a thread. No widget is known here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit import api
 from tracekit.trace.filter import filter_trace
+from tracekit.tui.calls import calls_of
 from tracekit.tui.state import Session, bounds_of
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def read(request: Request, path: str, progress: Callable[[Progress], None] | Non
 
 
 def judged(session: Session) -> Session:
-    """The recording with its report. Nothing is redacted on screen: what leaves it, is."""
-    return Session(session.name, session.trace, api.judge(session.trace, redact=False), session.bounds)
+    """The recording with its report and its predictions. Nothing is redacted on screen: what leaves it, is."""
+    return replace(session, report=api.judge(session.trace, redact=False), calls=calls_of(session.trace))
 
 
 def evidence_rows(session: Session) -> dict[str, frozenset[int]]:

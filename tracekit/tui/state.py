@@ -15,11 +15,14 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.timeline.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.model import Check, Report
     from tracekit.trace.model import Trace
+    from tracekit.tui.calls import Calls
 
 
 class Grouping(StrEnum):
@@ -58,6 +61,8 @@ class Selection:
     prediction: int | None = None
     """Index in `Trace.activity` of a prediction that is looked at as a whole, with its breakdown."""
     finding: FindingRef | None = None
+    model: str | None = None
+    """Name of a model of the report."""
 
 
 NOTHING = Selection()
@@ -70,6 +75,7 @@ class EventFilter:
     text: str = ""
     """Part of label or model, without regard to case."""
     model: str | None = None
+    """Base name; "" for rows that name no model."""
     kind: str | None = None
     device: str | None = None
     min_ns: int | None = None
@@ -79,6 +85,15 @@ class EventFilter:
     def active(self) -> bool:
         """Whether it hides anything."""
         return self != EventFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """How a list is sorted."""
+
+    column: str
+    """Title of the column."""
+    descending: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +112,8 @@ class Session:
     trace: Trace
     report: Report | None
     bounds: Bounds
+    calls: Calls | None = None
+    """Its predictions one by one; there when the report is."""
 
     def frame(self, name: str) -> pd.DataFrame:
         """The frame that an `EventRef` names."""
@@ -148,11 +165,17 @@ class State:
     mark: Span | None = None
     """Where a range that is being selected begins: an event, or an instant."""
     range: Span | None = None
+    ends: tuple[Span, Span] | None = None
+    """What the range was measured between: two events or instants, the earlier first."""
     filter: EventFilter = EventFilter()
     bookmarks: tuple[Bookmark, ...] = ()
     opened: int | None = None
     """Place in `Report.checks` of the check whose evidence is listed."""
     pane: str = "findings"
+    sorts: Mapping[str, Sort] = field(default_factory=dict)
+    """How the list of a pane is sorted, where the user chose."""
+    hidden: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    """Columns that the user does not want to see: pane and title."""
     inspector: bool = True
     """Whether the inspector is wanted. It is shown beside the detail where there is room, else in its place."""
     expanded: frozenset[str] = field(default_factory=frozenset)
