@@ -14,6 +14,7 @@ from tracekit.detectors import (
     latency_jitter,
     load_churn,
     missed_deadline,
+    neural_engine_contention,
     reload_before_predict,
     serialized_specialization,
     shape_switching,
@@ -43,4 +44,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     unaccounted_time.DETECTOR,
     unused_load.DETECTOR,
     serialized_specialization.DETECTOR,
+    neural_engine_contention.DETECTOR,
 )

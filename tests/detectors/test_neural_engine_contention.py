@@ -1,0 +1,176 @@
+"""Predictions that wait for the Neural Engine, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import ENGINE_PREDICTION, Model
+
+ID = "neural-engine-contention"
+MS = 1_000_000
+POSE, DEPTH = Model("PoseNet"), Model("DepthNet")
+STRANGER = "Assistant_main__Op0_AneInference Prediction"
+
+
+def calls(scenario, count=20, waiting=20, wait=5, length=10, label=STRANGER, gap=0, first=100):
+    """Predictions of `length` ms every 50 ms; the first `waiting` wait so many ms for work with this label, which ends
+    `gap` ms before their own begins."""
+    for k in range(count):
+        start = (first + k * 50) * MS
+        prediction = scenario.predict(POSE, start, length * MS)
+        before = round(wait * MS) if k < waiting else 0
+        if before:
+            scenario.other_neural_engine(start - 2 * MS, 2 * MS + before, label)
+        own = before + round(gap * MS)
+        prediction.neural_engine(own, length * MS - own)
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_waits_are_found_with_their_time(scenario, judge):
+    calls(scenario, waiting=8)
+    found = judge(scenario, ID)["PoseNet"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 8 * 5 * MS
+    assert found.cost.share == pytest.approx(8 * 5 / (20 * 10))
+    assert values(found)["predictions that waited for others"] == 0.4
+    assert values(found)["median wait of these"] == 5 * MS
+    assert found.evidence_total == 8
+    # The wait begins with the call, although the engine was busy before.
+    assert found.lost.starts.tolist() == [(100 + k * 50) * MS for k in range(8)]
+    assert found.lost.ends.tolist() == [(105 + k * 50) * MS for k in range(8)]
+    assert "most likely that of other processes" in found.summary
+    assert "Assistant" not in found.summary
+
+
+def test_other_models_of_the_app_are_named_with_their_part(scenario, judge):
+    for k in range(20):
+        start = (100 + k * 50) * MS
+        long = scenario.predict(DEPTH, start, 20 * MS)
+        long.neural_engine(MS, 15 * MS)
+        short = scenario.predict(POSE, start + 6 * MS, 15 * MS)
+        short.neural_engine(10 * MS, 4 * MS)
+    found = judge(scenario, ID)
+    assert isinstance(found["DepthNet"], Passed)
+    assert isinstance(found["PoseNet"], Finding)
+    assert "Other models of this app (DepthNet) had 100 %" in found["PoseNet"].summary
+    assert values(found["PoseNet"])["median wait of these"] == 10 * MS
+
+
+@pytest.mark.parametrize(("wait", "expected"), [(2, Finding), (1.99, Passed)])
+def test_a_fifth_of_the_prediction_counts(scenario, judge, wait, expected):
+    calls(scenario, wait=wait)
+    assert isinstance(judge(scenario, ID)["PoseNet"], expected)
+
+
+@pytest.mark.parametrize(("waiting", "expected"), [(2, Finding), (1, Passed), (0, Passed)])
+def test_one_in_ten_predictions_decides(scenario, judge, waiting, expected):
+    calls(scenario, waiting=waiting)
+    assert isinstance(judge(scenario, ID)["PoseNet"], expected)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+def test_few_predictions_are_not_judged(scenario, judge, count, expected):
+    calls(scenario, count, count)
+    assert isinstance(judge(scenario, ID)["PoseNet"], expected)
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0.1, Finding), (0.11, Passed)])
+def test_work_of_others_that_ended_before_kept_nobody_waiting(scenario, judge, gap, expected):
+    calls(scenario, gap=gap)
+    assert isinstance(judge(scenario, ID)["PoseNet"], expected)
+
+
+def test_work_of_others_beside_its_own_is_harmless(scenario, judge):
+    for k in range(20):
+        start = (100 + k * 50) * MS
+        scenario.other_neural_engine(start - MS, 12 * MS, STRANGER)
+        scenario.predict(POSE, start, 10 * MS).neural_engine(5 * MS, 4 * MS)
+    assert isinstance(judge(scenario, ID)["PoseNet"], Passed)
+
+
+def test_time_in_which_the_prediction_did_something_itself_is_no_wait(scenario, judge):
+    for k in range(20):
+        start = (100 + k * 50) * MS
+        scenario.other_neural_engine(start, 6 * MS, STRANGER)
+        prediction = scenario.predict(POSE, start, 10 * MS)
+        prediction.event("CPU", 0, 5 * MS)
+        prediction.neural_engine(6 * MS, 3 * MS)
+    found = judge(scenario, ID)["PoseNet"]
+    assert isinstance(found, Passed)
+    assert values(found)["longest wait for others"] == MS
+
+
+def test_a_request_row_is_no_work_of_the_prediction(scenario, judge):
+    for k in range(20):
+        start = (100 + k * 50) * MS
+        scenario.other_neural_engine(start, 6 * MS, STRANGER)
+        prediction = scenario.predict(POSE, start, 10 * MS)
+        prediction.event("Neural Engine Request", 0, 10 * MS)
+        prediction.neural_engine(6 * MS, 3 * MS)
+    assert isinstance(judge(scenario, ID)["PoseNet"], Finding)
+
+
+def test_waits_between_two_pieces_of_work_count_too(scenario, judge):
+    for k in range(20):
+        start = (100 + k * 50) * MS
+        prediction = scenario.predict(POSE, start, 10 * MS)
+        prediction.neural_engine(0, 3 * MS)
+        scenario.other_neural_engine(start + 3 * MS, 4 * MS, STRANGER)
+        prediction.neural_engine(7 * MS, 3 * MS, operation=2)
+    assert values(judge(scenario, ID)["PoseNet"])["median wait of these"] == 4 * MS
+
+
+def test_calls_of_the_same_model_are_no_others(scenario, judge):
+    for k in range(20):
+        start = (100 + k * 50) * MS
+        scenario.predict(POSE, start, 10 * MS).neural_engine(0, 10 * MS)
+        scenario.predict(POSE, start + MS, 19 * MS).neural_engine(9 * MS, 10 * MS)
+    assert isinstance(judge(scenario, ID)["PoseNet"], Passed)
+
+
+def test_rows_without_a_name_are_others_where_its_own_have_one(scenario, judge):
+    calls(scenario, label=ENGINE_PREDICTION)
+    assert isinstance(judge(scenario, ID)["PoseNet"], Finding)
+
+
+def test_nothing_is_told_apart_where_no_row_has_a_name(scenario, judge):
+    for k in range(20):
+        start = (100 + k * 50) * MS
+        scenario.other_neural_engine(start - 8 * MS, 13 * MS)
+        scenario.predict(POSE, start, 10 * MS).neural_engine(5 * MS, 5 * MS, ENGINE_PREDICTION)
+    outcome = judge(scenario, ID)["PoseNet"]
+    assert isinstance(outcome, InsufficientData)
+    assert "name no model" in outcome.reason
+
+
+def test_without_names_and_without_others_nobody_waited(scenario, judge):
+    for k in range(20):
+        scenario.predict(POSE, (100 + k * 50) * MS, 10 * MS).neural_engine(MS, 8 * MS, ENGINE_PREDICTION)
+    assert isinstance(judge(scenario, ID)["PoseNet"], Passed)
+
+
+def test_models_without_work_on_the_engine_are_not_applicable(scenario, judge):
+    calls(scenario)
+    scenario.predict(DEPTH, 20_000 * MS, MS)
+    scenario.load(Model("Unused"), 0, MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["DepthNet"], NotApplicable)
+    assert isinstance(outcomes["Unused"], NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"wait_share": 0.5}, Finding),
+        ({"wait_share": 0.51}, Passed),
+        ({"affected_share": 0.41}, Passed),
+        ({"min_predictions": 21}, InsufficientData),
+    ],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    calls(scenario, waiting=8)
+    assert isinstance(judge(scenario, ID, **settings)["PoseNet"], expected)

@@ -1,0 +1,157 @@
+"""Predictions that queue for the Neural Engine."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, async_app, camera_app, draw_models, many_models_app, neural_engine_app
+from tracekit.testing.recorder import App, neural_engine, start_recording
+
+ID = "neural-engine-contention"
+ASSISTANT = "Assistant_main__Op0_AneInference Prediction"
+"""Label of a model that the app never loaded."""
+LATE: tuple[Allowed, ...] = ("latency-jitter",)
+"""Waiting that comes and goes may rightly be called jitter too."""
+
+
+def behind_another_process(draws: Draws) -> App:
+    """Another process asks for the engine just before most calls."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    work, often = draws.integer(4, 9) * MS, draws.integer(2, 10)
+    for index in range(draws.integer(60, 90)):
+        if index % 10 < often:
+            app.occupy("neural engine", app.now_ns, 2 * work + draws.integer(0, work), label=ASSISTANT)
+        app.predict(model, neural_engine(work), inputs=2)
+        app.pause(2 * MS)
+    return app
+
+
+def behind_another_model(draws: Draws) -> App:
+    """A long model of the app goes first in every frame, and a short one waits for it."""
+    app = start_recording(draws)
+    short, long = draw_models(draws, 2)
+    app.load(short, engine=True)
+    app.load(long, engine=True)
+    for _ in range(60):
+        app.predict(long, neural_engine(14 * MS), wait=False)
+        app.now_ns += 200_000
+        app.predict(short, neural_engine(4 * MS), wait=False)
+        app.now_ns += 40 * MS
+    return app
+
+
+def nameless_others(draws: Draws) -> App:
+    """The model's own rows name it; those of the other process name nothing."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for _ in range(60):
+        app.occupy("neural engine", app.now_ns, 12 * MS)
+        app.predict(model, neural_engine(6 * MS))
+        app.pause(3 * MS)
+    return app
+
+
+def exact(draws: Draws, wait_permille: int, affected: int) -> App:
+    """Exact calls of 10 ms, of which so many of 100 wait this long for the engine."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    wait = 10 * MS * wait_permille // 1_000
+    for index in range(100):
+        start = app.now_ns + index * 20 * MS
+        prediction = app.scenario.predict(model, start, 10 * MS)
+        before = wait if index * affected // 100 != (index + 1) * affected // 100 else 0
+        if before:
+            app.scenario.other_neural_engine(start - 2 * MS, 2 * MS + before, ASSISTANT)
+        prediction.neural_engine(before, 9_900_000 - before)
+    return app
+
+
+def so_long(draws: Draws, permille: int) -> App:
+    """Half of the calls wait for this share of their time."""
+    return exact(draws, permille, 50)
+
+
+def so_many(draws: Draws, count: int) -> App:
+    """This many of 100 calls wait for half of their time."""
+    return exact(draws, 500, count)
+
+
+def side_by_side(draws: Draws) -> App:
+    """The engine works for others and for the model at the same time, and nobody waits."""
+
+    def beside(app: App, _: int) -> None:
+        app.occupy("neural engine", app.now_ns, 25 * MS, label=ASSISTANT, blocks=False)
+
+    return neural_engine_app(draws, compute_ns=8 * MS, before=beside, gap_ns=3 * MS)
+
+
+def own_business(draws: Draws) -> App:
+    """Others work early in a call, and end long before its own work begins after a step on the CPU."""
+    app = start_recording(draws, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for _ in range(60):
+        prediction = app.scenario.predict(model, app.now_ns, 20 * MS)
+        prediction.event("CPU", 100_000, 12 * MS)
+        app.scenario.other_neural_engine(app.now_ns, draws.integer(5, 9) * MS, ASSISTANT)
+        prediction.neural_engine(13 * MS, 6 * MS)
+        app.now_ns += 30 * MS
+    return app
+
+
+def own_calls(draws: Draws) -> App:
+    """Two calls of the same model in flight wait for each other."""
+    return async_app(draws, in_flight=2)
+
+
+def nameless(draws: Draws) -> App:
+    """No row names a model, and another process uses the engine too."""
+
+    def crowd(app: App, _: int) -> None:
+        app.occupy("neural engine", app.now_ns, draws.integer(4, 9) * MS)
+        app.pause(2 * MS)
+
+    return neural_engine_app(draws, generic_labels=True, compute_ns=6 * MS, before=crowd, gap_ns=5 * MS)
+
+
+def few_calls(draws: Draws) -> App:
+    """Nine calls, all of which wait."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(9):
+        app.occupy("neural engine", app.now_ns, 12 * MS, label=ASSISTANT)
+        app.predict(model, neural_engine(6 * MS))
+        app.pause(3 * MS)
+    return app
+
+
+def without_table(draws: Draws) -> App:
+    """Nothing of the engine was recorded."""
+    app = behind_another_process(draws)
+    app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
+    return app
+
+
+CASES = [
+    *cases(ID, POSITIVE, 6, behind_another_process, also=LATE),
+    *cases(ID, POSITIVE, 3, nameless_others, also=LATE),
+    *cases(ID, POSITIVE, 3, behind_another_model, also=LATE),
+    *cases(ID, NEGATIVE, 4, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, camera_app),
+    *cases(ID, NEGATIVE, 3, many_models_app, expected="no_finding"),
+    *each(ID, NEAR_ABOVE, (200, 205, 210, 220), so_long, also=LATE),
+    *each(ID, NEAR_ABOVE, (10, 11, 12), so_many, also=LATE),
+    *each(ID, NEAR_BELOW, (180, 190, 195, 199), so_long, also=LATE),
+    *each(ID, NEAR_BELOW, (7, 8, 9), so_many, also=LATE),
+    *cases(ID, LOOKALIKE, 2, side_by_side),
+    *cases(ID, LOOKALIKE, 2, own_business),
+    *cases(ID, LOOKALIKE, 2, own_calls),
+    *cases(ID, INSUFFICIENT, 2, nameless),
+    *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
+    *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
+]
