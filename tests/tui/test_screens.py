@@ -31,6 +31,8 @@ def test_a_screen_is_the_golden_one_at_all_sizes(name, run_view, samples: Path, 
 
     async def test(screen) -> None:
         await screen.press(*keys)
+        assert screen.app.failure is None
+        assert screen.app.is_open
         shown[screen.app.size] = screen.text()
 
     for size in SIZES:

@@ -14,6 +14,23 @@ from tracekit.tui.action import Scope
 from tracekit.tui.actions import action_named, bindings
 from tracekit.tui.commands import views
 from tracekit.tui.commands.select import slow
+from tracekit.tui.messages import (
+    CheckToggled,
+    CursorMoved,
+    EventSelected,
+    FindingSelected,
+    LaneToggled,
+    OpeningFailed,
+    PaneChosen,
+    PredictionSelected,
+    RangeSelected,
+    ReadingProgressed,
+    RecordingJudged,
+    RecordingsOpened,
+    RedrawWanted,
+    ViewMoved,
+    ZoomWanted,
+)
 from tracekit.tui.screens.browse import WIDE, BrowseScreen
 from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
@@ -31,23 +48,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tracekit.recording import Progress
-    from tracekit.tui.messages import (
-        CheckToggled,
-        CursorMoved,
-        EventSelected,
-        FindingSelected,
-        LaneToggled,
-        OpeningFailed,
-        PaneChosen,
-        PredictionSelected,
-        RangeSelected,
-        ReadingProgressed,
-        RecordingJudged,
-        RecordingsOpened,
-        RedrawWanted,
-        ViewMoved,
-        ZoomWanted,
-    )
     from tracekit.tui.opening import Request
     from tracekit.tui.timeline.tracks import Events
 
