@@ -1,0 +1,107 @@
+"""Which lanes a trace has, and what lanes without rows say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tracekit
+from tracekit.testing.samples import SAMPLES
+from tracekit.trace.events import Attribution
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.model import Trace
+from tracekit.tui.categories import LOOKS, OF_KIND, Category
+from tracekit.tui.state import Grouping
+from tracekit.tui.timeline.lanes import timeline_lanes
+
+
+def by_id(trace: Trace, grouping: Grouping):
+    return {lane.id: lane for lane in timeline_lanes(trace, grouping)}
+
+
+@pytest.mark.parametrize("grouping", Grouping)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_row_is_on_exactly_one_lane(name, grouping, samples: Path) -> None:
+    trace = tracekit.open_trace(samples / f"{name}.trace")
+    shown: dict[str, list[int]] = {frame: [] for frame in EVENT_FRAMES}
+    for lane in timeline_lanes(trace, grouping):
+        assert (lane.events is None) == bool(lane.words)
+        if lane.events is not None and lane.events.frame in shown:
+            shown[lane.events.frame] += lane.events.index.tolist()
+    for frame, rows in shown.items():
+        assert sorted(rows) == list(range(len(getattr(trace, frame)))), frame
+
+
+@pytest.mark.parametrize("grouping", Grouping)
+def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, grouping)
+    assert len({lane.id for lane in lanes}) == len(lanes)
+    for lane in lanes:
+        if lane.events is None:
+            continue
+        events = lane.events
+        frame = (
+            getattr(reload_trace, events.frame) if events.frame in EVENT_FRAMES else reload_trace.context[events.frame]
+        )
+        assert (np.diff(events.index) > 0).all()
+        assert events.starts.tolist() == frame["start_ns"].to_numpy()[events.index].tolist()
+        assert (events.ends - events.starts).tolist() == frame["duration_ns"].to_numpy()[events.index].tolist()
+
+
+def test_grouped_lanes_stand_as_in_instruments(reload_trace: Trace) -> None:
+    lanes = timeline_lanes(reload_trace, Grouping.LANES)
+    assert [lane.title for lane in lanes if not lane.pinned] == ["Activity", "Data", "Compute"]
+    assert [lane.id for lane in lanes if lane.pinned] == [
+        "neural engine", "gpu", "gpu other", "mps", "thermal", "gpu_performance", "hangs",
+    ]  # fmt: skip
+
+
+def test_lanes_of_events_carry_the_recorded_text(reload_trace: Trace) -> None:
+    found = by_id(reload_trace, Grouping.EVENTS)
+    # 373 loads and predictions: sample_traces/README.md.
+    assert len(found["activity/Load (cached)"].events) == 373
+    assert len(found["activity/Prediction"].events) == 373
+
+
+def test_lanes_of_models_stand_together(reload_trace: Trace) -> None:
+    lanes = [lane for lane in timeline_lanes(reload_trace, Grouping.MODELS) if not lane.pinned]
+    sections = [lane.section for lane in lanes]
+    assert sections == sorted(sections, key=sections.index)
+    assert set(sections) == set(reload_trace.models["name"])
+    assert sum(len(lane.events) for lane in lanes if lane.title == "Activity") == 746
+
+
+def test_core_mls_own_work_on_the_gpu_stands_apart(reload_trace: Trace) -> None:
+    found = by_id(reload_trace, Grouping.LANES)
+    rows = reload_trace.hardware
+    own = rows.iloc[found["gpu"].events.index]
+    assert own["model"].notna().all()
+    assert (own["attribution"] != Attribution.FOREIGN).all()
+    assert (rows.iloc[found["gpu other"].events.index]["attribution"] == Attribution.FOREIGN).all()
+    assert set(found["gpu other"].events.categories) == {Category.FOREIGN}
+
+
+def test_silence_is_put_in_words(samples: Path) -> None:
+    found = by_id(tracekit.open_trace(samples / "not_instrumented.trace"), Grouping.LANES)
+    words = {name: lane.words for name, lane in found.items()}
+    # The scenario records the Core ML table without rows, and neither Thermal State nor Hangs.
+    assert words["activity"] == words["data"] == words["compute"] == "recorded, empty"
+    assert words["thermal"] == words["hangs"] == "not recorded"
+    assert words["gpu"] == "no row names a model"
+
+
+def test_what_was_not_exported_is_not_said_to_be_missing_from_the_recording(exports: Path) -> None:
+    table = next((exports / "style_transfer_reload").glob("coreml-os-signpost*.xml"))
+    words = {lane.id: lane.words for lane in timeline_lanes(tracekit.open_trace(table), Grouping.LANES)}
+    assert words["neural engine"] == words["thermal"] == "not in this input"
+
+
+def test_every_category_has_a_letter_of_its_own_and_every_kind_a_category() -> None:
+    letters = [look.letter for look in LOOKS.values()]
+    assert set(LOOKS) == set(Category)
+    assert len(set(letters)) == len(letters)
+    from tracekit.trace.events import Kind
+
+    assert set(OF_KIND) == set(Kind)

@@ -1,0 +1,55 @@
+"""Which lane stands on which line, at all heights."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.trace.model import Trace
+from tracekit.tui.state import Grouping
+from tracekit.tui.timeline.lanes import timeline_lanes
+from tracekit.tui.timeline.layout import Line, arrange
+
+
+@pytest.fixture(params=list(Grouping))
+def lanes(request, reload_trace: Trace):
+    return timeline_lanes(reload_trace, request.param)
+
+
+@pytest.mark.parametrize("height", [2, 5, 8, 11, 16, 22, 40, 80])
+def test_every_line_is_used_once_and_scrolling_reaches_every_lane(lanes, height: int) -> None:
+    rows = [len(lane.tracks) for lane in lanes]
+    seen: set[int] = set()
+    last = arrange(lanes, rows, height, 0).last_top
+    for top in range(last + 1):
+        found = arrange(lanes, rows, height, top)
+        assert len(found.lines) == height
+        assert [line.line for line in found.lines[:2]] == [Line.MINIMAP, Line.RULER]
+        tracks = [(line.lanes, line.track, line.part) for line in found.lines if line.line is Line.TRACK]
+        assert len(set(tracks)) == len(tracks)
+        seen |= {lane for line in found.lines for lane in line.lanes}
+    if height > 5:
+        assert seen == set(range(len(lanes)))
+
+
+def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_at_the_bottom(lanes) -> None:
+    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 80, 0)
+    assert found.last_top == 0
+    pinned = [line for line in found.lines if line.lanes and lanes[line.lanes[0]].pinned]
+    assert found.lines[-len(pinned) :] == tuple(pinned)
+    assert all(len(line.lanes) <= 1 for line in found.lines)
+
+
+def test_tracks_take_two_lines_where_there_is_room(lanes) -> None:
+    rows = [len(lane.tracks) for lane in lanes]
+    assert {
+        line.parts
+        for line in arrange(lanes, rows, 80, 0).lines
+        if line.lanes and not lanes[line.lanes[0]].pinned and line.line is Line.TRACK
+    } == {2}
+    assert {line.parts for line in arrange(lanes, rows, 12, 0).lines} == {1}
+
+
+def test_lanes_without_rows_share_a_line_where_there_is_little_room(lanes) -> None:
+    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 11, 0)
+    silent = [line for line in found.lines if line.line is Line.WORDS]
+    assert len(silent) <= 1 or len(silent[-1].lanes) > 1

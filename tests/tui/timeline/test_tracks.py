@@ -1,0 +1,109 @@
+"""Rows of a lane, bars, and what lies under a cell, against going through all intervals one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.tui.timeline.raster import edges
+from tracekit.tui.timeline.tracks import Events, bars, edge, hit, nearest, step, tracks
+from tracekit.tui.timeline.viewport import Viewport
+
+ROWS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 40), st.integers(1, 3)), max_size=20)
+VIEWS = st.builds(Viewport, st.integers(-20, 100), st.integers(10, 200))
+
+
+def events_of(rows) -> Events:
+    ordered = sorted(rows, key=lambda row: (row[0], -row[1]))
+    starts = np.array([row[0] for row in ordered], np.int64)
+    ends = starts + np.array([row[1] for row in ordered], np.int64)
+    none = np.full(len(ordered), -1, np.int32)
+    categories = np.array([row[2] for row in ordered], np.int8)
+    return Events("activity", np.arange(len(ordered)), starts, ends, categories, none, (), none, ())
+
+
+@settings(deadline=None)
+@given(ROWS, st.integers(1, 5))
+def test_every_event_is_in_one_row_and_rows_but_the_last_do_not_overlap(rows, limit) -> None:
+    events = events_of(rows)
+    found = tracks(events, limit)
+    assert len(found) <= limit
+    assert sorted(place for track in found for place in track.places.tolist()) == list(range(len(events)))
+    for number, track in enumerate(found):
+        apart = all(end <= start for end, start in zip(track.ends, track.starts[1:], strict=False))
+        assert track.disjoint == apart
+        assert apart or number == limit - 1
+
+
+@settings(deadline=None)
+@given(ROWS, VIEWS, st.integers(1, 20), st.integers(1, 3))
+def test_bars_are_the_intervals_that_fill_that_many_columns(rows, view, columns, least) -> None:
+    columns = min(columns, view.span_ns)
+    bounds = edges(view, columns)
+    for track in tracks(events_of(rows), 50):
+        expected = []
+        for place, start, end in zip(track.places, track.starts, track.ends, strict=True):
+            whole = [c for c in range(columns) if start <= bounds[c] and bounds[c + 1] <= end]
+            if len(whole) >= least:
+                expected.append((place, whole[0], whole[-1] + 1, start < bounds[whole[0]]))
+        assert bars(track, bounds, least) == expected
+
+
+@settings(deadline=None)
+@given(ROWS, st.integers(0, 120), st.integers(1, 30), st.integers(1, 3))
+def test_a_cell_shows_the_interval_that_covers_most_of_it(rows, low, width, limit) -> None:
+    events = events_of(rows)
+    for track in tracks(events, limit):
+        covered = {
+            int(place): min(int(end), low + width) - max(int(start), low)
+            for place, start, end in zip(track.places, track.starts, track.ends, strict=True)
+        }
+        best = max(covered.values(), default=0)
+        found = hit(track, low, low + width)
+        if best <= 0:
+            assert found is None
+        else:
+            assert found == min(place for place, amount in covered.items() if amount == best)
+
+
+@settings(deadline=None)
+@given(ROWS, st.integers(-10, 150))
+def test_the_nearest_event_is_the_innermost_that_is_on(rows, time) -> None:
+    events = events_of(rows)
+    found = nearest(events, time)
+    ends = np.maximum(events.ends, events.starts + 1)
+    on = [place for place in range(len(events)) if events.starts[place] <= time < ends[place]]
+    if not len(events):
+        assert found is None
+    elif on:
+        assert found == on[-1]
+    else:
+        assert abs(int(events.starts[found]) - time) == min(abs(int(start) - time) for start in events.starts)
+
+
+def test_steps_go_from_event_to_event_and_stop_at_the_ends() -> None:
+    events = events_of([(0, 5, 1), (10, 5, 1), (20, 5, 1)])
+    assert [step(events, place, True) for place in (-1, 0, 1, 2)] == [0, 1, 2, None]
+    assert [step(events, place, False) for place in (3, 2, 1, 0)] == [2, 1, 0, None]
+
+
+def test_steps_skip_what_is_not_chosen() -> None:
+    events = events_of([(start, 5, 1) for start in range(0, 50, 10)])
+    chosen = np.array([True, False, False, True, False])
+    assert [step(events, place, True, chosen) for place in (-1, 0, 1, 3)] == [0, 3, 3, None]
+    assert [step(events, place, False, chosen) for place in (5, 3, 1, 0)] == [3, 0, 0, None]
+
+
+def test_an_end_snaps_to_the_nearest_edge_within_reach() -> None:
+    events = events_of([(100, 50, 1), (300, 10, 1)])
+    assert edge(events, 103, 5) == 100
+    assert edge(events, 148, 5) == 150
+    assert edge(events, 120, 5) is None
+    assert edge(events, 305, 5) in (300, 310)
+
+
+def test_an_instant_can_be_hit() -> None:
+    track = tracks(events_of([(50, 0, 1)]), 4)[0]
+    assert hit(track, 40, 60) == 0
+    assert hit(track, 51, 60) is None
