@@ -9,9 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tracekit
 from tracekit.report.model import Report
 from tracekit.report.redact import PrivateFacts, public_attributes, redact, redact_text
 from tracekit.report.renderers import RENDERERS
+from tracekit.report.serialize import to_json
+from tracekit.testing import Model, Process, Scenario, write_export
 
 NOBODY = PrivateFacts(quotes=(), processes=(), target="StyleTransfer")
 
@@ -204,4 +207,20 @@ def test_a_text_loses_what_a_report_would_lose() -> None:
     facts = PrivateFacts(("Ann's phone",), ("WindowServer", "MyApp"), "MyApp")
     text = "| gpu | Command Buffer (python (99926)) | WindowServer | MyApp | Ann's phone | /Users/ann/x | python_net |"
     said = redact_text(text, facts, ["python_net"])
-    assert said == "| gpu | Command Buffer (process B (99926)) | process A | MyApp | <private> | /Users/…/x | python_net |"
+    assert (
+        said == "| gpu | Command Buffer (process B (99926)) | process A | MyApp | <private> | /Users/…/x | python_net |"
+    )
+
+
+def test_models_of_other_processes_get_an_alias_in_every_field(tmp_path) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=1_000_000_000)
+    for k in range(20):
+        prediction = scenario.predict(Model("Own-Net"), k * 40_000_000, 10_000_000)
+        prediction.neural_engine(1_000_000, 8_000_000)
+        scenario.other_neural_engine(k * 40_000_000 + 20_000_000, 9_000_000, "Secret_Diary_main__Op0_AneInference")
+    write_export(scenario, tmp_path)
+    shown, whole = (to_json(tracekit.analyze(tmp_path, redact=redact)) for redact in (True, False))
+    assert "Secret" not in shown
+    assert "foreign model A" in shown
+    assert "Own-Net" in shown
+    assert "Secret_Diary" in whole

@@ -9,10 +9,12 @@
 | UUID, device id, 40-digit hash         | `<uuid>`                                                         |
 | e-mail address; `x.local`              | `<e-mail>`; `<host>`                                             |
 | name of any process but the target     | `process A`, `process B`, ... the same throughout the report     |
+| model that only other processes ran    | `foreign model A`, ... the same throughout the report            |
 
-Model names stay: a report without them is of no use. The name of the target stays, and so do process ids, which
-mean nothing elsewhere. Other processes are replaced, those of the system too, since a list of known ones would never
-be complete; only a name that is also a word of the report itself (`OWN_WORDS`) stays where no process id follows it.
+Names of the target's models stay: a report without them is of no use. The name of the target stays, and so do process
+ids, which mean nothing elsewhere. Other processes are replaced, those of the system too, since a list of known ones
+would never be complete; only a name that is also a word of the report itself (`OWN_WORDS`) stays where no process id
+follows it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from tracekit.report.strings import map_strings
+from tracekit.trace.events import Attribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -145,6 +148,8 @@ class PrivateFacts:
     """Names of all processes in the recording."""
     target: str | None
     """Name of the process that stays."""
+    foreign_models: tuple[str, ...] = ()
+    """Models that only other processes ran: they tell what else is on the machine."""
 
 
 def private_facts(trace: Trace) -> PrivateFacts:
@@ -159,19 +164,28 @@ def private_facts(trace: Trace) -> PrivateFacts:
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),
         target=run.target.process.name if run.target.process else None,
+        foreign_models=_foreign_models(trace),
     )
+
+
+def _foreign_models(trace: Trace) -> tuple[str, ...]:
+    """Models of foreign hardware rows that the target did not use."""
+    foreign = trace.hardware[(trace.hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)]
+    return tuple(sorted(_texts(foreign, "model") - set(trace.models["name"])))
 
 
 def redact(report: Report, facts: PrivateFacts) -> Report:
     """The report without what identifies people, machines and other software. O(size of the report)."""
+    foreign = _foreign_aliases(facts.foreign_models)
     models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
-    aliases = _aliases({*facts.processes, *_quoted_processes(report)} - {facts.target or ""})
+    models -= set(foreign)
+    aliases = _aliases({*facts.processes, *_quoted_processes(report)} - {facts.target or ""}) | foreign
     paths_and_ids = _Cleaner(models=models)
     everything = _Cleaner(models=models, quotes=facts.quotes, aliases=aliases, target=facts.target)
 
     def change(field: str, text: str) -> str:
         if field in KEPT_FIELDS:
-            return text
+            return foreign.get(text, text)
         if field == "source":
             text = PurePosixPath(text.replace("\\", "/")).name or text
         return (paths_and_ids if field in FIXED_FIELDS else everything)(text)
@@ -185,8 +199,9 @@ def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:
     """A text made of a recording's own words, without what `redact` takes out of a report. `models` are names of
     models, which stay."""
     quoted = {_bare(match.group()) for match in _QUOTED_PROCESS.finditer(text)}
-    aliases = _aliases({*facts.processes, *quoted} - {facts.target or ""})
-    return _Cleaner(models=models, quotes=facts.quotes, aliases=aliases, target=facts.target)(text)
+    foreign = _foreign_aliases(facts.foreign_models)
+    aliases = _aliases({*facts.processes, *quoted} - {facts.target or ""}) | foreign
+    return _Cleaner(models=set(models) - set(foreign), quotes=facts.quotes, aliases=aliases, target=facts.target)(text)
 
 
 def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
@@ -202,9 +217,15 @@ def _texts(frame: pd.DataFrame, column: str) -> set[str]:
     return {str(text) for text in frame[column].dropna().unique() if str(text).strip()}
 
 
-def _aliases(names: Iterable[str]) -> dict[str, str]:
+def _aliases(names: Iterable[str], noun: str = "process") -> dict[str, str]:
     """`process A` to `process Z`, then `process AA`, in alphabetical order of the names."""
-    return {name: f"process {_letters(index)}" for index, name in enumerate(sorted(set(names)))}
+    return {name: f"{noun} {_letters(index)}" for index, name in enumerate(sorted(set(names)))}
+
+
+def _foreign_aliases(models: Iterable[str]) -> dict[str, str]:
+    """Aliases of foreign models, also in the spelling of labels, which may write `_` for a hyphen."""
+    aliases = _aliases(models, "foreign model")
+    return {name.replace("-", "_"): alias for name, alias in aliases.items()} | aliases
 
 
 def _letters(index: int) -> str:
