@@ -1,0 +1,111 @@
+"""Pauses between calls, and what sets the distances of calls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.idle import Pacing, idle_times, pacing, spread
+
+MS = 1_000_000
+
+
+def activity(*rows):
+    """Rows of (model, level, start, duration)."""
+    frame = pd.DataFrame(rows, columns=["model", "level", "start_ns", "duration_ns"])
+    return frame.assign(model=frame["model"].astype("category"))
+
+
+def test_only_time_without_any_activity_is_idle():
+    rows = activity(
+        ("A", "top", 0, 10), ("B", "top", 15, 10), ("B", "sub", 27, 10), ("A", "top", 30, 10), ("A", "top", 60, 5)
+    )
+    found = idle_times(rows, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
+    assert found.start_ns.tolist() == [10, 25, 40]
+    assert found.end_ns.tolist() == [15, 30, 60]
+    names = rows["model"].cat.categories
+    assert [names[code] for code in found.next_model] == ["B", "A", "A"]
+    assert found.distance_ns.tolist() == [30, 30]
+    assert found.idle_ns.tolist() == [10, 20]
+    assert found.share == 0.5
+
+
+def test_sequences_are_kept_apart_and_short_ones_left_out():
+    rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
+    found = idle_times(rows, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
+    assert (found.start_ns.tolist(), found.end_ns.tolist()) == ([5, 15], [10, 20])
+    assert found.distance_ns.tolist() == [10, 10]
+
+
+def test_without_calls_there_is_no_pause():
+    found = idle_times(activity(), np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
+    assert (len(found.start_ns), len(found.distance_ns), found.share) == (0, 0, 0.0)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=2, max_size=20))
+def test_pauses_add_up_to_what_is_idle_in_the_steps(pairs):
+    rows = activity(*(("A", "top", start, length) for start, length in sorted(pairs)))
+    found = idle_times(rows, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
+    covered = np.zeros(400, bool)
+    for start, length in pairs:
+        covered[start : start + length] = True
+    first, last = min(pairs)[0], max(pairs)[0]
+    expected = int((~covered[first:last]).sum())
+    assert int(found.idle_ns.sum()) == expected
+    assert int((found.end_ns - found.start_ns).sum()) == expected
+
+
+def steps(calls_ms, pauses_ms):
+    calls, pauses = (np.rint(np.array(part) * MS).astype(np.int64) for part in (calls_ms, pauses_ms))
+    return calls + pauses, pauses
+
+
+CALLS = [(6, 14, 10, 8, 12)[index * 7 % 5] for index in range(60)]
+WORK = [(19, 21, 20, 20.5, 19.5, 20.2)[index * 5 % 6] for index in range(60)]
+
+
+def test_pauses_that_do_not_know_of_the_calls_follow():
+    assert pacing(*steps(CALLS, WORK)) is Pacing.FOLLOWING
+
+
+def test_longer_calls_with_longer_pauses_follow():
+    assert pacing(*steps(CALLS, [2 * call for call in CALLS])) is Pacing.FOLLOWING
+
+
+def test_starts_on_a_grid_are_a_beat():
+    assert pacing(*steps(CALLS, [33 - call for call in CALLS])) is Pacing.BEAT
+
+
+def test_frames_that_were_dropped_do_not_hide_the_beat():
+    assert (
+        pacing(*steps(CALLS, [(66 if index % 7 == 3 else 33) - call for index, call in enumerate(CALLS)]))
+        is Pacing.BEAT
+    )
+
+
+def test_each_start_off_a_grid_by_chance_is_a_beat():
+    late = np.array([(0, 3, 1, 5, 2, 4)[index * 5 % 6] for index in range(61)])
+    # Calls of one length say nothing, but what is early now is late next time.
+    assert pacing(*steps([10] * 60, 23 + np.diff(late))) is Pacing.BEAT
+
+
+def test_pauses_that_shrink_with_the_calls_are_a_beat_though_distances_vary():
+    beat = np.array([(30, 34, 32, 31, 33, 35, 29)[index * 3 % 7] for index in range(60)])
+    assert pacing(*steps(CALLS, beat - CALLS)) is Pacing.BEAT
+
+
+def test_few_calls_tell_nothing():
+    assert pacing(*steps([10, 11], [20, 23])) is Pacing.UNCLEAR
+
+
+def test_calls_of_one_length_tell_nothing():
+    assert pacing(*steps([10] * 60, [(17, 20, 23, 26)[index // 15] for index in range(60)])) is Pacing.UNCLEAR
+
+
+def test_the_spread_is_half_the_distance_between_quartiles_over_the_median():
+    assert spread(np.array([10, 20, 30, 40, 50])) == pytest.approx(10 / 30)
+    assert spread(np.array([0, 0, 0])) == float("inf")

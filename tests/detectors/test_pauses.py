@@ -1,0 +1,180 @@
+"""The two detectors of pauses between calls, on both sides of each threshold."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing import SignpostRow
+from tracekit.testing.rows import Model
+
+GAPS, SERIAL = "pipeline-gaps", "serial-predictions"
+MS = 1_000_000
+MODEL, OTHER = Model("Segmenter"), Model("Other")
+CALLS = (6, 14, 10, 8, 12)
+
+
+def calls(scenario, pause_ms, count=100, start_ms=100):
+    """Calls of 10 ms on average, with a pause of `pause_ms(index)` after each; returns starts and ends."""
+    now, spans = round(start_ms * MS), []
+    for index in range(count):
+        length = CALLS[index * 7 % 5] * MS
+        scenario.predict(MODEL, now, length)
+        spans.append((now, now + length))
+        now += length + round(pause_ms(index) * MS)
+    return spans
+
+
+def always(pause_ms):
+    """Pauses of one time."""
+    return lambda _: pause_ms
+
+
+def around(pause_ms):
+    """Pauses near a time, a little different each."""
+    return lambda index: pause_ms + (0.1, -0.2, 0.2, -0.1)[index * 3 % 4]
+
+
+def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
+    spans = calls(scenario, always(20))
+    found = judge(scenario, GAPS)["Segmenter"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 99 * 20 * MS
+    assert found.cost.share == pytest.approx(99 * 20 * MS / (spans[-1][0] - spans[0][0]))
+    assert found.lost.starts.tolist() == [end for _, end in spans[:-1]]
+    assert found.lost.ends.tolist() == [start for start, _ in spans[1:]]
+    assert found.evidence_total == 99
+    assert len(found.evidence) == 50
+    assert {(entry.end_ns - entry.start_ns, entry.label) for entry in found.evidence} == {
+        (20 * MS, "before Prediction")
+    }
+    assert found.evidence[0].row == 1
+
+
+@pytest.mark.parametrize(("pause", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])
+def test_one_half_divides_the_two(scenario, judge, pause, gaps, serial):
+    calls(scenario, around(pause))
+    assert isinstance(judge(scenario, GAPS)["Segmenter"], gaps)
+    assert isinstance(judge(scenario, SERIAL)["Segmenter"], serial)
+
+
+@pytest.mark.parametrize(("pause", "expected"), [(2.6, Finding), (2.4, Passed)])
+def test_a_fifth_decides_for_serial_calls(scenario, judge, pause, expected):
+    calls(scenario, around(pause))
+    assert isinstance(judge(scenario, SERIAL)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize("detector", [GAPS, SERIAL])
+@pytest.mark.parametrize("beat", [19, 40])
+def test_a_beat_is_no_finding(scenario, judge, detector, beat):
+    calls(scenario, lambda index: beat - CALLS[index * 7 % 5])
+    assert isinstance(judge(scenario, detector)["Segmenter"], Passed)
+
+
+@pytest.mark.parametrize(("pause", "expected"), [(100, Finding), (101, InsufficientData)])
+def test_long_pauses_are_no_proof_of_work(scenario, judge, pause, expected):
+    calls(scenario, always(pause))
+    assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
+
+
+def any_time(index):
+    return (5, 60, 20, 90, 35)[index * 3 % 5]
+
+
+def test_irregular_pauses_are_not_judged(scenario, judge):
+    calls(scenario, any_time)
+    outcome = judge(scenario, GAPS)["Segmenter"]
+    assert isinstance(outcome, InsufficientData)
+    assert "signposts" in outcome.record
+
+
+@pytest.mark.parametrize(("part", "expected"), [(0.51, Finding), (0.49, InsufficientData)])
+def test_signposts_of_the_app_prove_work(scenario, judge, part, expected):
+    spans = calls(scenario, any_time)
+    for (_, end), (start, _) in pairwise(spans):
+        length = round((start - end) * part)
+        scenario.signposts.append(SignpostRow(end, length, "Pack pixels", "com.example.app", "Vision"))
+    outcome = judge(scenario, GAPS)["Segmenter"]
+    assert isinstance(outcome, expected)
+    if isinstance(outcome, Finding):
+        assert "Pack pixels" in outcome.summary
+
+
+@pytest.mark.parametrize(
+    ("subsystem", "stretch"),
+    [pytest.param("com.apple.coreml", 0, id="of the system"), pytest.param("com.example.app", 1, id="around the call")],
+)
+def test_other_signposts_prove_nothing(scenario, judge, subsystem, stretch):
+    spans = calls(scenario, any_time)
+    for (_, end), (start, _) in pairwise(spans):
+        scenario.signposts.append(SignpostRow(end - stretch, start - end + stretch, "Frame", subsystem, "Vision"))
+    assert isinstance(judge(scenario, GAPS)["Segmenter"], InsufficientData)
+
+
+def test_a_user_who_pauses_does_not_count(scenario, judge):
+    calls(scenario, lambda index: 2_000 if index % 25 == 24 else 0.5)
+    assert isinstance(judge(scenario, GAPS)["Segmenter"], Passed)
+
+
+def test_work_of_another_model_is_not_idle(scenario, judge):
+    for end in [span[1] for span in calls(scenario, always(20))]:
+        scenario.predict(OTHER, end + 100_000, 19 * MS)
+    assert all(isinstance(outcome, Passed) for outcome in judge(scenario, GAPS).values())
+
+
+def test_of_two_models_the_one_behind_the_longer_pauses_is_named(scenario, judge):
+    now = 100 * MS
+    for index in range(100):
+        length = CALLS[index * 7 % 5] * MS
+        scenario.predict(MODEL, now, length)
+        scenario.predict(OTHER, now + length + MS, 5 * MS)
+        now += length + 6 * MS + 30 * MS
+    outcomes = judge(scenario, GAPS)
+    assert isinstance(outcomes["Segmenter"], Finding)
+    assert isinstance(outcomes["Other"], Passed)
+    assert "before the calls of Segmenter" in outcomes["Other"].summary
+
+
+def test_calls_that_overlap_are_not_serial(scenario, judge):
+    spans = calls(scenario, around(5))
+    scenario.predict(MODEL, spans[3][0] + MS, 20 * MS)
+    outcome = judge(scenario, SERIAL)["Segmenter"]
+    assert isinstance(outcome, Passed)
+    assert "overlap already" in outcome.summary
+
+
+@pytest.mark.parametrize(("calls_of_other", "expected"), [(4, Passed), (40, Finding)])
+def test_a_call_of_a_model_that_only_opens_sequences_shows_a_generator(scenario, judge, calls_of_other, expected):
+    for turn in range(4):
+        begin = 100 + turn * 8_000
+        scenario.predict(OTHER, begin * MS, 40 * MS)
+        calls(scenario, around(5), count=40, start_ms=begin + 45)
+    for index in range(4, calls_of_other):
+        scenario.predict(OTHER, (40_000 + index * 100) * MS, 40 * MS)
+    assert isinstance(judge(scenario, SERIAL)["Segmenter"], expected)
+
+
+def test_a_compute_unit_that_works_for_others_does_not_rest(scenario, judge):
+    now = 100 * MS
+    for index in range(60):
+        length = CALLS[index * 7 % 5] * MS
+        scenario.predict(MODEL, now, length).gpu(0, length)
+        scenario.gpu_work(now + length, 4 * MS, scenario.target)
+        now += length + 5 * MS
+    assert isinstance(judge(scenario, SERIAL)["Segmenter"], Passed)
+
+
+@pytest.mark.parametrize(("detector", "least"), [(GAPS, 10), (SERIAL, 20)])
+def test_few_calls_in_a_row_are_not_judged(scenario, judge, detector, least):
+    calls(scenario, always(8), count=least - 1)
+    outcome = judge(scenario, detector)["Segmenter"]
+    assert isinstance(outcome, InsufficientData)
+    assert f"No {least} predictions" in outcome.reason
+
+
+@pytest.mark.parametrize("detector", [GAPS, SERIAL])
+def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge, detector):
+    scenario.load(MODEL, 0, MS)
+    assert isinstance(judge(scenario, detector)["Segmenter"], NotApplicable)

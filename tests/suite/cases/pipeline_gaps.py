@@ -1,0 +1,155 @@
+"""Apps that work longer than their models."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws, SignpostRow
+from tracekit.testing.apps import MS, Amount, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
+from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
+
+ID = "pipeline-gaps"
+SERIAL = ("serial-predictions",)
+
+
+def changing(draws: Draws, low_ms: int, high_ms: int) -> Amount:
+    """Work that differs from call to call, as images do."""
+    return lambda _: draws.integer(low_ms * 10, high_ms * 10) * MS // 10
+
+
+def packing_pixels(draws: Draws) -> App:
+    """A loop over pixels takes two to four times as long as the prediction."""
+    return neural_engine_app(
+        draws, compute_ns=changing(draws, 5, 8), gap_ns=draws.integer(13, 26) * MS, predictions=150, runs=1
+    )
+
+
+def decoding_boxes(draws: Draws) -> App:
+    """The same on the GPU, in several runs, with more work for some images."""
+    return gpu_app(draws, compute_ns=changing(draws, 9, 14), gap_ns=changing(draws, 22, 34), predictions=150, runs=2)
+
+
+def before_the_first_of_two(draws: Draws) -> App:
+    """Two models in turn; the app prepares the input of the first."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    for model in (first, second):
+        app.load(model)
+    for _ in range(120):
+        app.pause(24 * MS)
+        app.predict(first, neural_engine(draws.integer(4, 8) * MS))
+        app.pause(100_000)
+        app.predict(second, cpu(draws.integer(15, 25) * MS // 10), inputs=0)
+    return app
+
+
+def with_signposts(draws: Draws) -> App:
+    """The app's work takes any time, and signposts show it."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(60):
+        length = draws.integer(5, 90) * MS
+        app.scenario.signposts.append(
+            SignpostRow(app.now_ns + 50_000, length - 100_000, "Preprocess", "com.example.photolab", "Vision")
+        )
+        app.now_ns += length
+        app.predict(model, neural_engine(8 * MS))
+    return app
+
+
+def gap_share(draws: Draws, permille: int) -> App:
+    """Pauses that are this much of the time, in turn with longer and shorter calls."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model)
+    app.now_ns += 3_000 * MS
+    for index in range(150):
+        length = (6, 14, 10, 8, 12)[index * 7 % 5] * MS
+        app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, length - 2_000)
+        pause = 10 * MS * permille // (1_000 - permille) // 125 * 125
+        app.now_ns += length + pause
+    return app
+
+
+def camera_with_small_model(draws: Draws) -> App:
+    """A model that takes a tenth of the frame."""
+    return camera_app(draws, compute_ns=draws.integer(2, 4) * MS)
+
+
+def unsteady_camera(draws: Draws) -> App:
+    """Frames come some milliseconds early or late, and one in six is dropped."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    first = app.now_ns
+    for frame in range(150):
+        if draws.chance(160):
+            continue
+        app.now_ns = max(app.now_ns, first + frame * 33 * MS + draws.integer(0, 6_000) * 1_000)
+        app.predict(model, neural_engine(draws.integer(60, 100) * MS // 10))
+    return app
+
+
+def typing(draws: Draws) -> App:
+    """The user types: a call for each letter, whenever it comes."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(80):
+        app.pause(draws.integer(80, 700) * MS)
+        app.predict(model, cpu(3 * MS), inputs=0)
+    return app
+
+
+def loading_between(draws: Draws) -> App:
+    """What lies between the calls is loading, which another detector judges."""
+
+    def before(app: App, index: int) -> None:
+        if index:
+            app.load(app.model, 30 * MS)
+
+    return neural_engine_app(draws, before=before, predictions=60, runs=1)
+
+
+def other_models_between(draws: Draws) -> App:
+    """A quick model waits for two slow ones."""
+    app = start_recording(draws)
+    models = draw_models(draws, 3)
+    for model in models:
+        app.load(model)
+    for _ in range(60):
+        for model, work in zip(models, (2, 14, 18), strict=True):
+            app.predict(model, neural_engine(work * MS))
+            app.pause(100_000)
+    return app
+
+
+def timer(draws: Draws) -> App:
+    """Twice a second, by a timer."""
+    return cpu_app(draws, compute_ns=6 * MS, period_ns=500 * MS, predictions=60, runs=1)
+
+
+def few_calls(draws: Draws) -> App:
+    """Eight photos."""
+    return neural_engine_app(draws, compute_ns=8 * MS, gap_ns=20 * MS, predictions=8, runs=1)
+
+
+CASES = [
+    *cases(ID, POSITIVE, 4, packing_pixels),
+    *cases(ID, POSITIVE, 4, decoding_boxes),
+    *cases(ID, POSITIVE, 2, before_the_first_of_two),
+    *cases(ID, POSITIVE, 2, with_signposts),
+    *cases(ID, NEGATIVE, 3, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, gpu_app),
+    *cases(ID, NEGATIVE, 3, camera_app),
+    *cases(ID, NEGATIVE, 2, pipeline_app),
+    *each(ID, NEAR_ABOVE, (501, 505, 510, 520, 530), gap_share),
+    *each(ID, NEAR_BELOW, (499, 495, 490, 480, 470), gap_share, also=SERIAL),
+    *cases(ID, LOOKALIKE, 2, camera_with_small_model),
+    *cases(ID, LOOKALIKE, 3, unsteady_camera),
+    *cases(ID, LOOKALIKE, 2, typing),
+    *cases(ID, LOOKALIKE, 1, loading_between, also=("reload-before-predict", "cold-load", "load-churn")),
+    *cases(ID, LOOKALIKE, 1, other_models_between),
+    *cases(ID, LOOKALIKE, 1, timer),
+    *cases(ID, INSUFFICIENT, 3, few_calls),
+]

@@ -1,0 +1,96 @@
+"""Calls that could overlap with the work of the app."""
+
+from __future__ import annotations
+
+from suite.cases.pipeline_gaps import changing, gap_share, packing_pixels, unsteady_camera
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, async_app, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app
+from tracekit.testing.recorder import App, neural_engine, start_recording
+
+ID = "serial-predictions"
+
+
+def one_after_the_other(draws: Draws) -> App:
+    """A library of photos: prepare, predict, store."""
+    return neural_engine_app(
+        draws, compute_ns=changing(draws, 10, 16), gap_ns=draws.integer(5, 10) * MS, predictions=150, runs=1
+    )
+
+
+def on_the_gpu(draws: Draws) -> App:
+    """The same on the GPU."""
+    return gpu_app(draws, compute_ns=changing(draws, 18, 28), gap_ns=draws.integer(9, 16) * MS, predictions=150, runs=1)
+
+
+def on_the_cpu(draws: Draws) -> App:
+    """The same on the CPU, which has several cores."""
+    return cpu_app(draws, compute_ns=changing(draws, 8, 14), gap_ns=draws.integer(5, 8) * MS, predictions=150, runs=2)
+
+
+def paced(draws: Draws) -> App:
+    """A camera whose model takes two thirds of the frame."""
+    return camera_app(draws, fps=30, compute_ns=draws.integer(18, 24) * MS)
+
+
+def language_model(draws: Draws) -> App:
+    """Prefill and decode: the app samples the next token for a third of the time, and each call needs it."""
+    app = start_recording(draws)
+    prefill, decode = draw_models(draws, 2)
+    app.load(decode)
+    app.load(prefill)
+    for _ in range(4):
+        app.predict(prefill, neural_engine(40 * MS))
+        for _ in range(40):
+            app.pause(4 * MS)
+            app.predict(decode, neural_engine(draws.integer(70, 110) * MS // 10))
+        app.pause(2_000 * MS)
+    return app
+
+
+def one_model_for_both(draws: Draws) -> App:
+    """The same with one model, whose first call takes the whole prompt."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(4):
+        for index in range(40):
+            work = 60 if index == 0 else 0
+            app.predict(model, neural_engine(work * MS or draws.integer(70, 110) * MS // 10))
+            app.pause(4 * MS)
+        app.pause(2_000 * MS)
+    return app
+
+
+def drawing_between(draws: Draws) -> App:
+    """The GPU draws for the app in the pauses, so that it does not rest."""
+
+    def before(app: App, index: int) -> None:
+        if index:
+            app.scenario.gpu_work((app.now_ns - 8 * MS) // 125 * 125, 7_500_000, app.scenario.target)
+
+    return gpu_app(draws, compute_ns=changing(draws, 14, 22), gap_ns=8 * MS, predictions=120, runs=1, before=before)
+
+
+def short_runs(draws: Draws) -> App:
+    """A dozen photos at a time."""
+    return neural_engine_app(draws, compute_ns=10 * MS, gap_ns=5 * MS, predictions=12, runs=1)
+
+
+CASES = [
+    *cases(ID, POSITIVE, 4, one_after_the_other),
+    *cases(ID, POSITIVE, 4, on_the_gpu),
+    *cases(ID, POSITIVE, 4, on_the_cpu),
+    *cases(ID, NEGATIVE, 3, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, cpu_app),
+    *cases(ID, NEGATIVE, 3, async_app),
+    *cases(ID, NEGATIVE, 2, paced),
+    *each(ID, NEAR_ABOVE, (201, 205, 210, 220, 240), gap_share),
+    *each(ID, NEAR_BELOW, (199, 195, 190, 180, 160), gap_share),
+    *cases(ID, LOOKALIKE, 2, language_model),
+    *cases(ID, LOOKALIKE, 2, one_model_for_both),
+    *cases(ID, LOOKALIKE, 2, drawing_between, also=("gpu-contention",)),
+    *cases(ID, LOOKALIKE, 2, packing_pixels, also=("pipeline-gaps",)),
+    *cases(ID, LOOKALIKE, 1, unsteady_camera),
+    *cases(ID, INSUFFICIENT, 3, short_runs),
+]

@@ -1,0 +1,134 @@
+"""Times in which an app that uses a model asks nothing of Core ML, and whether it works or waits in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.trace.events import Level
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+
+BEAT_SPREAD = 0.01
+"""Distances from start to start whose half distance between quartiles is at most this share of their median keep a
+beat. Computing varies more (our judgement)."""
+
+BEAT_RETURN = -0.3
+"""And where a long distance is followed by a short one: the correlation of neighbours is -0.5 if each start is off a
+fixed grid by chance, and about 0 if each distance is by itself (our judgement)."""
+
+CERTAINTY = 2.5
+"""A measure must be so many times its standard error away from what is to be ruled out: chance reaches that in one of
+160 cases (normal distribution, one side)."""
+
+
+class Pacing(StrEnum):
+    """What sets the distances of calls."""
+
+    BEAT = "beat"
+    """Something outside, such as a camera or a timer: the next call starts when it is time, however long one takes."""
+    FOLLOWING = "following"
+    """Each call follows the one before after a pause of its own: pauses are not shorter where calls are longer."""
+    UNCLEAR = "unclear"
+    """Too few or too even calls to tell."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Idle:
+    """Pauses inside sequences of calls of one model, without any load, compilation or prediction of the app."""
+
+    start_ns: IntArray
+    """Shape (pauses,)."""
+    end_ns: IntArray
+    next_model: npt.NDArray[np.intp]
+    """Shape (pauses,): code of the model whose row ends the pause, in the categories of `Trace.activity`."""
+    distance_ns: IntArray
+    """Shape (steps,): time from the start of each call to that of the next in its sequence."""
+    idle_ns: IntArray
+    """Shape (steps,): pauses in it."""
+
+    @property
+    def share(self) -> float:
+        """Pauses as a share of the time from the first to the last start of the sequences; 0.0 without any."""
+        span = int(self.distance_ns.sum())
+        return int(self.idle_ns.sum()) / span if span else 0.0
+
+
+def idle_times(activity: pd.DataFrame, starts_ns: IntArray, sequence: IntArray, least: int) -> Idle:
+    """Pauses in the sequences with at least `least` calls.
+
+    `activity` is that of the trace; `starts_ns` ascend and `sequence` gives the sequence of each call, shape (calls,).
+    O(n log n) in both.
+    """
+    rows = activity[(activity["level"] == Level.TOP).to_numpy(dtype=bool)]
+    begin = rows["start_ns"].to_numpy()
+    low, high = union(begin, begin + rows["duration_ns"].to_numpy())
+    enough = np.bincount(sequence)[sequence] >= least if len(sequence) else np.zeros(0, np.bool_)
+    step = np.flatnonzero((sequence[1:] == sequence[:-1]) & enough[1:])
+    first, last = starts_ns[step], starts_ns[step + 1]
+    covered = integrate(*depth_profile(low, high), first, last)
+    pause_start, pause_end = high[:-1], low[1:]
+    place = np.searchsorted(first, pause_start, side="right") - 1
+    inside = place >= 0
+    inside[inside] = pause_end[inside] <= last[place[inside]]
+    pause_start, pause_end = pause_start[inside], pause_end[inside]
+    follower = np.searchsorted(begin, pause_end, side="left")
+    return Idle(
+        start_ns=pause_start,
+        end_ns=pause_end,
+        next_model=rows["model"].cat.codes.to_numpy()[follower].astype(np.intp),
+        distance_ns=last - first,
+        idle_ns=last - first - covered,
+    )
+
+
+def pacing(distance_ns: IntArray, idle_ns: IntArray) -> Pacing:
+    """What sets the distances of calls, given how much of each is pause: shape (steps,) each. O(n log n).
+
+    If each start waits for its time, a call that takes longer leaves less of a pause: the slope of pauses over calls is
+    -1. If each call follows the one before, it is 0. The slope of a least-squares line and its standard error decide;
+    a distance of several beats counts as one. Distances that hardly vary, or of which each makes up for the one before,
+    are a beat in any case.
+    """
+    count = len(distance_ns)
+    beat = float(np.median(distance_ns)) if count else 0.0
+    if count < 3 or not beat:
+        return Pacing.UNCLEAR
+    skipped = np.maximum(np.rint(distance_ns / beat), 1) - 1
+    distance = _clipped(distance_ns - skipped * beat)
+    busy = _clipped((distance_ns - idle_ns).astype(np.float64))
+    if spread(distance) <= BEAT_SPREAD:
+        return Pacing.BEAT
+    if np.ptp(distance[1:]) and np.ptp(distance[:-1]):
+        returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
+        if returns <= min(BEAT_RETURN, -CERTAINTY / count**0.5):
+            return Pacing.BEAT
+    pause = distance - busy
+    power = float(((busy - busy.mean()) ** 2).sum())
+    if not power:
+        return Pacing.UNCLEAR
+    slope = float(((busy - busy.mean()) * pause).sum()) / power
+    error = (float(((pause - pause.mean() - slope * (busy - busy.mean())) ** 2).sum()) / (count - 2) / power) ** 0.5
+    if slope <= -0.5 and slope <= -CERTAINTY * error:
+        return Pacing.BEAT
+    return Pacing.FOLLOWING if slope > -0.5 and slope + 1 >= CERTAINTY * error else Pacing.UNCLEAR
+
+
+def spread(values: FloatArray | IntArray) -> float:
+    """Half the distance between the quartiles as a share of the median; infinite where that is 0."""
+    low, middle, high = (float(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
+    return (high - low) / 2 / middle if middle > 0 else float("inf")
+
+
+def _clipped(values: FloatArray) -> FloatArray:
+    """Values with the outermost twentieth on each side drawn in."""
+    return np.clip(values, *np.quantile(values, [0.05, 0.95]))

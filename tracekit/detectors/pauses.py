@@ -1,0 +1,164 @@
+"""What an app does between the calls of a model: `pipeline-gaps` and `serial-predictions` ask the same questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.idle import Idle, Pacing, idle_times, pacing, spread
+from tracekit.detectors.calls import opens_sequence, sequences
+from tracekit.detectors.evidence import MAX_EVIDENCE
+from tracekit.detectors.outcomes import Cost, Evidence, Intervals
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.trace.events import Kind, Lane, Level
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.detectors.framework import ModelView
+
+    IntArray = npt.NDArray[np.int64]
+
+WORK_SPREAD = 0.3
+"""Pauses whose half distance between quartiles is at most this share of their median are taken for work of the app.
+Events that it waits for come by chance, and the spread of such times is 0.8 (our judgement)."""
+
+WORK_LONGEST_NS = 100_000_000
+"""Longer pauses are not taken for work by their regularity alone (our judgement)."""
+
+MARKED_SHARE = 0.5
+"""Part of the pauses that signposts of the app must cover to show that it works in them (our judgement)."""
+
+OWN = "com.apple."
+"""Beginning of the subsystems that are not the app's."""
+
+
+class Activity(StrEnum):
+    """What the app does in the pauses."""
+
+    PACED = "paced"
+    """It waits for the next input: calls keep a beat."""
+    WORK = "work"
+    """It works: each call follows the one before after about the same time, or signposts of the app say so."""
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pauses:
+    """Pauses in the sequences of a model's calls."""
+
+    idle: Idle
+    activity: Activity
+    marked: tuple[str, ...]
+    """Names of the app's signposts that lie in the pauses and show that it works, most time first; else empty."""
+    culprit: str
+    """Model before whose calls most of the time is lost; empty without pauses."""
+
+
+def read_pauses(view: ModelView, least: int) -> Pauses:
+    """Pauses in sequences of at least `least` calls. O(n log n)."""
+    rows = view.predictions[view.predictions["duration_ns"].to_numpy() > 0]
+    activity = view.trace.activity
+    idle = idle_times(activity, rows["start_ns"].to_numpy(), sequences(rows), least)
+    lengths = idle.end_ns - idle.start_ns
+    named = idle.next_model >= 0
+    by_model = np.bincount(idle.next_model[named], weights=lengths[named])
+    culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
+    paced = pacing(idle.distance_ns, idle.idle_ns)
+    if paced is Pacing.BEAT:
+        return Pauses(idle, Activity.PACED, (), culprit)
+    marked = _marked(view, idle)
+    follows = paced is Pacing.FOLLOWING and spread(idle.idle_ns) <= WORK_SPREAD
+    works = marked or (follows and float(np.median(idle.idle_ns)) <= WORK_LONGEST_NS)
+    return Pauses(idle, Activity.WORK if works else Activity.UNCLEAR, marked, culprit)
+
+
+def pace_words(idle: Idle) -> str:
+    """`30.0 per second`."""
+    return f"{1e9 / float(np.median(idle.distance_ns)):.1f} per second"
+
+
+def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
+    """Names of signpost intervals of the app that lie inside pauses, if they cover enough of them."""
+    frame = view.trace.context.get("signposts")
+    if frame is None or frame.empty or not len(idle.start_ns):
+        return ()
+    target = view.trace.run.target.process
+    system = frame["subsystem"].astype("object").fillna("").str.startswith(OWN)
+    foreign = frame["process"].notna() & (frame["process"].astype("object") != (target.name if target else None))
+    frame = frame[~(system | foreign).to_numpy(dtype=bool)]
+    starts = frame["start_ns"].to_numpy()
+    ends = starts + frame["duration_ns"].to_numpy()
+    place = np.searchsorted(idle.start_ns, starts, side="right") - 1
+    inside = (place >= 0) & (ends > starts) & (ends <= idle.end_ns[np.maximum(place, 0)])
+    low, high = union(starts[inside], ends[inside])
+    if int((high - low).sum()) < MARKED_SHARE * int((idle.end_ns - idle.start_ns).sum()):
+        return ()
+    time = (frame["duration_ns"][inside]).groupby(frame["name"][inside].astype("object")).sum()
+    return tuple(str(name) for name in time.sort_values(ascending=False, kind="stable").index[:2])
+
+
+def device_idle(view: ModelView, idle: Idle) -> IntArray:
+    """Shape (pauses,): time in ns of each pause in which the compute units of the model did no work for anybody.
+
+    For a model without hardware rows, which runs on the CPU, it is the whole pause.
+    """
+    hardware = view.trace.hardware
+    lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (view.hardware["lane"] == lane).any()]
+    rows = hardware[hardware["lane"].isin(lanes).to_numpy(dtype=bool)]
+    starts = rows["start_ns"].to_numpy()
+    profile = depth_profile(*union(starts, starts + rows["duration_ns"].to_numpy()))
+    return idle.end_ns - idle.start_ns - integrate(*profile, idle.start_ns, idle.end_ns)
+
+
+def generates_a_sequence(view: ModelView) -> bool:
+    """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
+    most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
+    """
+    rows = view.predictions
+    sequence = sequences(rows)
+    if opens_sequence(rows["duration_ns"].to_numpy(), sequence).any():
+        return True
+    first = np.flatnonzero(np.diff(sequence, prepend=-1))
+    activity = view.trace.activity
+    calls = activity[((activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION)).to_numpy(dtype=bool)]
+    if len(first) < 2:
+        return False
+    before = np.searchsorted(calls["start_ns"].to_numpy(), rows["start_ns"].to_numpy()[first], side="left") - 1
+    models = calls["model"].astype("object").to_numpy()
+    openers = models[before[before >= 0]]
+    names, counts = np.unique([str(name) for name in openers if name != view.name], return_counts=True)
+    if not len(names) or 2 * counts.max() < len(first):
+        return False
+    return int((calls["model"] == names[counts.argmax()]).sum()) <= 2 * len(first)
+
+
+def pause_cost(idle: Idle, words: str) -> tuple[Intervals, Cost]:
+    """Where the pauses lie, and what they cost at most. `words` begin the basis."""
+    won = int((idle.end_ns - idle.start_ns).sum())
+    span = int(idle.distance_ns.sum())
+    basis = f"{words}; share of the time from the first to the last call of the sequences."
+    return Intervals(idle.start_ns, idle.end_ns), Cost(ns=won, share=won / span if span else 0.0, basis=basis)
+
+
+def evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:
+    """The longest pauses first, each with the row of the activity that ends it."""
+    activity = view.trace.activity
+    order = np.argsort(idle.start_ns - idle.end_ns, kind="stable")[:MAX_EVIDENCE]
+    row = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns[order], side="left")]
+    return tuple(
+        Evidence(
+            start_ns=int(idle.start_ns[place]),
+            end_ns=int(idle.end_ns[place]),
+            model=str(model) if isinstance(model, str) else None,
+            label=f"before {label}",
+            table=str(table),
+            row=int(number),
+        )
+        for place, model, label, table, number in zip(
+            order, row["model"], row["label"], row["table"], row["row"], strict=True
+        )
+    )

@@ -1,0 +1,171 @@
+"""`pipeline-gaps`: the app's own work around the predictions takes longer than they do (catalogue entry A14)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pauses import Activity, Pauses, evidence_of_pauses, pace_words, pause_cost, read_pauses
+from tracekit.units import format_count, format_duration, format_share
+
+GAP_SHARE = 0.5
+"""Share of the time from which on the pauses outweigh the predictions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    gap_share: float = option(
+        GAP_SHARE,
+        "share of the time",
+        "From one half on, the app's own work takes longer than the predictions, so that no faster model helps.",
+        maximum=1,
+    )
+    min_calls: int = option(10, "predictions in a row", "Fewer calls in a row are no pipeline (our judgement).")
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for work of the app that fills the time between calls."""
+    if len(view.predictions) == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    found = read_pauses(view, options.min_calls)
+    if not len(found.idle.distance_ns):
+        return InsufficientData(
+            view.name,
+            f"No {options.min_calls} predictions with a duration in a row ({len(view.predictions):,} in all).",
+            "Record the feature while it works on many inputs in a row.",
+        )
+    share = found.idle.share
+    metrics = (
+        Metric("time without Core ML work", share, "share", options.gap_share, Direction.ABOVE),
+        Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
+        Metric("median distance of predictions", float(np.median(found.idle.distance_ns)), "ns"),
+    )
+    if not metrics[0].reached or not share:
+        return Passed(view.name, f"In runs of calls, Core ML is idle {format_share(share)} of the time.", metrics)
+    if found.activity is Activity.PACED:
+        return Passed(
+            view.name, f"Calls keep a beat of {pace_words(found.idle)}: the pauses wait for the next input.", metrics
+        )
+    if found.culprit != view.name:
+        return Passed(view.name, f"Most of the pauses lie before the calls of {found.culprit}.", metrics)
+    if found.activity is Activity.UNCLEAR:
+        return InsufficientData(
+            view.name,
+            f"Core ML is idle {format_share(share)} of the time between calls, but nothing recorded tells whether the "
+            "app works or waits for input meanwhile.",
+            "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
+        )
+    return _finding(view, found, metrics)
+
+
+def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the pauses."""
+    idle = found.idle
+    lost, cost = pause_cost(idle, "Time between calls without any load, compilation or prediction")
+    pause = float(np.median(idle.idle_ns))
+    busy = float(np.median(idle.distance_ns - idle.idle_ns))
+    if found.marked:
+        why = f"Signposts of the app lie in it: {', '.join(found.marked)}"
+    else:
+        why = "It takes about the same each time, however long the call took: so does work of the app, and no camera"
+    return Finding(
+        model=view.name,
+        summary=(
+            f"In runs of {format_count(len(idle.distance_ns) + 1, 'prediction')}, Core ML is idle "
+            f"{format_share(idle.share)} of the time: about {format_duration(pause)} pass around each call, and "
+            f"predicting takes {format_duration(busy)}. {why}."
+        ),
+        metrics=metrics,
+        cost=cost,
+        evidence=evidence_of_pauses(view, idle),
+        evidence_total=len(idle.start_ns),
+        lost=lost,
+    )
+
+
+DESCRIPTION = """
+Scaling, converting and packing inputs, and decoding outputs, often take longer than the prediction between them. A
+faster model does not help then.
+
+## On the lanes
+
+    Activity  |Pred|                 |Pred|                 |Pred|     problem: the app works in the pauses
+    Activity  |Pred| |Pred| |Pred| |Pred|                              as it should be
+
+## How it is measured
+
+Per model, in sequences of at least `min_calls` calls; a pause of more than five times the usual distance from call to
+call ends one, so that a user who pauses does not count. The time in which nothing of Core ML ran, of any model, is set
+against the time from the first call to the last; it is a finding from `gap_share` on. Calls that keep a beat wait for
+their input: their distances vary by no more than 1 %, or a long distance is made up for by a short one, or pauses are
+shorter by as much as calls are longer. Otherwise the pauses count as work of the app if its signposts fill half of
+them, or if they are certainly no shorter where calls are longer, no longer than 100 ms, and half the distance between
+their quartiles is at most 0.3 of their median. What is neither is not judged. Where several models take turns, the
+finding names the one before whose calls most time passes.
+
+## What can look like it and is not
+
+- Frames of a camera, chunks of audio, timers: they keep a beat.
+- Calls that events of the user or the network bring about: their distances vary by any amount.
+- Work of other models, and loads, between the calls: that time is not idle.
+- An app that sleeps between calls for a fixed time looks like work; only signposts or a Time Profiler tell.
+"""
+
+FIX = """
+Measure the app's own work first: put signposts around it and look at it in Instruments.
+
+```swift
+let signposter = OSSignposter(subsystem: "com.example.app", category: "Vision")
+let state = signposter.beginInterval("Preprocess")
+let input = try makeInput(from: frame)
+signposter.endInterval("Preprocess", state)
+```
+
+Then take it off the way of the predictions. Let the model take what the app has: an `MLFeatureValue` made from a
+`CVPixelBuffer` in the size and format of the model needs no loop over pixels, and in coremltools `ct.ImageType` with
+`scale` and `bias` moves the normalisation into the model. Use vImage, Core Image or Metal for what is left, and prepare
+the next input while the model works on this one:
+
+```swift
+async let prediction = model.prediction(from: current)
+let next = try makeInput(from: nextFrame)
+let output = try await prediction
+```
+"""
+
+DETECTOR = Detector(
+    id="pipeline-gaps",
+    title="Predictions follow each other closely",
+    finding_title="The app's own work takes longer than the predictions",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="The model waits for the app most of the time, so that making it faster changes little.",
+    fix=FIX,
+    references=(
+        Reference("OSSignposter", "https://developer.apple.com/documentation/os/ossignposter"),
+        Reference(
+            "coremltools: Image Input and Output",
+            "https://apple.github.io/coremltools/docs-guides/source/image-inputs.html",
+        ),
+        Reference("yolo-ios-app#321", "https://github.com/ultralytics/yolo-ios-app/issues/321"),
+    ),
+    needs=("Core ML",),
+    uses=("Signposts",),
+    options=Options,
+    detect=detect,
+)
