@@ -19,7 +19,7 @@ def test_a_page_names_every_threshold_and_source(detector):
         assert f"`{info.name}`" in detector.description
     for source in detector.references:
         assert f"]({source.url})" in page
-    assert "```swift" in page or "```python" in page
+    assert any(f"```{language}\n" in page for language in ("swift", "python", "shell"))
 
 
 def test_ids_are_unique_and_name_the_files():

@@ -74,8 +74,22 @@ def test_without_core_ml_rows_nothing_can_be_judged(state: str) -> None:
     truth = ground_truth(scenario)
     assert not truth.judgeable
     assert truth.models == ()
-    assert truth.outcomes == {}
-    assert truth.findings == ()
+    assert truth.findings == (("core-ml-not-instrumented", None),), "a GPU row names a model"
+
+
+@pytest.mark.parametrize(
+    ("executions", "model_rows", "expected"),
+    [(0, 0, "no_finding"), (15, 0, "no_finding"), (20, 0, "undecided"), (25, 0, "finding"), (0, 1, "finding")],
+)
+def test_work_of_models_without_core_ml_rows_is_a_finding(executions: int, model_rows: int, expected: str) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=10_000)
+    for number in range(executions):
+        scenario.other_neural_engine(number * 20, 10)
+    scenario.other_neural_engine(9_000, 10, "Neural Engine Load")
+    for _ in range(model_rows):
+        scenario.gpu_work(500, 10, scenario.target, "Compute", "Net_main__Op0_MpsGraphInference:Compute Command 0")
+    scenario.gpu_work(600, 10, scenario.target)
+    assert ground_truth(scenario).outcomes == {("core-ml-not-instrumented", None): expected}
 
 
 def test_findings_are_the_outcomes_that_say_so() -> None:

@@ -46,6 +46,13 @@ _PLENTY = 20
 """So many predictions are enough for any detector."""
 
 
+def expect_core_ml_not_instrumented(executions: int, model_rows: int) -> Expected:
+    """Without a row of Core ML: 20 executions of the Neural Engine, or one GPU row of the target that names a model."""
+    if model_rows or executions >= 25:
+        return Expected.FINDING
+    return Expected.NO_FINDING if executions <= 15 else Expected.UNDECIDED
+
+
 def expect_reload_before_predict(rows: ModelRows) -> Expected:
     """Catalogue entry A01: at least 3 loads, one for every second prediction, 80 % of them used at most once."""
     loads, predictions = len(rows.loads), len(rows.predictions)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tracekit.testing.expectations import EXPECTATIONS, Expected, ModelRows
+from tracekit.testing.expectations import EXPECTATIONS, Expected, ModelRows, expect_core_ml_not_instrumented
 from tracekit.testing.rows import DATA, LOAD, LOAD_CACHED, LOAD_COLD, PREDICTION
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.tables import written_order
@@ -54,16 +54,17 @@ class GroundTruth:
     """Whether the Core ML table was recorded with rows. Without it nothing can be said of any model."""
     models: tuple[ModelTruth, ...]
     """By base name in alphabetical order."""
-    outcomes: Mapping[tuple[str, str], Expected]
-    """Expected outcome by detector id and base name."""
+    outcomes: Mapping[tuple[str, str | None], Expected]
+    """Expected outcome by detector id and base name; None stands for the recording as a whole."""
     parents: Mapping[str, tuple[int | None, ...]]
     """By schema, for each row of the table as written, the row of the Core ML table that holds the prediction in which
     it happened; None where it happened in none. Where predictions overlap, the file alone may not tell."""
 
     @property
-    def findings(self) -> tuple[tuple[str, str], ...]:
+    def findings(self) -> tuple[tuple[str, str | None], ...]:
         """Detector id and base name of every expected finding, sorted."""
-        return tuple(sorted(key for key, expected in self.outcomes.items() if expected is Expected.FINDING))
+        found = [key for key, expected in self.outcomes.items() if expected is Expected.FINDING]
+        return tuple(sorted(found, key=lambda key: (key[0], key[1] or "")))
 
     def model(self, name: str) -> ModelTruth:
         """Truth about one model by base name. Raises KeyError for an unknown one."""
@@ -75,8 +76,13 @@ class GroundTruth:
 
 def ground_truth(scenario: Scenario) -> GroundTruth:
     """What must be found in the files that writers make of a scenario."""
-    if not scenario.coreml or CORE_ML in scenario.missing | scenario.emptied:
-        return GroundTruth(judgeable=False, models=(), outcomes={}, parents={})
+    lost = scenario.missing | scenario.emptied
+    if not scenario.coreml or CORE_ML in lost:
+        seen = expect_core_ml_not_instrumented(
+            executions=0 if scenario.xcode.neural_engine_schema in lost else _executions(scenario),
+            model_rows=0 if "metal-gpu-intervals" in lost else _model_rows(scenario),
+        )
+        return GroundTruth(judgeable=False, models=(), outcomes={("core-ml-not-instrumented", None): seen}, parents={})
     names = sorted({row.model.base for row in scenario.coreml})
     rows = {name: _rows_of(scenario, name) for name in names}
     return GroundTruth(
@@ -91,6 +97,16 @@ def ground_truth(scenario: Scenario) -> GroundTruth:
             "metal-gpu-intervals": _parents(scenario, scenario.gpu),
         },
     )
+
+
+def _executions(scenario: Scenario) -> int:
+    """Rows of the Neural Engine that are predictions of anybody."""
+    return sum(row.label.endswith("Prediction") for row in scenario.neural_engine)
+
+
+def _model_rows(scenario: Scenario) -> int:
+    """GPU rows of the target that name a model."""
+    return sum(row.process == scenario.target and "_MpsGraphInference" in row.command_buffer for row in scenario.gpu)
 
 
 def _level(scenario: Scenario, name: str) -> str:

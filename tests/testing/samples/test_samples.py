@@ -126,7 +126,7 @@ def test_the_samples_hold_the_findings_that_they_are_named_for() -> None:
         "sharpen_8bit": (("excess-data-copies", "SharpenFilter"),),
         "sharpen_float16": (),
         "captions_concurrent": (("concurrent-predictions", "CaptionEncoder"),),
-        "not_instrumented": (),
+        "not_instrumented": (("core-ml-not-instrumented", None),),
     }
 
 
