@@ -67,7 +67,7 @@ def exact(draws: Draws, load_ms: int, wait_us: int) -> App:
     app.load(model, load_ms * MS, LOAD_COLD)
     end = app.scenario.coreml[-1].end_ns
     for k in range(60):
-        app.scenario.predict(model, end + wait_us * 1_000 + k * 20 * MS, 15 * MS)
+        app.scenario.predict(model, end + wait_us * 1_000 + k * 20 * MS, 15 * MS).event("CPU", 0, 15 * MS)
     return app
 
 

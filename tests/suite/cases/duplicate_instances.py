@@ -61,7 +61,7 @@ def exact(draws: Draws, pattern: str) -> App:
     app = start_recording(draws, jitter=0, noise=False)
     models = loaded(app, draws, 2)
     for digit in pattern:
-        app.scenario.predict(models[int(digit) - 1], app.now_ns, 10 * MS)
+        app.scenario.predict(models[int(digit) - 1], app.now_ns, 10 * MS).event("CPU", 0, 10 * MS)
         app.now_ns += 15 * MS
     return app
 
@@ -72,7 +72,7 @@ def of_this_spread(draws: Draws, second_us: int) -> App:
     models = loaded(app, draws, 2)
     for number in range(60):
         length = second_us * 1_000 if number % 2 else 10 * MS
-        app.scenario.predict(models[number % 2], app.now_ns, length)
+        app.scenario.predict(models[number % 2], app.now_ns, length).event("CPU", 0, length)
         app.now_ns += length + MS
     return app
 

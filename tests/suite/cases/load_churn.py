@@ -31,7 +31,7 @@ def sessions(
         app.load(model, load_ms * MS)
         for _ in range(calls):
             if exact:
-                app.scenario.predict(model, app.now_ns, call_ms * MS)
+                app.scenario.predict(model, app.now_ns, call_ms * MS).event("CPU", 0, call_ms * MS)
                 app.now_ns += call_ms * MS
             else:
                 app.predict(model, unit(call_ms * MS))

@@ -42,9 +42,9 @@ def exact(draws: Draws, first_us: int, usual_us: int = 20_000) -> App:
     model = draw_models(draws)[0]
     app.load(model, 40 * MS)
     for index in range(61):
-        length = first_us if index == 0 else usual_us
-        app.scenario.predict(model, app.now_ns, length * 1_000)
-        app.now_ns += length * 1_000 + 200_000
+        length = (first_us if index == 0 else usual_us) * 1_000
+        app.scenario.predict(model, app.now_ns, length).event("CPU", 0, length)
+        app.now_ns += length + 200_000
     return app
 
 
