@@ -45,10 +45,12 @@ def test_everything_that_can_be_set_is_read(tmp_path):
         skip = ["cold-load"]
         fail-on = "high"
         budget = "50fps"
+        expect = "ane"
         [detectors.reload-before-predict]
         min_loads = 5
         [models."Caption*"]
         budget = 16.7
+        expect = "gpu"
         skip = ["excess-data-copies"]
         [models."Caption*".detectors.reload-before-predict]
         idle_s = 0
@@ -56,8 +58,18 @@ def test_everything_that_can_be_set_is_read(tmp_path):
     )
     config = load_config(path, DETECTORS)
     assert (config.skip, config.fail_on) == (("cold-load",), "high")
-    assert config.settings == {"reload-before-predict.min_loads": 5, "missed-deadline.budget_ms": 20}
-    assert config.model_settings == {"Caption*": {"reload-before-predict.idle_s": 0, "missed-deadline.budget_ms": 16.7}}
+    assert config.settings == {
+        "reload-before-predict.min_loads": 5,
+        "missed-deadline.budget_ms": 20,
+        "unexpected-device.expected_unit": 1,
+    }
+    assert config.model_settings == {
+        "Caption*": {
+            "reload-before-predict.idle_s": 0,
+            "missed-deadline.budget_ms": 16.7,
+            "unexpected-device.expected_unit": 2,
+        }
+    }
     assert config.model_skip == {"Caption*": ("excess-data-copies",)}
 
 
@@ -135,6 +147,9 @@ def test_settings_are_looked_for_up_to_the_top_of_the_repository(tmp_path):
         ('budget = "fast"', "budget 'fast': write a time or a rate above 0"),
         ('budget = "A=3ms"', "'budget': must be a time or a rate"),
         ("budget = 0", "above 0"),
+        ('expect = "npu"', "'expect': must be one of 'ane', 'gpu', 'cpu'"),
+        ('expect = ["ane"]', "'expect': must be one of"),
+        ('[models.A]\nexpect = "B=ane"', "'models.\"A\".expect': must be one of"),
         ('fail-on = "hihg"', "'fail-on': there is no severity named 'hihg'; did you mean 'high'?"),
         ("fail-on = 3", "'fail-on': there is no severity named '3'"),
         ("a = ", "is no valid TOML"),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.config import Config, load_config
 from tracekit.detectors.budgets import parse_budget, with_budgets
+from tracekit.detectors.expectations import parse_expectation, with_expectations
 from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
@@ -68,6 +69,7 @@ def analyze(
     settings: Settings | None = None,
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
+    expect: str | Sequence[str] = (),
     config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
@@ -79,14 +81,15 @@ def analyze(
 
     `models` are shell patterns of base names, `process` a name or pid, `only` and `skip` ids of detectors. `settings`
     maps `detector.option` to a value, and `model_settings` patterns of base names to such settings for those models
-    alone. `budget` is the time that a prediction may take, for `missed-deadline`. `config` is a file of settings
+    alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit that
+    models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `config` is a file of settings
     (`tracekit.config`), before which everything given here goes. `sort` is a column of the aggregation.
     `redact=False` keeps private fields. `reader` and `asking` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist; what
     does not depend on the recording is checked before it is read.
     """
-    _judging(only, skip, settings, model_settings, budget, config)
+    _judging(only, skip, settings, model_settings, budget, expect, config)
     check_sort(sort)
     trace = filter_trace(
         open_trace(path, run=run, reader=reader, asking=asking, progress=progress), models=models, process=process
@@ -98,6 +101,7 @@ def analyze(
         settings=settings,
         model_settings=model_settings,
         budget=budget,
+        expect=expect,
         config=config,
         sort=sort,
         redact=redact,
@@ -112,13 +116,15 @@ def judge(
     settings: Settings | None = None,
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
+    expect: str | Sequence[str] = (),
     config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
 ) -> Report:
     """The report of a trace that is open already. Parameters and errors are those of `analyze`."""
-    judging = _judging(only, skip, settings, model_settings, budget, config)
-    _check_budgets(trace, _budget_texts(budget))
+    judging = _judging(only, skip, settings, model_settings, budget, expect, config)
+    budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))
+    _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)])
     judgements = run_detectors(
         trace,
         only=judging.only,
@@ -138,6 +144,7 @@ def _judging(
     settings: Settings | None,
     model_settings: ModelSettings | None,
     budget: Budgets,
+    expect: str | Sequence[str],
     config: str | Path | None,
 ) -> Config:
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
@@ -151,19 +158,20 @@ def _judging(
         model_settings=merged(project.model_settings, model_settings or {}),
         model_skip=project.model_skip,
     )
-    general, special = with_budgets(_budget_texts(budget), given.settings, given.model_settings)
+    general, special = with_budgets(_texts(budget), given.settings, given.model_settings)
+    general, special = with_expectations(_texts(expect), general, special)
     choose(detectors, given.only, given.skip)
     check_settings(detectors, general, special)
     return replace(given, settings=general, model_settings=special)
 
 
-def _budget_texts(budget: Budgets) -> tuple[str, ...]:
-    return (str(budget),) if isinstance(budget, str | int | float) else tuple(budget)
+def _texts(given: Budgets) -> tuple[str, ...]:
+    return (str(given),) if isinstance(given, str | int | float) else tuple(given)
 
 
-def _check_budgets(trace: Trace, budgets: Sequence[str]) -> None:
-    """Raise `UsageError` where a budget names a model that the recording does not hold."""
+def _check_patterns(trace: Trace, patterns: Sequence[str | None]) -> None:
+    """Raise `UsageError` where a pattern names a model that the recording does not hold. None stands for all."""
     names = model_names(trace)
-    for pattern, _ in map(parse_budget, budgets):
+    for pattern in patterns:
         if pattern is not None and not any(matches(name, pattern) for name in names):
             raise unknown("model in this recording", pattern, names)

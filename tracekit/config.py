@@ -2,6 +2,7 @@
 
     fail-on = "high"
     budget = "30fps"
+    expect = "ane"
     skip = ["pipeline-gaps"]
 
     [detectors.excess-data-copies]
@@ -25,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.budgets import with_budgets
+from tracekit.detectors.expectations import UNITS, with_expectations
 from tracekit.detectors.options import check_settings
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.runner import choose
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
 
-_TOP = ("only", "skip", "budget", "fail-on", "detectors", "models")
-_OF_MODEL = ("skip", "budget", "detectors")
+_TOP = ("only", "skip", "budget", "expect", "fail-on", "detectors", "models")
+_OF_MODEL = ("skip", "budget", "expect", "detectors")
 _LARGEST = 1 << 20
 """Bytes of a settings file; a larger one is something else."""
 
@@ -55,7 +57,7 @@ class Config:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     settings: Settings = field(default_factory=dict)
-    """Options for all models, the budget among them."""
+    """Options for all models, budget and expectation among them."""
     model_settings: ModelSettings = field(default_factory=dict)
     """Options by pattern of base names."""
     model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -116,7 +118,7 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     settings: Settings = _options(table, "")
     model_settings: ModelSettings = {}
     model_skip: dict[str, tuple[str, ...]] = {}
-    budgets = _budget(table, "")
+    budgets, expectations = _budget(table, ""), _expectation(table, "")
     for pattern, own in _tables(table, "models", "").items():
         where = f'models."{pattern}".'
         _known_keys(own, _OF_MODEL, where)
@@ -124,7 +126,9 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
         model_skip[pattern] = _names(own, "skip", where)
         _check_ids(detectors, model_skip[pattern], where)
         budgets += [f"{pattern}={budget}" for budget in _budget(own, where)]
+        expectations += [f"{pattern}={unit}" for unit in _expectation(own, where)]
     settings, model_settings = with_budgets(budgets, settings, model_settings)
+    settings, model_settings = with_expectations(expectations, settings, model_settings)
     check_settings(detectors, settings, model_settings)
     return Config(path, only, skip, settings, model_settings, model_skip, _fail_on(table))
 
@@ -174,6 +178,15 @@ def _budget(table: dict[str, Any], where: str) -> list[str]:
     if isinstance(value, bool) or not isinstance(value, str | int | float) or "=" in str(value):
         raise UsageError(f'\'{where}budget\': must be a time or a rate, as 16.7, "16.7ms" or "30fps"')
     return [str(value)]
+
+
+def _expectation(table: dict[str, Any], where: str) -> list[str]:
+    value = table.get("expect")
+    if value is None:
+        return []
+    if not isinstance(value, str) or value not in UNITS:
+        raise UsageError(f"'{where}expect': must be one of {', '.join(map(repr, UNITS))}")
+    return [value]
 
 
 def _fail_on(table: dict[str, Any]) -> str | None:

@@ -315,3 +315,27 @@ def test_a_budget_that_makes_no_sense_is_refused(tracekit, clean: Path, budget: 
     result = tracekit("analyze", clean, "--budget", budget)
     assert result.status == 2
     assert words in result.err
+
+
+def test_a_compute_unit_can_be_expected_of_all_models_or_of_one(tracekit, clean: Path) -> None:
+    """All five styles run half on the Neural Engine and 40 % on the GPU, never on the CPU."""
+    options = ("--only", "unexpected-device", "--format", "json")
+
+    def elsewhere(*expectations: str) -> set[str]:
+        report = report_of(tracekit("analyze", clean, *options, *expectations))
+        return {check["model"] for check in report["checks"] if check["outcome"] == "finding"}
+
+    assert elsewhere() == set()
+    assert elsewhere("--expect", "ane") == set()
+    assert elsewhere("--expect", "cpu") == {"Watercolor", "InkWash", "Pointillism", "Mosaic", "StainedGlass"}
+    assert elsewhere("--expect", "ane", "--expect", "Mosaic=cpu") == {"Mosaic"}
+
+
+@pytest.mark.parametrize(
+    ("expectation", "words"),
+    [("npu", "write ane, gpu or cpu"), ("Mosiac=ane", "did you mean 'Mosaic'?")],
+)
+def test_an_expectation_that_makes_no_sense_is_refused(tracekit, clean: Path, expectation: str, words: str) -> None:
+    result = tracekit("analyze", clean, "--expect", expectation)
+    assert result.status == 2
+    assert words in result.err

@@ -70,7 +70,7 @@ def test_few_predictions_are_not_judged(scenario, judge, count, expected):
 @pytest.mark.parametrize(("length", "expected"), [(1, Finding), (0.99, NotApplicable)])
 def test_the_fixed_cost_of_a_call_is_no_blind_spot(scenario, judge, length, expected):
     for k in range(10):
-        scenario.predict(VOCODER, (100 + k * 5) * MS, round(length * MS))
+        scenario.predict(VOCODER, (100 + k * 5) * MS, round(length * MS)).event("Input Validation", 0, 7_500)
     assert isinstance(judge(scenario, ID)["Vocoder"], expected)
 
 
@@ -99,18 +99,26 @@ def test_an_empty_table_explains_nothing_and_is_named(scenario, judge):
     assert "Neural Engine were recorded and hold no row" in found.summary
 
 
+def test_predictions_without_any_row_show_that_rows_were_not_recorded(scenario, judge):
+    calls(scenario, cpu=0)
+    outcome = judge(scenario, ID)["Vocoder"]
+    assert isinstance(outcome, InsufficientData)
+    assert "each call leaves some" in outcome.reason
+
+
 def test_waiting_for_the_engine_is_explained(scenario, judge):
     for k in range(10):
         prediction = scenario.predict(VOCODER, (100 + k * 50) * MS, 20 * MS)
         scenario.other_neural_engine((100 + k * 50) * MS, 14 * MS, "Other_main__Op0_AneInference Prediction")
         prediction.neural_engine(14 * MS, 6 * MS)
+        prediction.event("Input Validation", 0, 7_500)
     outcome = judge(scenario, ID)["Vocoder"]
     assert isinstance(outcome, Passed)
     assert "worked for others" in outcome.summary
 
 
 def test_calls_that_overlap_wait_for_each_other_without_a_row(scenario, judge):
-    calls(scenario, 20, length=100, every=40)
+    calls(scenario, 20, every=40)
     outcome = judge(scenario, ID)["Vocoder"]
     assert isinstance(outcome, InsufficientData)
     assert "overlap" in outcome.reason

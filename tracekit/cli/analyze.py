@@ -52,6 +52,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="[MODEL=]TIME",
         help="time that a prediction may take: 16.7ms, 33.3 or 30fps; repeatable",
     )
+    judged.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        metavar="[MODEL=]UNIT",
+        help="compute unit that a model should run on: ane, gpu or cpu; repeatable",
+    )
     project = judged.add_mutually_exclusive_group()
     project.add_argument("--config", metavar="FILE", help="file of settings (default: tracekit.toml or pyproject.toml)")
     project.add_argument("--no-config", action="store_true", help="use no file of settings")
@@ -131,6 +138,7 @@ def _analyzed(arguments: Namespace) -> Report:
             skip=_ids(arguments.skip),
             settings=dict(_setting(text) for text in arguments.set),
             budget=arguments.budget,
+            expect=arguments.expect,
             config=_config(arguments),
             sort=arguments.sort,
             redact=not arguments.no_redact,

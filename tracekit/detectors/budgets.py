@@ -6,6 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from tracekit.detectors.options import with_values
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,11 +39,4 @@ def with_budgets(
 
     Raises `UsageError` as `parse_budget` does.
     """
-    general, special = dict(settings), dict(model_settings)
-    for pattern, budget_ms in map(parse_budget, budgets):
-        if pattern is None:
-            general[BUDGET_KEY] = budget_ms
-        else:
-            # Of several patterns that match, the last one counts.
-            special[pattern] = {**special.pop(pattern, {}), BUDGET_KEY: budget_ms}
-    return general, special
+    return with_values(BUDGET_KEY, map(parse_budget, budgets), settings, model_settings)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tracekit.detectors.framework import AnyDetector
 
@@ -88,6 +88,21 @@ def merged(first: ModelSettings, second: ModelSettings) -> ModelSettings:
     """Both settings per pattern; where a pattern stands in both, what `second` sets wins, and it counts as later."""
     together = {pattern: own for pattern, own in first.items() if pattern not in second}
     return together | {pattern: {**first.get(pattern, {}), **own} for pattern, own in second.items()}
+
+
+def with_values(
+    key: str, values: Iterable[tuple[str | None, Number]], settings: Settings, model_settings: ModelSettings
+) -> tuple[Settings, ModelSettings]:
+    """Both kinds of settings with values of the option `key` on top, each for the models of a pattern or for all
+    (None). A later value outweighs an earlier one."""
+    general, special = dict(settings), dict(model_settings)
+    for pattern, value in values:
+        if pattern is None:
+            general[key] = value
+        else:
+            # Of several patterns that match, the last one counts.
+            special[pattern] = {**special.pop(pattern, {}), key: value}
+    return general, special
 
 
 def check_settings(detectors: Sequence[AnyDetector], settings: Settings, model_settings: ModelSettings) -> None:

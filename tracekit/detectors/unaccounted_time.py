@@ -107,7 +107,14 @@ def _explained(share: float, waiting: bool = False) -> str:
 
 
 def _blind(view: ModelView, share: float) -> InsufficientData | None:
-    """What to say where the table of a compute unit is not there, which would explain time."""
+    """What to say where rows are not there that would explain time."""
+    if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
+        return InsufficientData(
+            view.name,
+            "Core ML recorded no data or compute row in any of its predictions, although each call leaves some, so "
+            "this recording does not show what happens in a prediction.",
+            "Record with the Core ML template of a current Xcode.",
+        )
     lost = [
         entry
         for entry in map(view.trace.cover, (NEURAL_ENGINE, GPU))
@@ -191,7 +198,7 @@ the prediction covers is unaccounted, by the union of the rows. It is a finding 
 predictions' time or more. Then only predictions that ran without another one of the model count, and time in which they
 waited for a Neural Engine that worked for others is taken off. Fewer than `min_predictions` predictions, and
 predictions shorter than `min_mean_ms` on average, are not judged. Where the table of the Neural Engine or of the GPU
-was not recorded, that is said instead.
+was not recorded, or Core ML left no row at all in any prediction of the model, that is said instead.
 
 The finding has no cost and the lowest severity: it says what the recording cannot show, and not that time is lost.
 

@@ -1,0 +1,187 @@
+"""Models on another compute unit than expected, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import ENGINE_PREDICTION, Model
+from tracekit.testing.scenario import Scenario
+
+ID = "unexpected-device"
+MS = 1_000_000
+SEGMENTER = Model("Segmenter")
+ANE, GPU, CPU = 1, 2, 3
+
+
+@pytest.fixture(autouse=True)
+def machine(scenario: Scenario) -> None:
+    """Both hardware tables hold rows, as they do on every Mac."""
+    scenario.other_neural_engine(55_000 * MS, MS)
+    scenario.gpu_work(55_000 * MS, MS, None)
+
+
+def calls(scenario, cpu=0.0, ane=0.0, gpu=0.0, count=10, length=20, ane_label=None):
+    """Predictions of `length` ms whose units work one after the other for so many ms."""
+    for k in range(count):
+        prediction = scenario.predict(SEGMENTER, (100 + k * 50) * MS, length * MS)
+        if cpu:
+            prediction.event("CPU", 0, round(cpu * MS))
+        if ane:
+            prediction.neural_engine(round(cpu * MS), round(ane * MS), ane_label)
+        if gpu:
+            prediction.gpu(round((cpu + ane) * MS), round(gpu * MS))
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_without_an_expectation_the_units_that_were_seen_are_told(scenario, judge):
+    calls(scenario, cpu=4, ane=12)
+    outcome = judge(scenario, ID)["Segmenter"]
+    assert isinstance(outcome, NotApplicable)
+    assert "--expect" in outcome.reason
+    assert "Neural Engine 75 %, CPU 25 %" in outcome.reason
+
+
+def test_work_elsewhere_is_found_with_its_time(scenario, judge):
+    calls(scenario, cpu=16)
+    found = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 10 * 16 * MS
+    assert found.cost.share == pytest.approx(16 / 20)
+    assert values(found)["work elsewhere"] == 1.0
+    assert values(found)["work on the CPU"] == 1.0
+    assert found.evidence_total == 10
+    assert {entry.label for entry in found.evidence} == {"CPU"}
+    assert int((found.lost.ends - found.lost.starts).sum()) == found.cost.ns
+    assert "Expected on the Neural Engine" in found.summary
+
+
+@pytest.mark.parametrize("unit", [ANE, GPU, CPU])
+@pytest.mark.parametrize("work", [{"ane": 16}, {"gpu": 16}, {"cpu": 16}])
+def test_each_unit_can_be_expected(scenario, judge, unit, work):
+    calls(scenario, **work)
+    right = {ANE: "ane", GPU: "gpu", CPU: "cpu"}[unit] in work
+    assert isinstance(judge(scenario, ID, expected_unit=unit)["Segmenter"], Passed if right else Finding)
+
+
+@pytest.mark.parametrize(("ane", "expected"), [(8, Finding), (8.1, Passed)])
+def test_half_of_the_work_decides(scenario, judge, ane, expected):
+    calls(scenario, cpu=8, ane=ane)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("cpu", "expected"), [(4, Finding), (3.9, InsufficientData)])
+def test_rows_must_show_a_fifth_of_the_time(scenario, judge, cpu, expected):
+    calls(scenario, cpu=cpu)
+    outcome = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
+    assert isinstance(outcome, expected)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(5, Finding), (4, InsufficientData)])
+def test_few_predictions_are_not_judged(scenario, judge, count, expected):
+    calls(scenario, cpu=16, count=count)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], expected)
+
+
+def test_an_empty_table_means_that_the_unit_did_not_work(scenario, judge):
+    calls(scenario, cpu=16)
+    scenario.emptied.add("ane-hw-intervals-internal")
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], Finding)
+
+
+@pytest.mark.parametrize(("cpu", "expected"), [(9, InsufficientData), (10, Finding)])
+def test_without_the_table_the_rest_of_the_time_may_be_its(scenario, judge, cpu, expected):
+    calls(scenario, cpu=cpu)
+    scenario.missing.add("ane-hw-intervals-internal")
+    outcome = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
+    assert isinstance(outcome, expected)
+    if expected is InsufficientData:
+        assert "Neural Engine" in outcome.reason
+        assert outcome.record
+
+
+@pytest.mark.parametrize(("ane", "expected"), [(9, InsufficientData), (11, Passed)])
+def test_without_the_table_of_another_unit_the_rest_may_be_that_ones(scenario, judge, ane, expected):
+    calls(scenario, ane=ane)
+    scenario.missing.add("metal-gpu-intervals")
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], expected)
+
+
+def test_requests_stand_for_work_that_no_row_shows(scenario, judge):
+    for k in range(10):
+        prediction = scenario.predict(SEGMENTER, (100 + k * 50) * MS, 20 * MS)
+        prediction.event("CPU", 0, 3 * MS)
+        prediction.event("Neural Engine Request", 4 * MS, 15 * MS)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], Passed)
+
+
+def test_rows_that_may_be_its_own_speak_for_the_model(scenario, judge):
+    for k in range(10):
+        start = (100 + k * 50) * MS
+        prediction = scenario.predict(SEGMENTER, start, 20 * MS)
+        prediction.event("CPU", 0, 8 * MS)
+        scenario.predict(Model("Other"), start, 20 * MS)
+        scenario.other_neural_engine(start + 8 * MS, 11 * MS, ENGINE_PREDICTION)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], InsufficientData)
+
+
+def test_rows_that_reach_out_of_the_prediction_speak_for_it_too(scenario, judge):
+    for k in range(10):
+        start = (100 + k * 50) * MS
+        scenario.predict(SEGMENTER, start, 20 * MS).event("CPU", 0, 8 * MS)
+        scenario.other_neural_engine(start + 8 * MS, 15 * MS, ENGINE_PREDICTION)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], InsufficientData)
+
+
+def test_work_of_another_process_does_not(scenario, judge):
+    for k in range(10):
+        start = (100 + k * 50) * MS
+        scenario.predict(SEGMENTER, start, 20 * MS).event("CPU", 0, 8 * MS)
+        scenario.other_neural_engine(start + 8 * MS, 11 * MS, "Assistant_main__Op0_AneInference Prediction")
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], Finding)
+
+
+@pytest.mark.parametrize(("label", "said"), [(None, False), (ENGINE_PREDICTION, True)])
+def test_what_rests_on_time_alone_is_called_possible(scenario, judge, label, said):
+    calls(scenario, ane=16, ane_label=label)
+    found = judge(scenario, ID, expected_unit=GPU)["Segmenter"]
+    assert isinstance(found, Finding)
+    assert ("possible" in found.summary) is said
+
+
+def test_predictions_inferred_from_hardware_can_be_judged(scenario, judge):
+    calls(scenario, gpu=16)
+    scenario.emptied.add("coreml-os-signpost")
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], Finding)
+
+
+def test_overlapping_calls_cost_no_more_than_the_time_that_passed(scenario, judge):
+    for k in range(10):
+        for shift in (0, 5):
+            start = (100 + k * 50 + shift) * MS
+            scenario.predict(Model("Segmenter", 1 + shift), start, 20 * MS).event("CPU", 0, 20 * MS)
+    found = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
+    assert found.cost.ns == 10 * 25 * MS
+    assert found.cost.share == 1.0
+
+
+def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):
+    scenario.load(SEGMENTER, 0, MS)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"elsewhere_share": 0.25}, Finding),
+        ({"elsewhere_share": 0.26}, Passed),
+        ({"elsewhere_share": 0.25, "shown_share": 0.81}, InsufficientData),
+        ({"elsewhere_share": 0.25, "min_predictions": 11}, InsufficientData),
+    ],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    calls(scenario, cpu=4, ane=12)
+    assert isinstance(judge(scenario, ID, expected_unit=ANE, **settings)["Segmenter"], expected)

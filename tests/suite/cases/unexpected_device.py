@@ -1,0 +1,117 @@
+"""Models on another compute unit than their author expects."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_APPLICABLE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
+from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+
+ID = "unexpected-device"
+EXPECT_ANE = {f"{ID}.expected_unit": 1}
+EXPECT_GPU = {f"{ID}.expected_unit": 2}
+EXPECT_CPU = {f"{ID}.expected_unit": 3}
+
+
+def on_the_cpu(draws: Draws) -> App:
+    """All work on the CPU."""
+    return cpu_app(draws)
+
+
+def on_the_gpu(draws: Draws) -> App:
+    """All work on the GPU."""
+    return gpu_app(draws)
+
+
+def on_the_engine(draws: Draws) -> App:
+    """All work on the Neural Engine."""
+    return neural_engine_app(draws)
+
+
+def mostly_elsewhere(draws: Draws) -> App:
+    """A short piece on the Neural Engine, and the rest on the CPU."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    work = draws.integer(2, 5) * MS
+    for _ in range(70):
+        app.predict(model, neural_engine(work), cpu(draws.integer(2, 4) * work))
+        app.pause(300_000)
+    return app
+
+
+def to_share(draws: Draws, permille: int) -> App:
+    """Exact calls of 20 ms of work, of which so much on the CPU and the rest on the Neural Engine."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    on_cpu = 20 * MS * permille // 1_000
+    for _ in range(60):
+        prediction = app.scenario.predict(model, app.now_ns, 22 * MS)
+        prediction.event("CPU", MS, on_cpu)
+        prediction.neural_engine(MS + on_cpu, 20 * MS - on_cpu)
+        app.now_ns += 23 * MS
+    return app
+
+
+def head_on_the_cpu(draws: Draws) -> App:
+    """A fifth of the work on the CPU, as models with an unsupported last layer have it."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for _ in range(70):
+        app.predict(model, neural_engine(8 * MS), cpu(2 * MS))
+        app.pause(300_000)
+    return app
+
+
+def both_at_once(draws: Draws) -> App:
+    """A model on the CPU beside one on the Neural Engine, whose rows name no model."""
+    app = start_recording(draws, generic_labels=True)
+    slow, fast = draw_models(draws, 2)
+    app.load(slow)
+    app.load(fast, engine=True)
+    for _ in range(60):
+        start = app.now_ns
+        app.predict(slow, cpu(6 * MS), host_ns=20 * MS, wait=False)
+        app.now_ns = start + 8 * MS
+        app.predict(fast, neural_engine(10 * MS))
+        app.now_ns = start + 40 * MS
+    return app
+
+
+def without_table(draws: Draws) -> App:
+    """A model on the Neural Engine, without its table."""
+    app = neural_engine_app(draws, place=5)
+    app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
+    return app
+
+
+def mostly_blank(draws: Draws) -> App:
+    """Rows show hardly anything."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(60):
+        app.predict(model, gpu(MS), host_ns=40 * MS)
+    return app
+
+
+CASES = [
+    *cases(ID, POSITIVE, 4, on_the_cpu, settings=EXPECT_ANE),
+    *cases(ID, POSITIVE, 3, on_the_gpu, settings=EXPECT_ANE),
+    *cases(ID, POSITIVE, 2, on_the_engine, settings=EXPECT_GPU),
+    *cases(ID, POSITIVE, 2, on_the_gpu, settings=EXPECT_CPU),
+    *cases(ID, POSITIVE, 3, mostly_elsewhere, settings=EXPECT_ANE),
+    *cases(ID, NEGATIVE, 4, on_the_engine, settings=EXPECT_ANE),
+    *cases(ID, NEGATIVE, 3, on_the_gpu, settings=EXPECT_GPU),
+    *cases(ID, NEGATIVE, 3, on_the_cpu, settings=EXPECT_CPU),
+    *cases(ID, NEGATIVE, 2, pipeline_app, settings=EXPECT_ANE),
+    *each(ID, NEAR_ABOVE, (500, 501, 503, 505, 510), to_share, settings=EXPECT_ANE),
+    *each(ID, NEAR_BELOW, (490, 495, 497, 498, 499), to_share, settings=EXPECT_ANE),
+    *cases(ID, LOOKALIKE, 2, head_on_the_cpu, settings=EXPECT_ANE),
+    *cases(ID, LOOKALIKE, 2, on_the_cpu, expected=NOT_APPLICABLE),
+    *cases(ID, LOOKALIKE, 2, both_at_once, settings=EXPECT_ANE, also=("unaccounted-time",)),
+    *cases(ID, INSUFFICIENT, 2, without_table, settings=EXPECT_ANE),
+    *cases(ID, INSUFFICIENT, 2, mostly_blank, settings=EXPECT_ANE, also=("unaccounted-time",)),
+]
