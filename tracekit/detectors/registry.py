@@ -11,6 +11,7 @@ from tracekit.detectors import (
     core_ml_not_instrumented,
     duplicate_instances,
     excess_data_copies,
+    foreign_neural_engine_work,
     growing_latency,
     latency_jitter,
     load_churn,
@@ -53,4 +54,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     unexpected_device.DETECTOR,
     pipeline_gaps.DETECTOR,
     serial_predictions.DETECTOR,
+    foreign_neural_engine_work.DETECTOR,
 )

@@ -1,0 +1,96 @@
+"""Work of others on the Neural Engine, on both sides of the share from which it matters."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREDICTION, Model
+
+ID = "foreign-neural-engine-work"
+MS = 1_000_000
+NET = Model("Net")
+
+
+def use(scenario, label: str | None = None) -> None:
+    """19 predictions of 60 ms, 50 ms of each on the Neural Engine: 950 ms."""
+    scenario.load(NET, 0, 50 * MS)
+    for number in range(19):
+        scenario.predict(NET, (100 + 100 * number) * MS, 60 * MS).neural_engine(5 * MS, 50 * MS, label)
+
+
+def judged(judge, scenario, **settings):
+    return judge(scenario, ID, **settings)[None]
+
+
+def test_a_target_that_has_the_engine_for_itself(scenario, judge):
+    use(scenario)
+    scenario.other_neural_engine(90 * MS, 9 * MS, ENGINE_LOAD)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, Passed)
+    assert "fits the predictions" in outcome.summary
+
+
+@pytest.mark.parametrize(("length", "expected"), [(50, Finding), (49, Passed)])
+@pytest.mark.parametrize("label", [ENGINE_PREDICTION, Model("Photos").engine_label()])
+def test_the_share_of_others_decides(scenario, judge, label, length, expected):
+    # 50 of 1,000 ms are the threshold of 5 %.
+    use(scenario)
+    scenario.other_neural_engine(3_000 * MS, length * MS, label)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert outcome.cost is None
+        assert [(entry.start_ns, entry.end_ns) for entry in outcome.evidence] == [(3_000 * MS, (3_000 + length) * MS)]
+    else:
+        assert "4.9 %" in outcome.summary
+
+
+def test_models_of_others_inside_predictions_count_too(scenario, judge):
+    use(scenario)
+    scenario.other_neural_engine(110 * MS, 50 * MS, Model("Photos").engine_label())
+    scenario.other_neural_engine(210 * MS, 50 * MS, Model("Photos").engine_label())
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert "Photos" in found.summary
+    values = {metric.name: metric.value for metric in found.metrics}
+    assert values["execution outside all predictions"] == 0
+    # Rows of both overlap: 2 x 50 ms of 19 x 50 ms and 2 x 5 ms.
+    assert values["execution of models that the target never loaded"] == pytest.approx(100 / 960)
+
+
+def test_work_of_own_models_outside_predictions_is_no_work_of_others(scenario, judge):
+    use(scenario)
+    scenario.other_neural_engine(3_000 * MS, 500 * MS, NET.engine_label())
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+def test_generic_rows_inside_predictions_are_taken_for_the_targets(scenario, judge):
+    use(scenario, ENGINE_PREDICTION)
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+def test_without_execution_there_is_nothing_to_share(scenario, judge):
+    scenario.predict(NET, 0, 60 * MS)
+    assert isinstance(judged(judge, scenario), NotApplicable)
+
+
+def test_without_the_table_nothing_is_known(scenario, judge):
+    use(scenario)
+    scenario.missing.add(scenario.xcode.neural_engine_schema)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, InsufficientData)
+    assert "Neural Engine" in outcome.reason
+
+
+def test_without_a_prediction_there_is_nothing_to_compare_with(scenario, judge):
+    scenario.load(NET, 0, 50 * MS)
+    scenario.other_neural_engine(100 * MS, 50 * MS)
+    assert isinstance(judged(judge, scenario), InsufficientData)
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.1, Passed), (0.09, Finding)])
+def test_the_threshold_can_be_moved(scenario, judge, share, expected):
+    use(scenario)
+    scenario.other_neural_engine(3_000 * MS, 100 * MS)
+    assert isinstance(judged(judge, scenario, min_share=share), expected)
