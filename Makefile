@@ -27,6 +27,7 @@ format: environment-dev ## let ruff fix and format the code
 fuzz: environment-dev ## feed broken exports and bundles to the readers for some minutes
 	@$(BIN)/python tests/fuzz_export.py
 	@$(BIN)/python tests/fuzz_bundle.py
+	@$(BIN)/python -m pytest tests/recording/bundle/test_round_trip.py --scenarios 200
 
 samples: environment-dev ## write sample_traces/ again
 	@$(BIN)/python -m tracekit.testing.samples

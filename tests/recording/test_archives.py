@@ -45,6 +45,12 @@ def test_a_path_out_of_the_archive_is_refused(write: Write, name: str) -> None:
         open_recording(write(packed((name, b"<trace-toc/>")), "a.zip"))
 
 
+def test_a_file_without_a_name_is_refused(write: Write) -> None:
+    content = packed(("name.xml", b"<trace-toc/>"))
+    with pytest.raises(UnreadableRecording, match="holds a file without a name"):
+        open_recording(write(content.replace(b"name.xml", b"\0ame.xml"), "a.zip"))
+
+
 def test_links_other_archives_and_rare_methods_are_refused(write: Write) -> None:
     for content, sentence in (
         (packed((link("link.xml"), b"/etc/passwd")), "holds the symbolic link 'link.xml'"),

@@ -53,9 +53,9 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
         packed_size = stream.seek(0, 2)
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
         raise UnreadableRecording(f"{label} is a damaged archive ({_sentence(error)}); {PACK_AGAIN}") from error
-    files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
     for info in archive.infolist():
         _check_member(info, label)
+    files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
     if sum(info.file_size for info in files) > limits.MAX_UNPACKED_BYTES:
         raise UnreadableRecording(
             f"{label} would unpack to more than {limits.MAX_UNPACKED_BYTES:,} bytes; {PACK_AGAIN}"
@@ -98,6 +98,8 @@ def _is_clutter(path: str) -> bool:
 def _check_member(info: zipfile.ZipInfo, label: str) -> None:
     """Refuse what no archive of exports contains."""
     name = info.filename
+    if not name:
+        raise UnreadableRecording(f"{label} holds a file without a name; {PACK_AGAIN}")
     parts = name.replace("\\", "/").split("/")
     shown = repr(name[:80])
     if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":" or "\\" in name:
