@@ -190,7 +190,7 @@ def test_a_click_selects_what_is_under_the_pointer(run_view, reload_sample) -> N
 
 def test_a_click_on_a_tab_shows_its_pane(run_view, reload_sample) -> None:
     async def test(screen) -> None:
-        await screen.pilot.click("TabLine", offset=(16, 0))
+        await screen.pilot.click("TabLine", offset=(30, 0))
         await screen.settle()
         assert screen.state.pane == "events"
 
@@ -259,5 +259,17 @@ def test_moving_does_not_leave_the_recording(run_view, reload_sample) -> None:
         bounds, view = screen.state.bounds, screen.state.view
         assert bounds.start_ns <= view.start_ns
         assert view.end_ns == bounds.end_ns
+
+    run_view(test, reload_sample)
+
+
+def test_without_colours_categories_are_letters(run_view, reload_sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def test(screen) -> None:
+        assert screen.app.no_color
+        await screen.press("n", "f", "3", "1", "6", "i", "question_mark")
+        await screen.press("escape", "n", "f")
+        assert "[Prediction · WatercolorPP" in screen.text()
 
     run_view(test, reload_sample)

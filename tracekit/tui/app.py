@@ -18,8 +18,10 @@ from tracekit.tui.messages import (
     CheckToggled,
     CursorMoved,
     EventSelected,
+    EventsWanted,
     FindingSelected,
     LaneToggled,
+    ModelSelected,
     OpeningFailed,
     PaneChosen,
     PredictionSelected,
@@ -28,6 +30,7 @@ from tracekit.tui.messages import (
     RecordingJudged,
     RecordingsOpened,
     RedrawWanted,
+    Sorted,
     ViewMoved,
     ZoomWanted,
 )
@@ -331,6 +334,19 @@ class ViewApp(App[None], inherit_bindings=False):
     def on_pane_chosen(self, message: PaneChosen) -> None:
         """Show another pane."""
         self.change(pane=message.pane)
+        self.browse.focus_pane()
+
+    def on_model_selected(self, message: ModelSelected) -> None:
+        """Select a model."""
+        self.change(selection=Selection(model=message.name))
+
+    def on_sorted(self, message: Sorted) -> None:
+        """Remember how a list is to be sorted."""
+        self.change(sorts={**self.state.sorts, message.pane: message.sort})
+
+    def on_events_wanted(self, message: EventsWanted) -> None:
+        """List the events that pass a filter."""
+        self.change(filter=message.chosen, pane="events")
         self.browse.focus_pane()
 
     def on_redraw_wanted(self, message: RedrawWanted) -> None:

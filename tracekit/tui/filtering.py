@@ -30,7 +30,7 @@ def passing(frame: pd.DataFrame, chosen: EventFilter, span: Span | None) -> Mask
         keep &= (starts < span.end_ns) & (np.maximum(starts + durations, starts + 1) > span.start_ns)
     for column, value in (("model", chosen.model), ("kind", chosen.kind), ("device", chosen.device)):
         if value is not None:
-            keep &= _where(frame[column], value.__eq__)
+            keep &= _where(frame[column], value.__eq__) if value else frame[column].isna().to_numpy(dtype=bool)
     if chosen.text:
         wanted = chosen.text.casefold()
         found = np.zeros(len(frame), np.bool_)
@@ -48,4 +48,14 @@ def _where(column: pd.Series, holds: Callable[[str], bool]) -> Mask:
     """Rows of a category column whose text fulfils a condition; asked once for each distinct text."""
     texts = [holds(str(text)) for text in column.cat.categories]
     found: Mask = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
+    return found
+
+
+def ranks(column: pd.Series) -> npt.NDArray[np.int64]:
+    """Place of each text of a category column in alphabetical order, rows without one last: shape (n,)."""
+    texts = [str(text).casefold() for text in column.cat.categories]
+    order = np.empty(len(texts) + 1, np.int64)
+    order[np.argsort(np.array(texts, dtype=object), kind="stable")] = np.arange(len(texts))
+    order[-1] = len(texts)
+    found: npt.NDArray[np.int64] = order[column.cat.codes.to_numpy()]
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracekit.tui.action import Action, Section
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.tui.app import ViewApp
+    from tracekit.tui.detail.listing import ListPane
 
 
 def pane(name: str) -> Callable[[ViewApp], None]:
@@ -27,11 +28,52 @@ def toggle_inspector(app: ViewApp) -> None:
     app.change(inspector=not app.state.inspector)
 
 
+def _list(app: ViewApp) -> ListPane[Any] | None:
+    """The pane on screen, where it is a list that can be sorted."""
+    from tracekit.tui.detail.listing import ListPane
+
+    return app.browse.pane if isinstance(app.browse.pane, ListPane) else None
+
+
+def sort_next(app: ViewApp) -> None:
+    """Sort the list by its next column."""
+    rows = _list(app)
+    if rows is None or not rows.sort_next():
+        app.say(_UNSORTED)
+
+
+def sort_reversed(app: ViewApp) -> None:
+    """Sort the list the other way round."""
+    rows = _list(app)
+    if rows is None or not rows.sort_reversed():
+        app.say(_UNSORTED)
+
+
+_UNSORTED = "This is not sorted by columns: choose aggregation, events, predictions or models with 2 to 5."
+
+
 ACTIONS: tuple[Action, ...] = (
     Action(
         "pane_findings", ("1",), "Findings", Section.DETAIL, "Show the findings and all other checks.", pane("findings")
     ),
+    Action(
+        "pane_aggregation",
+        ("2",),
+        "Aggregation",
+        Section.DETAIL,
+        "Show statistics by lane, event and model, of the range or of all.",
+        pane("aggregation"),
+    ),
     Action("pane_events", ("3",), "Events", Section.DETAIL, "Show the events one by one.", pane("events")),
+    Action(
+        "pane_predictions",
+        ("4",),
+        "Predictions",
+        Section.DETAIL,
+        "Show the predictions one by one, with where their time went.",
+        pane("predictions"),
+    ),
+    Action("pane_models", ("5",), "Models", Section.DETAIL, "Show the models.", pane("models")),
     Action(
         "pane_facts",
         ("6",),
@@ -39,6 +81,10 @@ ACTIONS: tuple[Action, ...] = (
         Section.DETAIL,
         "Show facts of the recording, and what can be concluded from it.",
         pane("facts"),
+    ),
+    Action("sort_next", ("o",), "Sort by next column", Section.DETAIL, "Sort the list by its next column.", sort_next),
+    Action(
+        "sort_reversed", ("O",), "Reverse order", Section.DETAIL, "Sort the list the other way round.", sort_reversed
     ),
     Action(
         "toggle_inspector",

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell, Column, RowList
-from tracekit.tui.filtering import passing
+from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
-from tracekit.tui.state import EventRef
+from tracekit.tui.state import EventRef, Sort
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-    from textual.app import ComposeResult
+    from textual.message import Message
 
     from tracekit.trace.model import Trace
     from tracekit.tui.state import EventFilter, State
@@ -48,7 +49,7 @@ class EventRows:
     """Shape (n,): places in `EVENT_FRAMES`."""
     index: IntArray
     """Shape (n,): indices in those frames."""
-    sorted_by = None
+    sorted_by: tuple[int, bool]
     empty = "No event fits the range and the filter."
 
     @property
@@ -74,7 +75,7 @@ class EventRows:
         """One event."""
         ref = self.ref(row)
         frame = getattr(self.trace, ref.frame)
-        values = {name: frame[name].iat[ref.index] for name in ("start_ns", "duration_ns", *_TEXTS)}
+        values = {name: frame[name].iloc[ref.index] for name in ("start_ns", "duration_ns", *_TEXTS)}
         texts = {name: values[name] if isinstance(values[name], str) else "" for name in _TEXTS}
         return [
             Cell(moment(int(values["start_ns"]))),
@@ -90,60 +91,74 @@ class EventRows:
 _TEXTS = ("lane", "label", "model", "device", "process")
 
 
-def event_rows(trace: Trace, chosen: EventFilter, span: Span | None) -> EventRows:
-    """Events that pass the filter and lie in the range at least in part, by start. O(n log n)."""
-    frames, index, starts = [], [], []
-    for number, name in enumerate(EVENT_FRAMES):
-        frame = getattr(trace, name)
-        begun = frame["start_ns"].to_numpy()
-        places = np.flatnonzero(passing(frame, chosen, span))
-        frames.append(np.full(len(places), number, np.int8))
-        index.append(places)
-        starts.append(begun[places])
-    order = np.argsort(np.concatenate(starts), kind="stable")
-    return EventRows(trace, np.concatenate(frames)[order], np.concatenate(index)[order])
+FIRST_SORT = Sort("start", descending=False)
 
 
-class EventsPane(DetailPane):
+def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort = FIRST_SORT) -> EventRows:
+    """Events that pass the filter and lie in the range at least in part; equal ones by start. O(n log n)."""
+    places = [np.flatnonzero(passing(getattr(trace, name), chosen, span)) for name in EVENT_FRAMES]
+    frames = np.repeat(np.arange(len(EVENT_FRAMES), dtype=np.int8), [len(found) for found in places])
+    index = np.concatenate(places)
+    by_start = np.argsort(_key(trace, places, "start_ns"), kind="stable")
+    if sort != FIRST_SORT:
+        key = _key(trace, places, _SORTED[sort.column])[by_start]
+        by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
+    return EventRows(trace, frames[by_start], index[by_start], sorted_by(_COLUMNS, sort))
+
+
+_SORTED = {
+    "start": "start_ns",
+    "duration": "duration_ns",
+    "lane": "lane",
+    "event": "label",
+    "model": "model",
+    "device": "device",
+    "process": "process",
+}
+"""Columns of the frames by title."""
+
+
+def _key(trace: Trace, places: Sequence[IntArray], column: str) -> IntArray:
+    """Numbers in the order of a column, for the chosen rows of all frames: shape (chosen,)."""
+    frames: list[pd.DataFrame] = [getattr(trace, name) for name in EVENT_FRAMES]
+    if column.endswith("_ns"):
+        return np.concatenate([frame[column].to_numpy()[at] for frame, at in zip(frames, places, strict=True)])
+    texts = pd.concat([frame[column].iloc[at].astype(object) for frame, at in zip(frames, places, strict=True)])
+    return ranks(texts.astype("category"))
+
+
+class EventsPane(ListPane[EventRows]):
     """All events, or those of the range and the filter."""
 
     PANE = "events"
     TITLE = "Events"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: EventRows | None = None
-        self._made_from: tuple[object, ...] = ()
+    def made_from(self, state: State) -> tuple[object, ...]:
+        """Everything that chooses or sorts."""
+        return (state.session.trace, state.filter, state.range, state.sorts.get(self.PANE, FIRST_SORT))
 
-    def compose(self) -> ComposeResult:
-        """One list."""
-        yield RowList()
-
-    def focus_target(self) -> RowList:
+    def make(self, state: State) -> EventRows:
         """The list."""
-        return self.query_one(RowList)
+        sort = state.sorts.get(self.PANE, FIRST_SORT)
+        return event_rows(state.session.trace, state.filter, state.range, sort)
 
-    def show(self, state: State) -> None:
-        """List the events with the cursor on the selected one."""
-        made_from = (state.session.trace, state.filter, state.range)
-        if self._rows is None or made_from != self._made_from:
-            self._rows = event_rows(state.session.trace, state.filter, state.range)
-            self._made_from = made_from
-        rows = self._rows
+    def row_of(self, rows: EventRows, state: State) -> int | None:
+        """The event that is selected."""
         event = state.selection.event
         here = self.query_one(RowList).cursor
         if event is None or (here < len(rows) and rows.ref(here) == event):
-            self.query_one(RowList).show(rows)
-        else:
-            self.query_one(RowList).show(rows, rows.row(event))
+            return None
+        return rows.row(event)
 
-    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
+    def chosen(self, rows: EventRows, row: int) -> Message | None:
         """Select an event."""
-        message.stop()
-        if self._rows is not None:
-            self.post_message(EventSelected(self._rows.ref(message.row)))
+        return EventSelected(rows.ref(row))
 
-    def on_row_list_opened(self, message: RowList.Opened) -> None:
+    def opened(self, rows: EventRows, row: int) -> Message | None:
         """Zoom to it."""
-        message.stop()
-        self.post_message(ZoomWanted())
+        del rows, row
+        return ZoomWanted()
+
+    def badge(self, state: State) -> str:
+        """Number of events, where not all are listed."""
+        return f"{len(self._rows):,}" if self._rows is not None and (state.filter.active or state.range) else ""

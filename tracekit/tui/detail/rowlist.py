@@ -15,11 +15,12 @@ from textual.strip import Strip
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.action import Scope
 from tracekit.tui.actions import bindings
+from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.style import Style
     from textual import events
@@ -43,6 +44,10 @@ class Column:
     """Whether long values lose their end; otherwise their middle, as names do."""
     drop: int = 0
     """The higher, the sooner it goes where there is little room; 0: never."""
+    ordered: bool = True
+    """Whether rows can be sorted by it."""
+    least: int = 12
+    """Cells that it needs where `width` is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ class Cell:
     text: str
     color: str | None = None
     bold: bool = False
+    bar: Callable[[int], str] | None = None
+    """Draws signs of `tracekit.report.time_parts.GROUPS` in so many cells, in place of the text."""
 
 
 class Rows(Protocol):
@@ -131,12 +138,13 @@ class RowList(ScrollView, can_focus=True):
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._rows: Rows | None = None
+        self._hidden: frozenset[str] = frozenset()
         self.cursor = 0
 
-    def show(self, rows: Rows, cursor: int | None = None) -> None:
-        """Show other rows, or the same with the cursor elsewhere. Posts no message."""
+    def show(self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset()) -> None:
+        """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Posts no message."""
         changed = rows is not self._rows
-        self._rows = rows
+        self._rows, self._hidden = rows, hidden
         if cursor is not None or changed:
             self.cursor = min(max(self.cursor if cursor is None else cursor, 0), max(len(rows) - 1, 0))
             self.call_after_refresh(self._follow)
@@ -176,6 +184,19 @@ class RowList(ScrollView, can_focus=True):
         """Number of rows."""
         return len(self._rows) if self._rows is not None else 0
 
+    @property
+    def rows(self) -> Rows | None:
+        """What is listed."""
+        return self._rows
+
+    @property
+    def shown(self) -> list[Column]:
+        """Columns on screen, from left to right."""
+        if self._rows is None:
+            return []
+        widths = fitted(self._rows.columns, self.size.width, self._hidden)
+        return [column for column, room in zip(self._rows.columns, widths, strict=True) if room]
+
     def _follow(self) -> None:
         """Scroll as far as needed to show the cursor."""
         top = int(self.scroll_offset.y)
@@ -204,8 +225,8 @@ class RowList(ScrollView, can_focus=True):
         palette = PALETTES[self.app.current_theme.dark]
         rows = self._rows
         if rows is None:
-            return Strip.blank(width)
-        widths = fitted(rows.columns, width)
+            return Strip.blank(width, style(None, palette.background))
+        widths = fitted(rows.columns, width, self._hidden)
         if y == 0:
             return Strip(self._header(rows, widths, width, palette), width)
         row = int(self.scroll_offset.y) + y - 1
@@ -238,8 +259,11 @@ class RowList(ScrollView, can_focus=True):
             if used > 1:
                 segments.append(Segment(" " * GAP, style(None, ground)))
                 used += GAP
-            look: Style = style(cell.color or palette.text, ground, bold=cell.bold)
-            segments.append(Segment(_fit(visible(cell.text), room, column), look))
+            if cell.bar is not None:
+                segments += bar_segments(cell.bar(room), palette, letters=self.app.no_color)
+            else:
+                look: Style = style(cell.color or palette.text, ground, bold=cell.bold)
+                segments.append(Segment(_fit(visible(cell.text), room, column), look))
             used += room
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))
         return segments
@@ -249,7 +273,7 @@ class RowList(ScrollView, can_focus=True):
         if self._rows is None:
             return None
         left = 1
-        for number, room in enumerate(fitted(self._rows.columns, self.size.width)):
+        for number, room in enumerate(fitted(self._rows.columns, self.size.width, self._hidden)):
             if room:
                 if left <= x < left + room + GAP:
                     return number
@@ -257,18 +281,17 @@ class RowList(ScrollView, can_focus=True):
         return None
 
 
-def fitted(columns: Sequence[Column], width: int) -> list[int]:
-    """Cells of each column in a list of that width; 0 for columns that had to go."""
-    least = 12
-    shown = list(range(len(columns)))
+def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
+    """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
+    shown = [at for at, column in enumerate(columns) if column.title not in hidden]
 
     def needed() -> int:
-        return 1 + sum((columns[at].width or least) for at in shown) + GAP * max(len(shown) - 1, 0)
+        return 1 + sum(columns[at].width or columns[at].least for at in shown) + GAP * max(len(shown) - 1, 0)
 
     while needed() > width and any(columns[at].drop for at in shown):
         shown.remove(max(shown, key=lambda at: columns[at].drop))
     spare = max(width - needed(), 0)
-    return [(columns[at].width or least + spare) if at in shown else 0 for at in range(len(columns))]
+    return [(columns[at].width or columns[at].least + spare) if at in shown else 0 for at in range(len(columns))]
 
 
 def _fit(text: str, width: int, column: Column) -> str:

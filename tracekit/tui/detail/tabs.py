@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -18,6 +19,24 @@ if TYPE_CHECKING:
     from textual import events
 
 
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """What stands on a tab."""
+
+    pane: str
+    title: str
+    """Key and title."""
+    badge: str
+
+
+def tab_texts(tabs: Sequence[Tab], width: int) -> list[str]:
+    """Texts of the tabs, with less around and in them where they would not fit."""
+    full = [f"{tab.title} {tab.badge}".rstrip() for tab in tabs]
+    bare = [tab.title for tab in tabs]
+    ways = ([f" {text} " for text in full], [f" {text}" for text in full], [f" {text}" for text in bare])
+    return next((texts for texts in ways if sum(map(cell_len, texts)) < width), ways[-1])
+
+
 class TabLine(Widget):
     """Titles of the panes with their keys; the one on screen stands out."""
 
@@ -25,11 +44,11 @@ class TabLine(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._tabs: Sequence[tuple[str, str]] = ()
+        self._tabs: Sequence[Tab] = ()
         self._current = ""
 
-    def show(self, tabs: Sequence[tuple[str, str]], current: str) -> None:
-        """Draw tabs: pane and text."""
+    def show(self, tabs: Sequence[Tab], current: str) -> None:
+        """Draw tabs."""
         if (tabs, current) != (self._tabs, self._current):
             self._tabs, self._current = tabs, current
             self.refresh()
@@ -39,14 +58,14 @@ class TabLine(Widget):
         del y
         palette = PALETTES[self.app.current_theme.dark]
         segments = []
-        for pane, text in self._tabs:
-            current = pane == self._current
+        for tab, text in zip(self._tabs, tab_texts(self._tabs, self.size.width), strict=True):
+            current = tab.pane == self._current
             look = style(
                 palette.text if current else palette.dim,
                 palette.background if current else palette.pinned,
                 bold=current,
             )
-            segments.append(Segment(f" {text} ", look))
+            segments.append(Segment(text, look))
         rest = Segment(
             " " * max(self.size.width - sum(cell_len(s.text) for s in segments), 0), style(None, palette.pinned)
         )
@@ -55,8 +74,8 @@ class TabLine(Widget):
     def on_click(self, event: events.Click) -> None:
         """Choose a pane."""
         left = 0
-        for pane, text in self._tabs:
-            left += cell_len(text) + 2
+        for tab, text in zip(self._tabs, tab_texts(self._tabs, self.size.width), strict=True):
+            left += cell_len(text)
             if event.x < left:
-                self.post_message(PaneChosen(pane))
+                self.post_message(PaneChosen(tab.pane))
                 return

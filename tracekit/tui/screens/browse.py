@@ -14,7 +14,7 @@ from tracekit.tui.action import key_signs
 from tracekit.tui.actions import action_named
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
-from tracekit.tui.detail.tabs import TabLine
+from tracekit.tui.detail.tabs import Tab, TabLine
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.messages import RedrawWanted
 from tracekit.tui.state import Grouping
@@ -80,10 +80,15 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         if text:
             self.query_one("#status", Static).update(text)
 
+    @property
+    def pane(self) -> DetailPane:
+        """The pane that is on screen, or would be but for the inspector."""
+        current = self.query_one("#panes", ContentSwitcher).current
+        return next(pane for pane in self.query(DetailPane) if pane.id == current)
+
     def focus_pane(self) -> None:
         """Put the keys on the pane that is on screen."""
-        current = self.query_one("#panes", ContentSwitcher).visible_content
-        target = current.focus_target() if isinstance(current, DetailPane) else None
+        target = self.pane.focus_target()
         if target is not None:
             target.focus()
 
@@ -99,7 +104,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         self.query_one("#detail").display = wide or not state.inspector
         panes = list(self.query(DetailPane))
         self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
-        tabs = tuple((pane.PANE, _tab(pane, state)) for pane in panes)
+        tabs = tuple(_tab(pane, state) for pane in panes)
         self.query_one(TabLine).show(tabs, state.pane)
         if state.inspector:
             inspector.show(state)
@@ -112,9 +117,9 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         self.post_message(RedrawWanted())
 
 
-def _tab(pane: DetailPane, state: State) -> str:
+def _tab(pane: DetailPane, state: State) -> Tab:
     keys = key_signs(action_named(f"pane_{pane.PANE}"))
-    return " ".join(part for part in (keys, pane.TITLE, pane.badge(state)) if part)
+    return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state))
 
 
 def title_line(state: State, width: int) -> Text:

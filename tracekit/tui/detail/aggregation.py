@@ -1,0 +1,118 @@
+"""Model Activity Aggregation: statistics by lane, event and model, of the selected range or of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
+from tracekit.report.columns import event_columns, event_rows
+from tracekit.report.formatting import ABSENT
+from tracekit.trace.events import Lane
+from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.messages import EventsWanted
+from tracekit.tui.ranges import RULE, aggregation, range_words
+from tracekit.tui.state import EventFilter, Sort
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.message import Message
+
+    from tracekit.analysis.aggregation import AggregationRow
+    from tracekit.report.columns import Column, EventRow
+    from tracekit.tui.state import State
+
+FIRST_SORT = Sort("sum", descending=True)
+"""As Instruments sorts it at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the aggregation, or its warm part."""
+
+    source: AggregationRow
+    shown: EventRow
+
+
+def lines_of(rows: Sequence[AggregationRow]) -> list[Line]:
+    """The lines that the report shows too, in its order."""
+    return [Line(row, shown) for row in rows for shown in event_rows(row)]
+
+
+def aggregation_records(rows: Sequence[AggregationRow], sort: Sort) -> Records[Line]:
+    """The list, with the columns of the report."""
+    lines = lines_of(rows)
+    fields: list[Field[Line]] = [
+        Field("event", _event, _event, right=False, flexible=True),
+        Field("model", lambda line: line.source.model, lambda line: line.source.model or ABSENT, right=False),
+    ]
+    fields += [_field(column) for column in event_columns([line.shown for line in lines])]
+    if sort.column not in [field.title for field in fields]:
+        sort = FIRST_SORT
+    return records_of(lines, fields, sort, "Nothing starts in the range.")
+
+
+def _event(line: Line) -> str:
+    return line.shown.event
+
+
+def _field(column: Column[EventRow]) -> Field[Line]:
+    """A column of the report's table."""
+    name = SORT_COLUMNS.get(column.title)
+
+    def value(line: Line) -> object:
+        return getattr(line.shown.statistics, name) if name is not None else line.shown.lane
+
+    return Field(column.title, value, lambda line: column.cell(line.shown), right=not column.left, drop=column.rank)
+
+
+class AggregationPane(ListPane[Records[Line]]):
+    """One row for each lane, event and model."""
+
+    PANE = "aggregation"
+    TITLE = "Aggregation"
+    WAITING = "The numbers are being worked out."
+    HEADED = True
+
+    def made_from(self, state: State) -> tuple[object, ...]:
+        """The recording, the range and the order."""
+        return (state.session, state.range, state.sorts.get(self.PANE, FIRST_SORT))
+
+    def make(self, state: State) -> Records[Line] | None:
+        """The aggregation of the range, or the report's."""
+        rows = aggregation(state.session, state.range)
+        return None if rows is None else aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT))
+
+    def heading(self, state: State, rows: Records[Line]) -> str:
+        """What is counted."""
+        about = "all of the recording" if state.range is None else f"{range_words(state.range)}: {RULE}"
+        return f"{format_count(len(rows), 'row')} · {about}"
+
+    def row_of(self, rows: Records[Line], state: State) -> int | None:
+        """Rows stand for many events, so that none is selected."""
+        del rows, state
+        return None
+
+    def chosen(self, rows: Records[Line], row: int) -> Message | None:
+        """Nothing: there is no one event to show."""
+        del rows, row
+        return None
+
+    def opened(self, rows: Records[Line], row: int) -> Message | None:
+        """List the events of a row."""
+        return EventsWanted(filter_of(rows.records[row].source))
+
+
+def filter_of(row: AggregationRow) -> EventFilter:
+    """The events that a row counts. Rows of the hardware have titles of our own, so kind and process choose them."""
+    if row.lane in _HARDWARE:
+        text = row.process.rpartition(" (")[0] if row.process is not None else ""
+    else:
+        text = row.label if row.label != NO_EVENT else ""
+    return EventFilter(text=text, model=row.model or "", kind=row.kind)
+
+
+_HARDWARE = (Lane.NEURAL_ENGINE, Lane.GPU, Lane.MPS)

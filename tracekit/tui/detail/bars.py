@@ -1,0 +1,40 @@
+"""Bars that show where the time of a prediction went, in the signs of the report and the colours of the lanes."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+
+from tracekit.report.time_parts import GROUPS
+from tracekit.tui.categories import Category
+from tracekit.tui.theme import style
+
+if TYPE_CHECKING:
+    from tracekit.tui.theme import Palette
+
+_CATEGORIES: dict[str, Category] = {
+    "Neural Engine": Category.ANE,
+    "GPU": Category.GPU,
+    "CPU": Category.CPU,
+    "data": Category.INPUT_COPY,
+    "waiting": Category.CAST,
+    "requested": Category.LOAD,
+    "other": Category.APP,
+    "ambiguous": Category.OTHER,
+    "unaccounted": Category.FOREIGN,
+}
+"""Colours of the groups of `GROUPS`."""
+
+_BY_SIGN = {group.sign: _CATEGORIES[group.name] for group in GROUPS}
+
+
+def bar_segments(bar: str, palette: Palette, *, letters: bool) -> list[Segment]:
+    """A bar of signs. Each stretch has its colour and its sign once; with `letters`, the sign in every cell."""
+    found = []
+    for sign, stretch in groupby(bar):
+        size = sum(1 for _ in stretch)
+        text = sign * size if letters else sign.ljust(size)
+        found.append(Segment(text, style(palette.ink, palette.categories[_BY_SIGN[sign]])))
+    return found

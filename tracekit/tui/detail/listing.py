@@ -1,0 +1,160 @@
+"""A pane that is one list, whose rows are made in a thread so that a million of them hold up nobody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+
+from textual.widgets import Static
+
+from tracekit.tui.detail.pane import DetailPane
+from tracekit.tui.detail.rowlist import NoRows, RowList, Rows
+from tracekit.tui.messages import Sorted
+from tracekit.tui.state import Sort
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+    from textual.message import Message
+
+    from tracekit.tui.app import ViewApp
+    from tracekit.tui.detail.rowlist import Column
+    from tracekit.tui.state import State
+
+Made = TypeVar("Made", bound=Rows)
+
+
+class ListPane(DetailPane, Generic[Made]):
+    """Subclasses say what the rows are made from, make them, and say what choosing one means."""
+
+    WAITING: ClassVar[str] = "One moment …"
+    """What to say before there are rows."""
+    HEADED: ClassVar[bool] = False
+    """Whether a line above the list says what it is about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: Made | None = None
+        self._made_from: tuple[object, ...] = ()
+        self._state: State | None = None
+
+    def made_from(self, state: State) -> tuple[object, ...]:
+        """What the rows depend on; they are made anew where it is not equal."""
+        raise NotImplementedError
+
+    def make(self, state: State) -> Made | None:
+        """The rows; None where they cannot be made yet. Runs in a thread."""
+        raise NotImplementedError
+
+    def row_of(self, rows: Made, state: State) -> int | None:
+        """The row of what is selected; None where it is not in the list."""
+        raise NotImplementedError
+
+    def chosen(self, rows: Made, row: int) -> Message | None:
+        """What it means that the cursor came to a row."""
+        raise NotImplementedError
+
+    def opened(self, rows: Made, row: int) -> Message | None:
+        """What it means that a row was opened."""
+        raise NotImplementedError
+
+    def heading(self, state: State, rows: Made) -> str:
+        """The line above the list, where it is `HEADED`."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        """The line and the list."""
+        if self.HEADED:
+            yield Static(classes="heading", markup=False)
+        yield RowList()
+
+    def focus_target(self) -> RowList:
+        """The list."""
+        return self.query_one(RowList)
+
+    def show(self, state: State) -> None:
+        """List what there is now, and have the rows made anew where something that they show changed."""
+        self._state = state
+        made_from = self.made_from(state)
+        if made_from == self._made_from:
+            self._draw()
+            return
+        self._made_from = made_from
+        if self._rows is None:
+            self.query_one(RowList).show(NoRows((), self.WAITING))
+
+        def take(rows: Made | None) -> None:
+            # Something else may be wanted by now.
+            if made_from == self._made_from:
+                self._rows = rows
+                self._draw()
+
+        cast("ViewApp", self.app).in_background(lambda: self.make(state), take)
+
+    def _draw(self) -> None:
+        rows, state, listed = self._rows, self._state, self.query_one(RowList)
+        if rows is None or state is None:
+            listed.show(NoRows((), self.WAITING))
+            return
+        if self.HEADED:
+            self.query_one(Static).update(self.heading(state, rows))
+        hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
+        listed.show(rows, self.row_of(rows, state), hidden)
+
+    def sort_next(self) -> bool:
+        """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
+        sort, titles = self._sort(), [column.title for column in self.query_one(RowList).shown if column.ordered]
+        if sort is None or not titles:
+            return False
+        at = titles.index(sort.column) + 1 if sort.column in titles else 0
+        self._sort_by(titles[at % len(titles)])
+        return True
+
+    def sort_reversed(self) -> bool:
+        """Ask for the other direction; False where this list cannot be sorted."""
+        sort = self._sort()
+        if sort is not None:
+            self.post_message(Sorted(self.PANE, Sort(sort.column, not sort.descending)))
+        return sort is not None
+
+    def on_row_list_header_clicked(self, message: RowList.HeaderClicked) -> None:
+        """Sort by a column, or the other way round where it is the one already."""
+        message.stop()
+        sort = self._sort()
+        column = self._columns()[message.column]
+        if sort is not None and column.title == sort.column:
+            self.sort_reversed()
+        elif sort is not None and column.ordered:
+            self._sort_by(column.title)
+
+    def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
+        """Tell what was chosen."""
+        message.stop()
+        self._tell(self.chosen(self._rows, message.row) if message.rows.rows is self._rows and self._rows else None)
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        """Tell what was opened."""
+        message.stop()
+        self._tell(self.opened(self._rows, message.row) if message.rows.rows is self._rows and self._rows else None)
+
+    def _tell(self, what: Message | None) -> None:
+        if what is not None:
+            self.post_message(what)
+
+    def _columns(self) -> Sequence[Column]:
+        return self._rows.columns if self._rows is not None else ()
+
+    def _sort(self) -> Sort | None:
+        """How the list is sorted now."""
+        found = self._rows.sorted_by if self._rows is not None else None
+        return Sort(self._columns()[found[0]].title, found[1]) if found is not None else None
+
+    def _sort_by(self, title: str) -> None:
+        """Numbers begin with the largest, words with the first; so does time."""
+        column = next(column for column in self._columns() if column.title == title)
+        self.post_message(Sorted(self.PANE, Sort(title, column.right and title != "start")))
+
+
+def sorted_by(columns: Sequence[Column], sort: Sort) -> tuple[int, bool]:
+    """A sort as a list wants it: place of the column and whether largest first."""
+    return next(at for at, column in enumerate(columns) if column.title == sort.column), sort.descending

@@ -1,0 +1,108 @@
+"""The models of the recording, with the facts that the report has of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.report.formatting import ABSENT, count, duration
+from tracekit.report.time_parts import frames, legend, parts_rows
+from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.messages import EventsWanted, ModelSelected
+from tracekit.tui.state import EventFilter, Sort
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.message import Message
+
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.statistics import Statistics
+    from tracekit.tui.state import State
+
+
+def _number(of: Callable[[ModelSummary], Statistics | None], name: str) -> Callable[[ModelSummary], float | None]:
+    """A field of statistics that a model may lack."""
+
+    def value(model: ModelSummary) -> float | None:
+        numbers = of(model)
+        found: float | None = getattr(numbers, name) if numbers is not None else None
+        return found
+
+    return value
+
+
+def _time(title: str, of: Callable[[ModelSummary], Statistics | None], name: str, drop: int = 0) -> Field[ModelSummary]:
+    value = _number(of, name)
+    return Field(title, value, lambda model: duration(value(model)), drop=drop)
+
+
+def _rate(model: ModelSummary) -> float | None:
+    return model.frames_per_second.typical if model.frames_per_second is not None else None
+
+
+def _bar(model: ModelSummary) -> Callable[[int], str] | None:
+    return next((row.bar for row in parts_rows([model])), None)
+
+
+def _sentence(model: ModelSummary) -> str:
+    return next((row.sentence for row in parts_rows([model])), ABSENT)
+
+
+FIELDS: tuple[Field[ModelSummary], ...] = (
+    Field("model", lambda model: model.name.casefold(), lambda model: model.name, right=False),
+    Field("loads", lambda model: model.loads, lambda model: count(model.loads)),
+    Field("cold", lambda model: model.cold_loads, lambda model: count(model.cold_loads), drop=6),
+    _time("load mean", lambda model: model.load, "mean_ns", 3),
+    Field("predictions", lambda model: model.predictions, lambda model: count(model.predictions)),
+    _time("sum", lambda model: model.prediction, "total_ns", 4),
+    _time("mean", lambda model: model.prediction, "mean_ns"),
+    _time("p95", lambda model: model.prediction, "p95_ns", 5),
+    _time("max", lambda model: model.prediction, "max_ns", 7),
+    Field("frames/s", _rate, lambda model: frames(_rate(model)), drop=2),
+    Field("where the time goes", None, _sentence, right=False, drop=1, flexible=True, bar=_bar),
+)
+
+
+FIRST_SORT = Sort("sum", descending=True)
+
+
+class ModelsPane(ListPane[Records["ModelSummary"]]):
+    """One row for each model; the inspector has all its facts."""
+
+    PANE = "models"
+    TITLE = "Models"
+    WAITING = "The detectors are at work."
+    HEADED = True
+
+    def made_from(self, state: State) -> tuple[object, ...]:
+        """The recording and the order."""
+        return (state.session, state.sorts.get(self.PANE, FIRST_SORT))
+
+    def make(self, state: State) -> Records[ModelSummary] | None:
+        """The models of the report."""
+        report = state.session.report
+        if report is None:
+            return None
+        sort = state.sorts.get(self.PANE, FIRST_SORT)
+        return records_of(report.models, FIELDS, sort, "No row of the recording names a model.")
+
+    def heading(self, state: State, rows: Records[ModelSummary]) -> str:
+        """How many, and what the signs of the bars mean."""
+        del state
+        parts = (format_count(len(rows), "model"), legend(parts_rows(rows.records)))
+        return " · ".join(part for part in parts if part)
+
+    def row_of(self, rows: Records[ModelSummary], state: State) -> int | None:
+        """The model that is selected."""
+        names = [model.name for model in rows.records]
+        return names.index(state.selection.model) if state.selection.model in names else None
+
+    def chosen(self, rows: Records[ModelSummary], row: int) -> Message | None:
+        """Look at a model."""
+        return ModelSelected(rows.records[row].name)
+
+    def opened(self, rows: Records[ModelSummary], row: int) -> Message | None:
+        """List the events of a model."""
+        return EventsWanted(EventFilter(model=rows.records[row].name))

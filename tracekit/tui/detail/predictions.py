@@ -1,0 +1,147 @@
+"""The predictions that the app called: one row each, with where its time went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.report.formatting import ABSENT, duration, moment
+from tracekit.report.time_parts import GROUPS
+from tracekit.tui.detail.listing import ListPane, sorted_by
+from tracekit.tui.detail.rowlist import Cell, Column
+from tracekit.tui.filtering import passing, ranks
+from tracekit.tui.messages import PredictionSelected, ZoomWanted
+from tracekit.tui.state import Sort
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+    from textual.message import Message
+
+    from tracekit.tui.calls import Calls
+    from tracekit.tui.state import State
+    from tracekit.tui.theme import Palette
+
+    IntArray = npt.NDArray[np.int64]
+
+_COLUMNS = (
+    Column("start", 12, right=True),
+    Column("duration", 10, right=True),
+    Column("model", 18),
+    Column("load", 5),
+    Column("link", 8, drop=2),
+    Column("where its time went", 0, ordered=False, prose=True, least=16),
+)
+
+FIRST_SORT = Sort("start", descending=False)
+
+
+@dataclass(frozen=True, eq=False)
+class CallRows:
+    """Chosen predictions in order."""
+
+    calls: Calls
+    activity: pd.DataFrame
+    order: IntArray
+    """Shape (rows,): places in `calls`."""
+    sorted_by: tuple[int, bool]
+    columns: Sequence[Column] = _COLUMNS
+    empty: str = "No prediction fits the range and the filter."
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def index(self, row: int) -> int:
+        """The row of `Trace.activity`."""
+        return int(self.calls.index[self.order[row]])
+
+    def row(self, index: int) -> int | None:
+        """Where a row of `Trace.activity` stands; None where it is not in the list. O(n)."""
+        place = self.calls.place(index)
+        found = np.flatnonzero(self.order == place) if place is not None else np.zeros(0, np.int64)
+        return int(found[0]) if found.size else None
+
+    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+        """One prediction."""
+        place = int(self.order[row])
+        index = self.index(row)
+        parts = self.calls.parts(place)
+        model = self.activity["model"].iloc[index]
+        return [
+            Cell(moment(int(self.calls.starts[place]))),
+            Cell(duration(int(self.calls.durations[place]))),
+            Cell(model if isinstance(model, str) else ABSENT),
+            self._load(place, palette),
+            Cell(str(self.activity["attribution"].iloc[index]), palette.dim),
+            Cell(parts.sentence, bar=parts.bar if parts.slices else None),
+        ]
+
+    def _load(self, place: int, palette: Palette) -> Cell:
+        if self.calls.inferred[place]:
+            return Cell(ABSENT, palette.dim)
+        return Cell("cold", palette.accent) if self.calls.cold[place] else Cell("warm", palette.dim)
+
+
+def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
+    """Predictions that pass the filter and lie in the range at least in part, sorted. O(n log n)."""
+    activity = state.session.trace.activity
+    chosen = np.flatnonzero(passing(activity, state.filter, state.range)[calls.index])
+    keys: dict[str, IntArray] = {
+        "start": calls.starts,
+        "duration": calls.durations,
+        "model": ranks(activity["model"])[calls.index],
+        "load": np.where(calls.inferred, 2, np.where(calls.cold, 0, 1)),
+        "link": ranks(activity["attribution"])[calls.index],
+    }
+    key = keys[sort.column][chosen]
+    order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
+    return CallRows(calls, activity, order, sorted_by(_COLUMNS, sort))
+
+
+def signs(calls: Calls) -> str:
+    """What the signs of the bars stand for, as far as they occur."""
+    return ", ".join(
+        f"{group.sign} {group.name}" for group, time in zip(GROUPS, calls.time_ns, strict=True) if time.any()
+    )
+
+
+class PredictionsPane(ListPane[CallRows]):
+    """Predictions, with those of the range and the filter alone where there are such."""
+
+    PANE = "predictions"
+    TITLE = "Predictions"
+    WAITING = "The predictions are being taken apart."
+    HEADED = True
+
+    def made_from(self, state: State) -> tuple[object, ...]:
+        """Everything that chooses or sorts."""
+        return (state.session, state.filter, state.range, state.sorts.get(self.PANE, FIRST_SORT))
+
+    def make(self, state: State) -> CallRows | None:
+        """The list, once the predictions are known one by one."""
+        calls = state.session.calls
+        return None if calls is None else call_rows(state, calls, state.sorts.get(self.PANE, FIRST_SORT))
+
+    def heading(self, state: State, rows: CallRows) -> str:
+        """How many, and what the signs of the bars mean."""
+        del state
+        return f"{format_count(len(rows), 'prediction')} · {signs(rows.calls)}"
+
+    def row_of(self, rows: CallRows, state: State) -> int | None:
+        """The prediction that is selected."""
+        event = state.selection.event
+        return rows.row(event.index) if event is not None and event.frame == "activity" else None
+
+    def chosen(self, rows: CallRows, row: int) -> Message | None:
+        """Look at a prediction as a whole."""
+        return PredictionSelected(rows.index(row))
+
+    def opened(self, rows: CallRows, row: int) -> Message | None:
+        """Zoom to it."""
+        del rows, row
+        return ZoomWanted()

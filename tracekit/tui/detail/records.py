@@ -1,0 +1,78 @@
+"""Lists of a few thousand records at most, whose columns know value and text of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from rich.cells import cell_len
+
+from tracekit.tui.detail.listing import sorted_by
+from tracekit.tui.detail.rowlist import Cell, Column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.tui.state import Sort
+    from tracekit.tui.theme import Palette
+
+Record = TypeVar("Record")
+
+WIDEST = 24
+"""Cells that a column takes at most, unless it is the one that takes what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Generic[Record]):
+    """A column of records."""
+
+    title: str
+    value: Callable[[Record], Any] | None
+    """What rows are sorted by; None where it is not known. No function: rows cannot be sorted by it."""
+    text: Callable[[Record], str]
+    right: bool = True
+    drop: int = 0
+    flexible: bool = False
+    """Whether it is the one that takes what is left."""
+    bar: Callable[[Record], Callable[[int], str] | None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Records(Generic[Record]):
+    """Sorted records; see `Rows`."""
+
+    records: Sequence[Record]
+    fields: Sequence[Field[Record]]
+    columns: Sequence[Column]
+    sorted_by: tuple[int, bool]
+    empty: str
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+        """One record."""
+        del palette
+        record = self.records[row]
+        return [Cell(field.text(record), bar=field.bar(record) if field.bar else None) for field in self.fields]
+
+
+def records_of(records: Sequence[Record], fields: Sequence[Field[Record]], sort: Sort, empty: str) -> Records[Record]:
+    """Records by a column, those without a value last. O(n log n)."""
+    columns = tuple(_column(field, records) for field in fields)
+    by = sorted_by(columns, sort)
+    value = fields[by[0]].value
+    if value is not None:
+        known = [record for record in records if value(record) is not None]
+        unknown = [record for record in records if value(record) is None]
+        records = [*sorted(known, key=value, reverse=by[1]), *unknown]
+    return Records(records, fields, columns, by, empty)
+
+
+def _column(field: Field[Record], records: Sequence[Record]) -> Column:
+    ordered = field.value is not None
+    if field.flexible:
+        return Column(field.title, 0, field.right, drop=field.drop, ordered=ordered, least=16)
+    # One cell more for the sign of the direction.
+    width = max([cell_len(field.title) + 1, *(cell_len(field.text(record)) for record in records)])
+    return Column(field.title, min(width, WIDEST), field.right, drop=field.drop, ordered=ordered)
