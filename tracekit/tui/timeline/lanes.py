@@ -254,7 +254,7 @@ def _recoded(codes: npt.NDArray[np.integer], categories: Sequence[Category]) -> 
 def _coded(frame: pd.DataFrame, column: str) -> tuple[npt.NDArray[np.integer], tuple[str, ...]]:
     """Codes of a category column, -1 for none, and their texts."""
     values = frame[column].cat
-    return values.codes.to_numpy(), tuple(str(text) for text in values.categories)
+    return values.codes.to_numpy(), tuple(values.categories.tolist())
 
 
 def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:

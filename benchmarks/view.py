@@ -1,0 +1,107 @@
+"""How fast the terminal UI opens a large recording and moves over it.
+
+    python benchmarks/view.py [--predictions N] [--bundle BUNDLE]
+
+Writes a bundle of N predictions of four models (ten intervals each), unless one is given, opens it as `tracekit view`
+does, in a process of its own at 200 x 50 without a terminal, and prints: seconds from the start of the process to the
+first screen with lanes, and to the one with findings; ms for a zoom or pan, median and 95th percentile, for drawing
+the timeline alone (wall clock) and for all that the app does from the key to the finished screen (processor time, since
+the harness waits in between); and the peak memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tracekit.testing import Draws, Model, Process, Scenario, write_bundle
+
+STEP = 10_000_000
+"""Between the starts of two predictions, in ns."""
+KEYS = ("w", "w", "d", "w", "d", "d", "w", "w", "a", "w", "w", "w", "d", "s", "a", "s", "s", "s", "s", "s", "s", "s")
+
+MEASURE = """
+import sys, time
+start = float(sys.argv[2])
+import asyncio, resource, statistics, sys
+from tracekit.tui.app import ViewApp
+from tracekit.tui.opening import Request
+from tracekit.tui.timeline.widget import Timeline
+
+async def main():
+    app = ViewApp(Request((sys.argv[1],)))
+    async with app.run_test(size=(200, 50)) as pilot:
+        while not app.is_open:
+            await asyncio.sleep(0.01)
+        await pilot.pause()
+        print(f"lanes after {{time.time() - start:.2f}} s")
+        longest = 0.0
+        while app.state.session.report is None:
+            before = time.perf_counter()
+            await asyncio.sleep(0.005)
+            longest = max(longest, time.perf_counter() - before - 0.005)
+        await pilot.pause()
+        print(f"findings after {{time.time() - start:.2f}} s; the UI waited {{longest * 1000:.0f}} ms at most")
+        painter = app.browse.query_one(Timeline).painter
+        own, whole = [], []
+        for key in {keys!r}:
+            before = time.process_time()
+            await pilot.press(key)
+            await pilot.pause()
+            whole.append(time.process_time() - before)
+            painter._pictures.clear()
+            before = time.perf_counter()
+            for y in range(len(painter.arrangement.lines)):
+                painter.line(y)
+            own.append(time.perf_counter() - before)
+        for name, times in (("timeline", own), ("app", whole)):
+            ranked = sorted(times)
+            p95 = ranked[int(len(ranked) * 0.95)]
+            print(f"{{name}}: median {{statistics.median(ranked) * 1000:.1f}} ms, p95 {{p95 * 1000:.1f}} ms")
+    rows = sum(len(lane.events) for lane in painter.lanes if lane.events is not None)
+    print(f"{{rows:,}} intervals; peak {{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}} MB")
+
+asyncio.run(main())
+"""
+
+
+def large(predictions: int) -> Scenario:
+    """Predictions one after another, with data, compute and hardware intervals."""
+    draws = Draws(5)
+    scenario = Scenario(Process("Large", 4711), duration_ns=(predictions + 10) * STEP)
+    models = [Model(f"Model{number}") for number in range(4)]
+    for number, model in enumerate(models):
+        scenario.load(model, number * STEP, STEP // 2)
+    for number in range(predictions):
+        start = (number + 4) * STEP
+        prediction = scenario.predict(models[number % 4], start, draws.around(STEP * 2 // 3, 30))
+        for event, offset, length in (
+            ("Input Validation", 1_000, 10_000),
+            ("Input Copy", 20_000, 100_000),
+            ("Data Cast", 200_000, 100_000),
+            ("Neural Engine - Data Copy", 400_000, 200_000),
+            ("Output Transformation", 4_000_000, 100_000),
+        ):
+            prediction.event(event, offset, length)
+        prediction.neural_engine(1_000_000, draws.around(2_000_000, 100))
+        prediction.gpu(3_100_000, draws.around(500_000, 100))
+    return scenario
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description="Measure the terminal UI.")
+    arguments.add_argument("--predictions", type=int, default=100_000)
+    arguments.add_argument("--bundle", type=Path)
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = options.bundle or write_bundle(large(options.predictions), Path(folder) / "large.trace")
+        script = MEASURE.format(keys=KEYS)
+        subprocess.run([sys.executable, "-c", script, str(bundle), str(time.time())], check=True)
+
+
+if __name__ == "__main__":
+    main()
