@@ -5,12 +5,13 @@ Rows are named by frame and index, so that a selection survives any grouping, so
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.timeline.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
@@ -124,6 +125,13 @@ class Session:
         """The row that an `EventRef` names."""
         return self.frame(ref.frame).iloc[ref.index]
 
+    @property
+    def first_prediction_ns(self) -> int | None:
+        """When the first prediction begins; None where there is none. O(n)."""
+        activity = self.trace.activity
+        starts = activity["start_ns"].to_numpy()[(activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
+        return int(starts[0]) if starts.size else None
+
     def span(self, ref: EventRef) -> Span:
         """Where a row lies; an instant is 1 ns long."""
         frame = self.frame(ref.frame)
@@ -149,13 +157,15 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that can change while the UI runs."""
+    """All that can change while the UI runs. All times are times of the active recording."""
 
     sessions: tuple[Session, ...]
     """One recording, or two that are compared."""
     view: Viewport
     active: int = 0
     """Place in `sessions` of the one that selection and detail are about."""
+    origins: tuple[int, ...] = (0, 0)
+    """For each recording the time that stands in one column with those of the others: 0 aligns their starts."""
     history: History = NO_HISTORY
     grouping: Grouping = Grouping.LANES
     lane: str = "activity"
@@ -189,9 +199,32 @@ class State:
     @property
     def bounds(self) -> Bounds:
         """What there is to see of all recordings together."""
-        low = min(session.bounds.start_ns for session in self.sessions)
-        high = max(session.bounds.end_ns for session in self.sessions)
+        low = min(session.bounds.start_ns - self.shift(at) for at, session in enumerate(self.sessions))
+        high = max(session.bounds.end_ns - self.shift(at) for at, session in enumerate(self.sessions))
         return Bounds(low, high - low)
+
+    def shift(self, place: int) -> int:
+        """What a time of the active recording lacks to the time of another one in the same column."""
+        return self.origins[place] - self.origins[self.active]
+
+    def seen_from(self, place: int) -> State:
+        """The same columns with another recording active; what is selected in the one before, is not in this one."""
+        if place == self.active:
+            return self
+        by = self.shift(place)
+        return replace(
+            self,
+            active=place,
+            view=self.view.moved(by),
+            history=self.history.moved(by),
+            cursor_ns=self.cursor_ns + by,
+            selection=NOTHING,
+            mark=self.mark and self.mark.moved(by),
+            range=self.range and self.range.moved(by),
+            ends=self.ends and (self.ends[0].moved(by), self.ends[1].moved(by)),
+            bookmarks=tuple(replace(entry, time_ns=entry.time_ns + by) for entry in self.bookmarks),
+            opened=None,
+        )
 
 
 def bounds_of(trace: Trace) -> Bounds:
@@ -208,6 +241,5 @@ def bounds_of(trace: Trace) -> Bounds:
 
 def first_state(sessions: tuple[Session, ...]) -> State:
     """The state in which the UI opens: all of the recording in view."""
-    low = min(session.bounds.start_ns for session in sessions)
-    high = max(session.bounds.end_ns for session in sessions)
-    return State(sessions, Viewport(low, high - low), cursor_ns=low)
+    state = State(sessions, sessions[0].bounds)
+    return replace(state, view=state.bounds, cursor_ns=state.bounds.start_ns)

@@ -70,6 +70,8 @@ class Overlay:
     selected: tuple[int, int] = (0, 0)
     range: tuple[int, int] = (0, 0)
     cursor: int = -1
+    recorded: tuple[int, int] | None = None
+    """Columns that the recording reaches; None for all."""
 
 
 def picture(
@@ -153,8 +155,10 @@ def _cells(text: str, width: int) -> list[str]:
     return cells
 
 
-_RANGE, _CURSOR, _MARKED, _SELECTED = 1, 2, 4, 8
+_RANGE, _CURSOR, _MARKED, _SELECTED, _OUTSIDE = 1, 2, 4, 8, 16
 """Flags of a column."""
+_HATCH = "╱"
+"""Where the recording has not begun or is over, beside a longer one."""
 
 
 def segments(picture: Picture, palette: Palette, overlay: Overlay) -> list[Segment]:
@@ -166,11 +170,16 @@ def segments(picture: Picture, palette: Palette, overlay: Overlay) -> list[Segme
             flags[column] |= flag
     if 0 <= overlay.cursor < count:
         flags[overlay.cursor] |= _CURSOR
+    first, after = overlay.recorded or (0, count)
+    for column in (*range(first), *range(after, count)):
+        flags[column] |= _OUTSIDE
     found = []
     column = 0
     for (code, ink, flag), run in groupby(zip(picture.categories, picture.inks, flags, strict=True)):
         after = column + sum(1 for _ in run)
         text = "".join(picture.characters[column:after])
+        if flag & _OUTSIDE and code < 0:
+            text = _HATCH * len(text)
         found.append(Segment(text, _style(palette, code, ink, flag)))
         column = after
     return found

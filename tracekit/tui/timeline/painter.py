@@ -62,8 +62,7 @@ class Spot:
 class Painter:
     """Lines of one timeline of a given size. Pictures are kept as long as view and size stay."""
 
-    def __init__(self, session: int, *, letters: bool) -> None:
-        self._session = session
+    def __init__(self, *, letters: bool) -> None:
         self._letters = letters
         self._lanes = Lanes(())
         self._state: State | None = None
@@ -77,7 +76,8 @@ class Painter:
         self.arrangement = _NO_ARRANGEMENT
 
     def show(self, state: State, lanes: Lanes, *, dark: bool) -> None:
-        """Take over what to draw. The lane with the cursor is brought into sight where it changed."""
+        """Take over what to draw; the recording that is drawn is the active one. The lane with the cursor is brought
+        into sight where it changed."""
         follow = self._state is None or (self._state.lane, self._state.grouping) != (state.lane, state.grouping)
         if lanes is not self._lanes:
             self._lanes, self._overview, self._pictured = lanes, None, None
@@ -113,7 +113,7 @@ class Painter:
     @property
     def session(self) -> Session | None:
         """The recording that is drawn."""
-        return self._state.sessions[self._session] if self._state else None
+        return self._state.session if self._state else None
 
     def lane(self, identity: str) -> TimelineLane | None:
         """The lane of that id."""
@@ -182,7 +182,7 @@ class Painter:
         found = (self._overview[1].between(bounds) > 0).tolist()
         low, high = columns_of(state.bounds, columns, state.view)
         several = len(state.sessions) > 1
-        name = state.sessions[self._session].name if several else "overview"
+        name = state.session.name if several else "overview"
         title = self._title(f" {visible(name)}", palette.gutter)
         cells = []
         for column, height in enumerate(level):
@@ -259,14 +259,21 @@ class Painter:
         if state.range is not None and _meets(state.range, view):
             span = columns_of(view, columns, state.range)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
-        return Overlay(marked, self._selected(state, lane, track), span, cursor)
+        return Overlay(marked, self._selected(state, lane, track), span, cursor, self._recorded(state))
+
+    def _recorded(self, state: State) -> tuple[int, int] | None:
+        """Columns that the recording reaches; None for all. Only one of several can end within sight."""
+        own = state.session.bounds
+        if own == state.bounds:
+            return None
+        if not _meets(own, state.view):
+            return (0, 0)
+        return columns_of(state.view, self.columns, own)
 
     def _selected(self, state: State, lane: TimelineLane, track: Track) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
         event, session = state.selection.event, self.session
         if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
-            return (0, 0)
-        if state.active != self._session:
             return (0, 0)
         place = lane.events.place(event.index)
         span = session.span(event)

@@ -31,6 +31,10 @@ class Span:
         """First ns after it."""
         return self.start_ns + self.span_ns
 
+    def moved(self, by_ns: int) -> Span:
+        """The same length elsewhere."""
+        return replace(self, start_ns=self.start_ns + by_ns)
+
 
 Bounds = Span
 """All that there is to see of a recording."""
@@ -121,6 +125,10 @@ class History:
         if not self.future:
             return view, self
         return self.future[0], History((*self.past, view), self.future[1:])
+
+    def moved(self, by_ns: int) -> History:
+        """The same views of a recording that is shifted."""
+        return History(tuple(v.moved(by_ns) for v in self.past), tuple(v.moved(by_ns) for v in self.future))
 
 
 NO_HISTORY = History()

@@ -60,15 +60,19 @@ class Timeline(Widget, can_focus=True):
 
     def __init__(self, session: int, *, letters: bool) -> None:
         super().__init__(id=f"timeline-{session}", classes="timeline")
-        self.painter = Painter(session, letters=letters)
+        self.painter = Painter(letters=letters)
         self._session = session
         self._state: State | None = None
+        """What is shown, in the times of this recording."""
+        self._shift = 0
+        """What these times are ahead of those of the active recording."""
         self._drag: _Drag | None = None
 
     def show(self, state: State, lanes: Lanes) -> None:
         """Draw a state."""
-        self._state = state
-        self.painter.show(state, lanes, dark=self.app.current_theme.dark)
+        self._shift = state.shift(self._session)
+        self._state = state.seen_from(self._session)
+        self.painter.show(self._state, lanes, dark=self.app.current_theme.dark)
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -122,10 +126,10 @@ class Timeline(Widget, can_focus=True):
             self._overview(column)
         elif drag.ranging:
             ends = (self._snapped(drag.lane, time_of(drag.view, columns, at)) for at in (drag.column, column))
-            self.post_message(RangeSelected(span_between(*ends)))
+            self.post_message(RangeSelected(span_between(*ends).moved(-self._shift)))
         else:
             start = drag.view.start_ns - (column - drag.column) * drag.view.span_ns // columns
-            self.post_message(ViewMoved(clamp(Viewport(start, drag.view.span_ns), state.bounds, columns)))
+            self._look(clamp(Viewport(start, drag.view.span_ns), state.bounds, columns))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         """Let go; without a move in between it was a click."""
@@ -171,21 +175,23 @@ class Timeline(Widget, can_focus=True):
             return
         columns = self.painter.columns
         at = time_of(state.view, columns, spot.column)
-        view = zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns)
-        self.post_message(ViewMoved(view))
+        self._look(zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns))
+
+    def _look(self, view: Viewport) -> None:
+        """Ask for another view."""
+        self.post_message(ViewMoved(view.moved(-self._shift)))
 
     def _pan(self, event: events.MouseEvent, direction: int) -> None:
         event.stop()
         if self._state is not None:
-            view = pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.painter.columns)
-            self.post_message(ViewMoved(view))
+            self._look(pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.painter.columns))
 
     def _overview(self, column: int) -> None:
         """Centre the view on a column of the overview."""
         if self._state is not None:
             view, bounds = self._state.view, self._state.bounds
             start = time_of(bounds, self.painter.columns, column) - view.span_ns // 2
-            self.post_message(ViewMoved(clamp(Viewport(start, view.span_ns), bounds, self.painter.columns)))
+            self._look(clamp(Viewport(start, view.span_ns), bounds, self.painter.columns))
 
     def _snapped(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""
