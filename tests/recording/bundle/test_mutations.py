@@ -140,8 +140,8 @@ def test_damage_to_a_real_bundle(fuzzer: ModuleType, corpus: Path, tmp_path: Pat
     left_out = shutil.ignore_patterns("symbols", "spindex*", "run[23]", "Trace[23].run", "[23].run.zip")
     shutil.copytree(corpus / "bundles/output.trace", path, ignore=left_out)
     bundle = fuzzer.sound_bundle("compressed", path)
-    outcomes = Counter(fuzzer.attempt([bundle], 2, number)[2] for number in range(30))
-    assert outcomes["said"] > 5
+    outcomes = Counter(fuzzer.attempt([bundle], 2, number)[2] for number in range(15))
+    assert outcomes["said"] > 3
 
 
 def test_a_flipped_bit_below_the_compression_never_passes(made: Path) -> None:
