@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.detectors import (
     cold_load,
     compile_at_runtime,
+    compute_unit_ping_pong,
     concurrent_predictions,
     core_ml_not_instrumented,
     duplicate_instances,
@@ -17,6 +18,7 @@ from tracekit.detectors import (
     load_churn,
     missed_deadline,
     neural_engine_contention,
+    neural_engine_fragmentation,
     pipeline_gaps,
     reload_before_predict,
     serial_predictions,
@@ -55,4 +57,6 @@ DETECTORS: tuple[AnyDetector, ...] = (
     pipeline_gaps.DETECTOR,
     serial_predictions.DETECTOR,
     foreign_neural_engine_work.DETECTOR,
+    compute_unit_ping_pong.DETECTOR,
+    neural_engine_fragmentation.DETECTOR,
 )

@@ -117,7 +117,7 @@ CASES = [
     *cases(ID, NEGATIVE, 2, pipeline_app),
     *each(ID, NEAR_ABOVE, (500, 501, 503, 506, 510), to_share),
     *each(ID, NEAR_BELOW, (490, 494, 497, 498, 499), to_share),
-    *cases(ID, LOOKALIKE, 2, waits_for_others, also=("neural-engine-contention",)),
+    *cases(ID, LOOKALIKE, 2, waits_for_others, also=("neural-engine-contention", "foreign-neural-engine-work")),
     *cases(ID, LOOKALIKE, 2, piled_up, also=("concurrent-predictions",)),
     *cases(ID, LOOKALIKE, 1, tiny),
     *cases(ID, INSUFFICIENT, 2, without_engine_table),

@@ -1,0 +1,144 @@
+"""Predictions in pieces on the Neural Engine, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import ENGINE_PREDICTION, Model
+
+ID = "neural-engine-fragmentation"
+MS = 1_000_000
+ENCODER = Model("Encoder")
+
+
+def calls(scenario, pieces=3, work=4, gap=2, count=20, label=None, first=0):
+    """Predictions of `pieces` pieces with a gap after each but the last, all in ms."""
+    for k in range(first, first + count):
+        length = pieces * work + (pieces - 1) * gap
+        prediction = scenario.predict(ENCODER, (100 + k * 100) * MS, round(length * MS))
+        for number in range(pieces):
+            at = round(number * (work + gap) * MS)
+            prediction.neural_engine(at, round(work * MS), label, operation=2 * number)
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_pieces_are_found_with_the_time_of_their_gaps(scenario, judge):
+    calls(scenario)
+    found = judge(scenario, ID)["Encoder"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 20 * 2 * 2 * MS
+    assert found.cost.share == pytest.approx(4 / 16)
+    assert values(found)["pieces per prediction (median)"] == 3
+    assert values(found)["mean time in gaps"] == 4 * MS
+    assert found.lost.starts.tolist()[:2] == [104 * MS, 110 * MS]
+    assert found.lost.ends.tolist()[:2] == [106 * MS, 112 * MS]
+    assert found.evidence_total == 20
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(1, Finding), (0.99, Passed)])
+def test_a_tenth_of_the_time_decides(scenario, judge, gap, expected):
+    # 2 ms of gaps beside 18 ms of work.
+    calls(scenario, work=6, gap=gap)
+    assert isinstance(judge(scenario, ID)["Encoder"], expected)
+
+
+@pytest.mark.parametrize(("pieces", "expected"), [(3, Finding), (2, Passed)])
+def test_three_pieces_decide(scenario, judge, pieces, expected):
+    calls(scenario, pieces)
+    assert isinstance(judge(scenario, ID)["Encoder"], expected)
+
+
+@pytest.mark.parametrize(("often", "expected"), [(11, Finding), (9, Passed)])
+def test_half_of_the_predictions_decide(scenario, judge, often, expected):
+    calls(scenario, count=often)
+    calls(scenario, 1, count=20 - often, first=often)
+    assert isinstance(judge(scenario, ID)["Encoder"], expected)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, InsufficientData)])
+def test_few_predictions_are_not_judged(scenario, judge, count, expected):
+    calls(scenario, count=count)
+    assert isinstance(judge(scenario, ID)["Encoder"], expected)
+
+
+def test_gaps_in_which_another_unit_works_are_none(scenario, judge):
+    for k in range(20):
+        prediction = scenario.predict(ENCODER, (100 + k * 100) * MS, 30 * MS)
+        prediction.neural_engine(0, 6 * MS)
+        prediction.event("CPU", 6 * MS, 6 * MS)
+        prediction.neural_engine(12 * MS, 6 * MS, operation=2)
+        prediction.gpu(18 * MS, 4 * MS)
+        prediction.neural_engine(24 * MS, 6 * MS, operation=4)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, Passed)
+    assert values(outcome)["gaps between pieces"] == pytest.approx(2 / 30)
+
+
+def test_waiting_for_others_between_pieces_is_no_gap(scenario, judge):
+    calls(scenario)
+    for k in range(20):
+        for number in range(2):
+            at = (100 + k * 100 + 4 + 6 * number) * MS
+            scenario.other_neural_engine(at, 2 * MS, "Assistant_main__Op0_AneInference Prediction")
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, Passed)
+    assert values(outcome)["gaps between pieces"] == 0
+
+
+def test_stages_of_a_pipeline_have_pieces_of_their_own(scenario, judge):
+    for k in range(20):
+        prediction = scenario.predict(ENCODER, (100 + k * 100) * MS, 30 * MS)
+        for number in range(3):
+            stage = prediction.stage("ABC"[number], number * 10 * MS, 8 * MS)
+            stage.neural_engine(0, 6 * MS)
+    outcome = judge(scenario, ID)["Encoder"]
+    assert isinstance(outcome, Passed)
+    assert values(outcome)["pieces per prediction (median)"] == 1
+
+
+def test_pieces_inside_a_stage_count(scenario, judge):
+    for k in range(20):
+        prediction = scenario.predict(ENCODER, (100 + k * 100) * MS, 30 * MS)
+        stage = prediction.stage("Backbone", 0, 30 * MS)
+        for number in range(3):
+            stage.neural_engine(number * 10 * MS, 6 * MS, operation=number)
+    assert isinstance(judge(scenario, ID)["Encoder"], Finding)
+
+
+def test_pieces_without_a_name_count_where_nobody_else_used_the_engine(scenario, judge):
+    calls(scenario, label=ENGINE_PREDICTION)
+    assert isinstance(judge(scenario, ID)["Encoder"], Finding)
+
+
+def test_pieces_without_a_name_are_not_counted_where_others_did(scenario, judge):
+    calls(scenario, label=ENGINE_PREDICTION)
+    for k in range(20):
+        scenario.other_neural_engine((150 + k * 100) * MS, 10 * MS, ENGINE_PREDICTION)
+    assert isinstance(judge(scenario, ID)["Encoder"], InsufficientData)
+
+
+def test_models_without_work_on_the_engine_are_not_applicable(scenario, judge):
+    calls(scenario)
+    scenario.predict(Model("OnCpu"), 20_000 * MS, MS)
+    scenario.load(Model("Unused"), 0, MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["OnCpu"], NotApplicable)
+    assert isinstance(outcomes["Unused"], NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"pieces": 4}, Passed),
+        ({"gap_share": 0.25}, Finding),
+        ({"gap_share": 0.26}, Passed),
+        ({"min_predictions": 21}, InsufficientData),
+    ],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    calls(scenario)
+    assert isinstance(judge(scenario, ID, **settings)["Encoder"], expected)

@@ -1,0 +1,114 @@
+"""Predictions whose work goes back and forth between compute units."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app, pipeline_app
+from tracekit.testing.recorder import App, Stage, Step, cpu, gpu, neural_engine, start_recording
+
+ID = "compute-unit-ping-pong"
+CUT: tuple[Allowed, ...] = ("neural-engine-fragmentation",)
+"""Each return to the Neural Engine takes a while in which nothing runs."""
+
+
+def calls(app: App, *steps: Step, count: int = 60) -> App:
+    """The same steps in each prediction."""
+    model = draw_models(app.draws)[0]
+    app.load(model, engine=any(step.unit == "neural engine" for step in steps))
+    for _ in range(count):
+        app.predict(model, *steps, inputs=1)
+        app.pause(300_000)
+    return app
+
+
+def engine_and_cpu(draws: Draws) -> App:
+    """Operations that the Neural Engine does not support run on the CPU in between."""
+    parts, work = draws.integer(3, 8), draws.integer(2, 4) * MS
+    between = (neural_engine(work), cpu(draws.integer(500, 1_500) * 1_000))
+    return calls(start_recording(draws), *between * (parts - 1), neural_engine(work))
+
+
+def gpu_and_engine(draws: Draws) -> App:
+    """The GPU and the Neural Engine take turns."""
+    return calls(start_recording(draws), *(gpu(4 * MS), neural_engine(draws.integer(2, 3) * MS)) * 3)
+
+
+def gpu_and_cpu(draws: Draws) -> App:
+    """Operations that the GPU does not support."""
+    return calls(start_recording(draws), *(gpu(5 * MS), cpu(draws.integer(800, 2_000) * 1_000)) * draws.integer(3, 5))
+
+
+def in_turns(draws: Draws, turns: int, pause_permille: int) -> App:
+    """Exact calls of 20 ms: turns of the Neural Engine of which each but the last is followed by the CPU, which works
+    for this share of the call in all."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    between = 20 * MS * pause_permille // 1_000 // (turns - 1)
+    work = (20 * MS - between * (turns - 1)) // turns
+    for _ in range(60):
+        prediction = app.scenario.predict(model, app.now_ns, 20 * MS)
+        for turn in range(turns):
+            at = turn * (work + between)
+            prediction.neural_engine(at, work, operation=2 * turn)
+            if turn < turns - 1:
+                prediction.event("CPU", at + work, between)
+        app.now_ns += 21 * MS
+    return app
+
+
+def to_share(draws: Draws, permille: int) -> App:
+    """Four changes, and the Neural Engine interrupted for this share."""
+    return in_turns(draws, 3, permille)
+
+
+def two_changes(draws: Draws) -> App:
+    """There and back once, for a third of the time."""
+    return in_turns(draws, 2, draws.integer(200, 400))
+
+
+def planned(draws: Draws) -> App:
+    """First the Neural Engine, then the GPU, then the CPU."""
+    return calls(start_recording(draws), neural_engine(6 * MS), gpu(3 * MS), cpu(2 * MS))
+
+
+def many_requests(draws: Draws) -> App:
+    """Several requests to the GPU, each with the short `CPU` row that belongs to it."""
+    return calls(start_recording(draws), *(gpu(3 * MS),) * draws.integer(4, 7))
+
+
+def stages(draws: Draws) -> App:
+    """A pipeline of three stages on three units."""
+    parts = (Stage("A", (neural_engine(5 * MS),)), Stage("B", (gpu(4 * MS),)), Stage("C", (cpu(2 * MS),)))
+    return pipeline_app(draws, stages=parts)
+
+
+def few_calls(draws: Draws) -> App:
+    """Nine calls."""
+    return calls(start_recording(draws), *(neural_engine(3 * MS), cpu(MS)) * 4, count=9)
+
+
+def without_gpu(draws: Draws) -> App:
+    """The GPU was not recorded, so that it may have had turns as well."""
+    app = calls(start_recording(draws), *(neural_engine(3 * MS), cpu(MS)) * 4)
+    app.scenario.missing.add("metal-gpu-intervals")
+    return app
+
+
+CASES = [
+    *cases(ID, POSITIVE, 5, engine_and_cpu, also=CUT),
+    *cases(ID, POSITIVE, 3, gpu_and_engine, also=CUT),
+    *cases(ID, POSITIVE, 3, gpu_and_cpu),
+    *cases(ID, NEGATIVE, 3, neural_engine_app),
+    *cases(ID, NEGATIVE, 3, gpu_app),
+    *cases(ID, NEGATIVE, 3, pipeline_app),
+    *cases(ID, NEGATIVE, 2, planned),
+    *each(ID, NEAR_ABOVE, (50, 51, 52, 54, 58), to_share),
+    *each(ID, NEAR_BELOW, (42, 45, 47, 48, 49), to_share),
+    *cases(ID, NEAR_BELOW, 2, two_changes),
+    *cases(ID, LOOKALIKE, 2, many_requests),
+    *cases(ID, LOOKALIKE, 2, stages),
+    *cases(ID, INSUFFICIENT, 2, few_calls, also=CUT),
+    *cases(ID, INSUFFICIENT, 1, without_gpu, also=CUT),
+]
