@@ -1,0 +1,1 @@
+"""What the inspector says about each kind of thing that can be selected."""

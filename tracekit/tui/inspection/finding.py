@@ -1,0 +1,83 @@
+"""About a check of the report: numbers, cost, how sure it is, what to do, and the evidence one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from tracekit.report.formatting import condition, duration, moment, quantity, visible
+from tracekit.report.screen import markdown
+from tracekit.tui.inspection.blocks import facts, heading
+from tracekit.units import format_count, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from tracekit.detectors.outcomes import Metric
+    from tracekit.report.model import Check
+    from tracekit.tui.state import FindingRef, Session
+
+
+def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType]:
+    """All of a check; with an interval of its evidence, that first."""
+    check = session.check(ref)
+    if check is None:
+        return
+    if ref.evidence is not None:
+        yield heading(f"Evidence {ref.evidence + 1} of {len(check.evidence)}")
+        yield facts(_interval(check, ref.evidence))
+        yield ""
+    yield heading(check.title)
+    yield facts((name, value) for name, value in _facts(check) if value)
+    yield Text(f"\n{visible(check.summary)}\n")
+    for caveat in check.caveats:
+        yield Text(f"Mind: {visible(caveat)}\n", "italic")
+    yield Text(f"{visible(check.why)}\n", "dim")
+    if check.metrics:
+        yield facts((metric.name, _measured(metric)) for metric in check.metrics)
+        yield ""
+    if check.cost is not None:
+        yield Text(f"{visible(check.cost.basis)}\n", "dim")
+    if check.record:
+        yield Text(f"To be able to judge it: {visible(check.record)}\n")
+    if check.fix:
+        yield heading("Fix")
+        yield from markdown(visible(check.fix, multiline=True), 0)
+        yield ""
+    for reference in check.references:
+        yield Text(f"{visible(reference.title)}\n{visible(reference.url)}", "dim")
+
+
+def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
+    entry = check.evidence[number]
+    length = entry.end_ns - entry.start_ns
+    yield "event", entry.label
+    yield "model", entry.model or "none named"
+    yield "at", f"{moment(entry.start_ns)}  ({entry.start_ns:,} ns)"
+    yield "duration", f"{duration(length)}  ({length:,} ns)"
+    yield "walk", ". next, , previous, F back to the finding"
+
+
+def _facts(check: Check) -> Iterator[tuple[str, str]]:
+    yield "severity", check.severity or ""
+    yield "model", check.model or ""
+    yield "check", check.id
+    if check.cost is not None:
+        yield "could win", f"up to {duration(check.cost.ns)}, {format_share(check.cost.share)}"
+        if check.net_ns is not None and check.net_ns < check.cost.ns:
+            yield "net gain", f"{duration(check.net_ns)}: the part that is in no finding above"
+        elif check.net_ns is not None:
+            yield "net gain", "all of it: none is in a finding above"
+    for other in check.related:
+        yield str(other.relation), f"{other.id}{f' of {other.model}' if other.model else ''} (r goes there)"
+    if check.evidence:
+        more = f", the longest of {check.evidence_total:,}" if check.evidence_total > len(check.evidence) else ""
+        yield "evidence", f"{format_count(len(check.evidence), 'interval')}{more} (. goes through them)"
+
+
+def _measured(metric: Metric) -> str:
+    limit = condition(metric)
+    return f"{quantity(metric.value, metric.unit)}{f'  (limit {limit})' if limit else ''}"

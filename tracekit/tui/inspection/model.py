@@ -1,0 +1,85 @@
+"""About a model: all facts that the report has of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from tracekit.report.formatting import count, duration, listed
+from tracekit.report.time_parts import frames, parts_notes, parts_rows
+from tracekit.trace.events import Level
+from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.statistics import Statistics
+    from tracekit.tui.state import Session
+    from tracekit.tui.theme import Palette
+
+
+def model_blocks(session: Session, name: str, palette: Palette, *, letters: bool) -> Iterator[RenderableType]:
+    """About a model of the report; nothing while there is no report."""
+    model = next((entry for entry in (session.report.models if session.report else ()) if entry.name == name), None)
+    if model is None:
+        return
+    yield heading(model.name)
+    yield facts(_facts(model))
+    yield ""
+    latency = model.latency
+    for title, numbers in (
+        ("Loads", model.load),
+        ("Predictions", model.prediction),
+        ("Warm predictions", latency.warm if latency is not None else None),
+        ("First predictions after a load", latency.cold if latency is not None else None),
+    ):
+        if numbers is not None:
+            yield heading(title)
+            yield facts(_numbers(numbers))
+            yield ""
+    rows = parts_rows([model])
+    for row in rows:
+        yield heading("Where the time of a prediction goes")
+        yield bar_text(row.bar, palette, letters=letters)
+        yield slices(row)
+    for note in parts_notes(rows):
+        yield Text(f"\n{note}", "dim")
+
+
+def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
+    if model.parents:
+        also = "also a " if model.level == Level.TOP else ""
+        yield "stage", f"{also}stage of {listed(model.parents)}"
+    yield "instances", count(model.instances)
+    yield "loads", format_count(model.loads, "load")
+    yield "cold loads", count(model.cold_loads)
+    yield "predictions", format_count(model.predictions, "prediction")
+    cadence, rate = model.cadence, model.frames_per_second
+    if cadence is not None and cadence.per_second is not None:
+        pace = f", at the pace of {cadence.pace.frames_per_second} a second" if cadence.pace is not None else ""
+        yield "called", f"{cadence.per_second:,.1f} times a second{pace}"
+    if rate is not None:
+        yield "keeps up with", f"{frames(rate.typical)} frames/s, {frames(rate.sustained)} sustained"
+
+
+def _numbers(numbers: Statistics) -> Iterator[tuple[str, str]]:
+    yield "count", count(numbers.count)
+    yield "sum", duration(numbers.total_ns)
+    if numbers.union_ns != numbers.total_ns:
+        yield "elapsed", duration(numbers.union_ns)
+    for name, value in (
+        ("mean", numbers.mean_ns),
+        ("min", numbers.min_ns),
+        ("p50", numbers.p50_ns),
+        ("p90", numbers.p90_ns),
+        ("p95", numbers.p95_ns),
+        ("p99", numbers.p99_ns),
+        ("max", numbers.max_ns),
+        ("stdev", numbers.stdev_ns),
+    ):
+        yield name, duration(value)

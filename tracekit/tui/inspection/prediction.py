@@ -1,0 +1,74 @@
+"""About a prediction as a whole: where its time went, and the hand-offs between compute units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich.text import Text
+
+from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown_summary import summarise_breakdown
+from tracekit.report.formatting import duration
+from tracekit.report.time_parts import parts_notes, parts_row
+from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from tracekit.analysis.breakdown_summary import BreakdownSummary
+    from tracekit.tui.calls import Calls
+    from tracekit.tui.state import Session
+    from tracekit.tui.theme import Palette
+
+UNKNOWN = "not known from this recording"
+
+
+def prediction_blocks(session: Session, index: int, palette: Palette, *, letters: bool) -> Iterator[RenderableType]:
+    """About a row of `Trace.activity`; nothing where it is no prediction that the app called, or not yet known."""
+    calls = session.calls
+    place = calls.place(index) if calls is not None else None
+    if calls is None or place is None:
+        return
+    whole = summarise_breakdown(breakdown(session.trace).of(pd.Index([index])))
+    if whole is None or not whole.total_ns:
+        return
+    row = parts_row("", whole)
+    yield heading("Where its time went")
+    yield bar_text(row.bar, palette, letters=letters)
+    yield slices(row)
+    yield ""
+    yield facts([("load", _load(calls, place)), *_work(whole)])
+    for note in parts_notes([row]):
+        yield Text(f"\n{note}", "dim")
+    yield ""
+
+
+def _load(calls: Calls, place: int) -> str:
+    if calls.inferred[place]:
+        return UNKNOWN
+    return "cold: the first prediction after a load" if calls.cold[place] else "warm: not the first after a load"
+
+
+def _work(whole: BreakdownSummary) -> Iterator[tuple[str, str]]:
+    """What else is known of the work of the compute units."""
+    yield "hand-offs", _handoffs(whole)
+    if whole.segments is not None:
+        yield "segments", f"{format_count(round(whole.segments), 'operation')} on the Neural Engine"
+    for name, value in (("before work", whole.lead_ns), ("after work", whole.tail_ns)):
+        yield name, duration(value) if value is not None else UNKNOWN
+    if whole.other_models_ns:
+        yield "meanwhile", f"predictions of other models for {duration(whole.other_models_ns)}"
+
+
+def _handoffs(whole: BreakdownSummary) -> str:
+    """Changes of the compute unit, and the time that they left no unit working."""
+    if whole.handoffs is None:
+        return UNKNOWN
+    if not whole.handoffs:
+        return "none: one compute unit did all"
+    gap = duration(whole.handoff_gap_ns) if whole.handoff_gap_ns is not None else UNKNOWN
+    return f"{round(whole.handoffs):,} between compute units, gap {gap} in which none worked"
