@@ -74,6 +74,10 @@ def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
     assert covers[0] == covers[1]
     assert len(covers[0]) > 5
     assert_same_tables(bundle.pop("tables"), export.pop("tables"))
+    for report in (bundle, export):
+        # Only bundles hold the issues of a run.
+        report["checks"] = [check for check in report["checks"] if check["id"] != "run-issues"]
+        report["summary"] = {key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "judged")}
     assert bundle.keys() == export.keys() >= {"summary", "checks", "models", "aggregation"}
     for part in bundle:
         assert bundle[part] == export[part], part

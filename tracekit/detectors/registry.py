@@ -21,6 +21,7 @@ from tracekit.detectors import (
     neural_engine_fragmentation,
     pipeline_gaps,
     reload_before_predict,
+    run_issues,
     serial_predictions,
     serialized_specialization,
     shape_switching,
@@ -59,4 +60,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     foreign_neural_engine_work.DETECTOR,
     compute_unit_ping_pong.DETECTOR,
     neural_engine_fragmentation.DETECTOR,
+    run_issues.DETECTOR,
 )

@@ -75,8 +75,11 @@ class Run:
     template: str | None = None
     recording_mode: str | None = None
     time_limit: str | None = None
-    issues: tuple[str, ...] = ()
-    """Run issues that Instruments noted while recording."""
+    issues: tuple[str, ...] | None = None
+    """Run issues that Instruments noted while recording. Only bundles hold them."""
+    raw_stream: str | None = None
+    """Path in the bundle of the raw stream that the run left behind because it was not finished. Its tables may lack
+    what the stream holds."""
     tables: tuple[TableEntry, ...] = ()
 
 

@@ -79,7 +79,7 @@ def _recording(trace: Trace) -> RecordingInfo:
         duration_ns=run.duration_ns,
         end_reason=run.end_reason,
         recording_mode=run.recording_mode,
-        notes=(*contents.notes, *(f"Instruments noted: {issue}" for issue in run.issues), *trace.notes),
+        notes=(*contents.notes, *(f"Instruments noted: {issue}" for issue in run.issues or ()), *trace.notes),
         redacted=False,
     )
 

@@ -377,6 +377,7 @@ def test_a_recording_that_was_not_finished_says_how_to_recover_it(
     recording = open_recording(partly.write(tmp_path / "partly.trace"))
     assert cells(recording.tables("sample")[0], "count") == [7]
     assert any("not finished: the raw stream 'trace-data.atrc' was left behind" in n for n in recording.contents.notes)
+    assert recording.run.raw_stream == "Trace1.run/Attachments/trace-data.atrc"
 
 
 def test_folders_that_are_no_readable_bundle_get_their_sentence(tmp_path: Path) -> None:

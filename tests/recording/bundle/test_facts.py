@@ -139,7 +139,7 @@ def test_run_issues_are_read_without_noise_from_a_database_with_a_journal(run: A
 )  # fmt: skip
 def test_a_database_without_issues_or_without_end_is_told(run: Any, tmp_path: Path, statements: list[str]) -> None:
     recording = run(replace={"Trace1.run/RunIssues.storedata": database(tmp_path, [*statements, "CREATE TABLE t (a)"])})
-    assert recording.run.issues == ()
+    assert recording.run.issues is None
     assert "issues of run 1 are not known: the file of run issues is damaged" in recording.contents.notes
 
 

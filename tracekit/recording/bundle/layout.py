@@ -108,9 +108,10 @@ def left_out_runs(files: BundleFiles, runs: Sequence[RunFolder]) -> list[int]:
     return sorted(numbers - known)
 
 
-def raw_streams(files: BundleFiles) -> list[str]:
-    """Raw streams that a deferred recording leaves behind when it is not finished."""
-    return sorted(path for path in files.sizes if path.lower().endswith(_RAW_STREAM))
+def raw_streams(files: BundleFiles, run: int | None = None) -> list[str]:
+    """Raw streams that a deferred recording, or one run of it, leaves behind when it is not finished."""
+    streams = sorted(path for path in files.sizes if path.lower().endswith(_RAW_STREAM))
+    return [path for path in streams if run is None or path.startswith(f"Trace{run}.run/")]
 
 
 def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) -> list[Store]:

@@ -10,7 +10,7 @@ from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.facts import Configuration, iso_date, read_configuration, read_instruments
 from tracekit.recording.bundle.issues import read_issues
-from tracekit.recording.bundle.layout import read_stores
+from tracekit.recording.bundle.layout import raw_streams, read_stores
 from tracekit.recording.bundle.names import read_names
 from tracekit.recording.bundle.stores import read_records
 from tracekit.recording.bundle.template import RunInformation
@@ -86,7 +86,7 @@ class BundleRun:
         except DamageError as damage:
             notes.append(f"the configuration of run {self.number} is not known: {damage}")
             configuration = Configuration()
-        issues: tuple[str, ...] = ()
+        issues: tuple[str, ...] | None = None
         try:
             issues = read_issues(self.files, self.number)
         except DamageError as damage:
@@ -112,6 +112,7 @@ class BundleRun:
             recording_mode=information.recording_mode,
             time_limit=information.time_limit,
             issues=issues,
+            raw_stream=next(iter(raw_streams(self.files, self.number)), None),
             tables=tuple(self.entry(store) for store in self.stores),
         )
 
