@@ -47,7 +47,7 @@ class Growth:
     count: IntArray
     """Shape (sequences,): its calls."""
     correlation: FloatArray
-    """Shape (sequences,): rank correlation of duration with order; 0 where all are equal."""
+    """Shape (sequences,): rank correlation of duration with order; NaN where the ratio is below that of the rule."""
     ratio: FloatArray
     """Shape (sequences,): median of the last tenth over that of the first."""
     start_ns: FloatArray
@@ -83,17 +83,24 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
     tenth = np.maximum(size // 10, 1)
     start = _medians(durations, sequence, place < tenth)
     end = _medians(durations, sequence, place >= size - tenth)
-    correlation = rank_correlations(durations, sequence, len(first))
-    halves = rank_correlations(durations, 2 * sequence + (2 * place >= size), 2 * len(first))
     ratio = end / np.maximum(start, 1)
-    steady = halves.reshape(-1, 2).min(axis=1)
+    # Ranking is what takes time, and it cannot change the answer for the others.
+    rises = ratio >= rule.ratio
+    chosen = rises[sequence]
+    number = (np.cumsum(rises) - 1)[sequence[chosen]]
+    rising = int(rises.sum())
+    halves = rank_correlations(durations[chosen], 2 * number + (2 * place >= size)[chosen], 2 * rising)
+    correlation = np.full(len(first), np.nan)
+    correlation[rises] = rank_correlations(durations[chosen], number, rising)
+    steady = np.zeros(len(first))
+    steady[rises] = halves.reshape(-1, 2).min(axis=1)
     return Growth(
         first=first,
         count=count,
         correlation=correlation,
         ratio=ratio,
         start_ns=start,
-        grows=(correlation >= rule.correlation) & (ratio >= rule.ratio) & (steady >= STEADY),
+        grows=rises & (correlation >= rule.correlation) & (steady >= STEADY),
     )
 
 

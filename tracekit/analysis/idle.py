@@ -63,29 +63,49 @@ class Idle:
         return int(self.idle_ns.sum()) / span if span else 0.0
 
 
-def idle_times(activity: pd.DataFrame, starts_ns: IntArray, sequence: IntArray, least: int) -> Idle:
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What the app asked of Core ML: loads, compilations and predictions of any model."""
+
+    begin_ns: IntArray
+    """Shape (rows,): starts, ascending."""
+    model: npt.NDArray[np.intp]
+    """Shape (rows,): code of the model in the categories of `Trace.activity`."""
+    start_ns: IntArray
+    """Shape (pieces,): merged, with `end_ns`."""
+    end_ns: IntArray
+    profile: tuple[IntArray, IntArray]
+    """The pieces as a step function, as `depth_profile` gives it."""
+
+
+def asked(activity: pd.DataFrame) -> Asked:
+    """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n)."""
+    top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
+    begin = activity["start_ns"].to_numpy()[top]
+    start, end = union(begin, begin + activity["duration_ns"].to_numpy()[top])
+    model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
+    return Asked(begin, model, start, end, depth_profile(start, end))
+
+
+def idle_times(work: Asked, starts_ns: IntArray, sequence: IntArray, least: int) -> Idle:
     """Pauses in the sequences with at least `least` calls.
 
-    `activity` is that of the trace; `starts_ns` ascend and `sequence` gives the sequence of each call, shape (calls,).
-    O(n log n) in both.
+    `starts_ns` ascend and `sequence` gives the sequence of each call, shape (calls,); the calls are among `work`.
+    O((calls + pieces) log pieces).
     """
-    rows = activity[(activity["level"] == Level.TOP).to_numpy(dtype=bool)]
-    begin = rows["start_ns"].to_numpy()
-    low, high = union(begin, begin + rows["duration_ns"].to_numpy())
     enough = np.bincount(sequence)[sequence] >= least if len(sequence) else np.zeros(0, np.bool_)
     step = np.flatnonzero((sequence[1:] == sequence[:-1]) & enough[1:])
     first, last = starts_ns[step], starts_ns[step + 1]
-    covered = integrate(*depth_profile(low, high), first, last)
-    pause_start, pause_end = high[:-1], low[1:]
-    place = np.searchsorted(first, pause_start, side="right") - 1
+    covered = integrate(*work.profile, first, last)
+    start, end = work.end_ns[:-1], work.start_ns[1:]
+    place = np.searchsorted(first, start, side="right") - 1
     inside = place >= 0
-    inside[inside] = pause_end[inside] <= last[place[inside]]
-    pause_start, pause_end = pause_start[inside], pause_end[inside]
-    follower = np.searchsorted(begin, pause_end, side="left")
+    inside[inside] = end[inside] <= last[place[inside]]
+    start, end = start[inside], end[inside]
     return Idle(
-        start_ns=pause_start,
-        end_ns=pause_end,
-        next_model=rows["model"].cat.codes.to_numpy()[follower].astype(np.intp),
+        start_ns=start,
+        end_ns=end,
+        next_model=work.model[np.searchsorted(work.begin_ns, end, side="left")],
         distance_ns=last - first,
         idle_ns=last - first - covered,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tracekit.detectors.framework import ModelView
+    from tracekit.trace.model import Trace
 
     FloatArray = npt.NDArray[np.float64]
     IntArray = npt.NDArray[np.int64]
@@ -115,13 +117,25 @@ def is_warm(view: ModelView) -> Mask:
     """Shape (predictions,): the prediction is not the first after a load of its model. O(n log n)."""
     if view.loads.empty:
         return np.ones(len(view.predictions), np.bool_)
-    cold = first_after_load(pd.concat([view.loads, view.predictions]))
+    needed = ["kind", "model", "instance", "level", "start_ns", "duration_ns"]
+    cold = first_after_load(pd.concat([view.loads[needed], view.predictions[needed]]))
     return ~cold[len(view.loads) :]
+
+
+_KEPT: WeakKeyDictionary[Trace, dict[str, Calls]] = WeakKeyDictionary()
+"""Comparable calls by model: several detectors ask for them."""
 
 
 def comparable_calls(view: ModelView) -> Calls:
     """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
-    hardware rows where times differ much."""
+    hardware rows where times differ much; found once per trace."""
+    kept = _KEPT.setdefault(view.trace, {})
+    if view.name not in kept:
+        kept[view.name] = _comparable_calls(view)
+    return kept[view.name]
+
+
+def _comparable_calls(view: ModelView) -> Calls:
     rows = view.predictions
     burst = sequences(rows)
     warm, timed = is_warm(view), rows["duration_ns"].to_numpy() > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from tracekit.detectors.outcomes import (
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.readings import Cause, GrowthReading, read_growth
 from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = (
         Metric("sequences", len(found.count), "count"),
         Metric("sequences that grow", int(found.grows.sum()), "count"),
-        Metric("rank correlation with order", float(np.median(found.correlation)), "ratio", rule.correlation, _UP),
+        Metric("rank correlation with order", _median(found.correlation), "ratio", rule.correlation, _UP),
         Metric("last tenth to first tenth", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
     )
     if reading.cause is None:
@@ -79,6 +83,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 _UP = Direction.ABOVE
+
+
+def _median(values: npt.NDArray[np.float64]) -> float | None:
+    """Median of what was measured."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else None
 
 
 def _passed(reading: GrowthReading) -> str:

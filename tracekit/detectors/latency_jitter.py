@@ -148,7 +148,7 @@ def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_n
 
 
 _SHORT_SEQUENCE = 6
-"""From this many calls on, a sequence that grows is no jitter, though `growing-latency` does not judge so short ones."""
+"""From this many calls on, a sequence that grows is no jitter; `growing-latency` does not judge such short ones."""
 
 _LONG = 1.5
 """Times the usual time from which on a call counts as long."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tracekit.analysis.idle import Idle, Pacing, idle_times, pacing, spread
+from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
 from tracekit.detectors.calls import opens_sequence, sequences
 from tracekit.detectors.evidence import MAX_EVIDENCE
 from tracekit.detectors.outcomes import Cost, Evidence, Intervals
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tracekit.detectors.framework import ModelView
+    from tracekit.trace.model import Trace
 
     IntArray = npt.NDArray[np.int64]
 
@@ -58,11 +60,17 @@ class Pauses:
     """Model before whose calls most of the time is lost; empty without pauses."""
 
 
+_KEPT: WeakKeyDictionary[Trace, Asked] = WeakKeyDictionary()
+"""What was asked of Core ML, by trace: it is the same for all models."""
+
+
 def read_pauses(view: ModelView, least: int) -> Pauses:
     """Pauses in sequences of at least `least` calls. O(n log n)."""
     rows = view.predictions[view.predictions["duration_ns"].to_numpy() > 0]
     activity = view.trace.activity
-    idle = idle_times(activity, rows["start_ns"].to_numpy(), sequences(rows), least)
+    if view.trace not in _KEPT:
+        _KEPT[view.trace] = asked(activity)
+    idle = idle_times(_KEPT[view.trace], rows["start_ns"].to_numpy(), sequences(rows), least)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])

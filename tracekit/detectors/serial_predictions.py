@@ -57,19 +57,22 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"No {options.min_calls} predictions with a duration in a row ({len(view.predictions):,} in all).",
             "Record the feature while it works on many inputs in a row.",
         )
+    reason = _other_reason(view, found, options)
+    if reason:
+        return Passed(view.name, reason, (_idle_metric(found, options),))
     resting = int(device_idle(view, found.idle).sum()) / max(int(found.idle.distance_ns.sum()), 1)
     metrics = (
         Metric("time in which the compute unit rests", resting, "share", options.gap_share, Direction.ABOVE),
-        Metric("time without Core ML work", found.idle.share, "share", options.gap_share, Direction.ABOVE),
+        _idle_metric(found, options),
         Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
     )
-    if not all(metric.reached for metric in metrics[:2]) or not resting:
+    if not metrics[0].reached or not resting:
         return Passed(
             view.name, f"In runs of calls, the compute unit rests {format_share(resting)} of the time.", metrics
         )
-    reason = _other_reason(view, found)
-    if reason:
-        return Passed(view.name, reason, metrics)
+    if generates_a_sequence(view):
+        words = "Each call seems to need the result of the one before, as with the tokens of a language model."
+        return Passed(view.name, words, metrics)
     if found.activity is Activity.UNCLEAR:
         return InsufficientData(
             view.name,
@@ -80,8 +83,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, found, metrics)
 
 
-def _other_reason(view: ModelView, found: Pauses) -> str:
-    """Why the pauses are none that overlapping would fill; empty where they are."""
+def _idle_metric(found: Pauses, options: Options) -> Metric:
+    return Metric("time without Core ML work", found.idle.share, "share", options.gap_share, Direction.ABOVE)
+
+
+def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
+    """Why the pauses are none that overlapping would fill; empty where they may be."""
+    if found.idle.share < options.gap_share:
+        return f"In runs of calls, Core ML is idle {format_share(found.idle.share)} of the time."
     starts = view.predictions["start_ns"].to_numpy()
     _, depth = depth_profile(starts, starts + view.predictions["duration_ns"].to_numpy())
     if int(depth.max(initial=0)) > 1:
@@ -92,8 +101,6 @@ def _other_reason(view: ModelView, found: Pauses) -> str:
         return "The pauses are longer than the predictions: see pipeline-gaps."
     if found.culprit != view.name:
         return f"Most of the pauses lie before the calls of {found.culprit}."
-    if generates_a_sequence(view):
-        return "Each call seems to need the result of the one before, as with the tokens of a language model."
     return ""
 
 

@@ -90,7 +90,7 @@ def tiny_model(draws: Draws) -> App:
     app.load(model)
     for index in range(100):
         app.predict(model, cpu(300_000 if index % 8 == 0 else 100_000), inputs=0)
-        app.pause(300_000)
+        app.pause(10_000)
     return app
 
 

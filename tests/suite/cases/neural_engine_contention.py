@@ -152,7 +152,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, side_by_side, also=OTHERS),
     *cases(ID, LOOKALIKE, 2, own_business, also=OTHERS),
     *cases(ID, LOOKALIKE, 2, own_calls),
-    *cases(ID, INSUFFICIENT, 2, nameless, also=OTHERS),
+    *cases(ID, INSUFFICIENT, 2, nameless, also=(*OTHERS, "serial-predictions")),
     *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
     *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
 ]
