@@ -92,26 +92,28 @@ def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
         return frame(*[(row[0], row[0] + row[1]) for row in chosen], instance=[row[3] for row in chosen])
 
     uses = uses_of_loads(events(loads), events(calls))
-    for (start, _, _, instance), found in zip(calls, uses.load.tolist(), strict=True):
+    load = uses.load[uses.group]
+    for (start, _, _, instance), found in zip(calls, load.tolist(), strict=True):
         before = [
             (load[0] + load[1], place)
             for place, load in enumerate(loads)
             if load[3] == instance and load[0] + load[1] <= start
         ]
         assert found == max(before)[1] if before else found < 0
-    for group, first, last, end, count in zip(
-        uses.group, uses.first_ns, uses.last_ns, uses.end_ns, uses.count, strict=True
-    ):
-        mine = [row for row, load in zip(calls, uses.load, strict=True) if load == group]
-        assert (first, last, count) == (mine[0][0], mine[-1][0], len(mine))
-        assert end == max(row[0] + row[1] for row in mine)
-    assert sorted(set(uses.load.tolist())) == sorted(uses.group.tolist())
-    assert uses.first_ns.tolist() == sorted(uses.first_ns.tolist())
+    for group in range(len(uses.load)):
+        mine = [place for place, number in enumerate(uses.group) if number == group]
+        assert uses.first[group] == mine[0]
+        assert uses.first_ns[group] == calls[mine[0]][0]
+        assert uses.last_ns[group] == calls[mine[-1]][0]
+        assert uses.end_ns[group] == max(calls[place][0] + calls[place][1] for place in mine)
+        assert uses.count[group] == len(mine)
+    assert len(set(uses.load.tolist())) == len(uses.load)
+    assert uses.first.tolist() == sorted(uses.first.tolist())
 
 
 def test_predictions_before_any_load_are_grouped_by_instance(frame):
     calls = frame((0, 1), (2, 3), (4, 5), (6, 7), instance=[1, 2, 1, None])
     uses = uses_of_loads(frame(), calls)
-    assert len(set(uses.load.tolist())) == 3
-    assert uses.load[0] == uses.load[2]
+    assert uses.group.tolist() == [0, 1, 0, 2]
     assert uses.count.tolist() == [2, 1, 1]
+    assert (uses.load < 0).all()

@@ -8,9 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.waiting import hung_share, next_call, pauses_after, stands_alone
+from tracekit.analysis.waiting import hung_share, next_call, pauses_after, stand_alone
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
+
+
+def alone(calls, pause_ns):
+    return stand_alone(calls, np.arange(len(calls)), pause_ns)
 
 
 def test_pauses_are_counted_from_the_end_and_never_negative(frame):
@@ -23,21 +27,21 @@ def test_pauses_are_counted_from_the_end_and_never_negative(frame):
 def test_a_call_stands_alone_where_the_pause_after_it_is_long_and_unusual(frame):
     # Pauses: 100, 10, 10, 10, 60.
     calls = frame((0, 1), (101, 102), (112, 113), (123, 124), (134, 135), (195, 196))
-    assert stands_alone(calls, 100).tolist() == [True] + [False] * 5
-    assert stands_alone(calls, 60).tolist() == [True, False, False, False, True, False]
-    assert stands_alone(calls, 101).tolist() == [False] * 6
+    assert alone(calls, 100).tolist() == [True] + [False] * 5
+    assert alone(calls, 60).tolist() == [True, False, False, False, True, False]
+    assert alone(calls, 101).tolist() == [False] * 6
 
 
-@pytest.mark.parametrize(("pause", "alone"), [(50, True), (49, False)])
-def test_a_pause_stands_out_from_five_times_the_usual_one(frame, pause, alone):
+@pytest.mark.parametrize(("pause", "expected"), [(50, True), (49, False)])
+def test_a_pause_stands_out_from_five_times_the_usual_one(frame, pause, expected):
     calls = frame((0, 1), (1 + pause, 2 + pause), (12 + pause, 13 + pause), (23 + pause, 24 + pause))
-    assert stands_alone(calls, 0)[0] == alone
+    assert alone(calls, 0)[0] == expected
 
 
 def test_one_pause_cannot_be_compared(frame):
-    assert stands_alone(frame((0, 1), (1_000, 1_001)), 10).tolist() == [False, False]
-    assert stands_alone(frame((0, 1)), 10).tolist() == [False]
-    assert stands_alone(frame(), 10).tolist() == []
+    assert alone(frame((0, 1), (1_000, 1_001)), 10).tolist() == [False, False]
+    assert alone(frame((0, 1)), 10).tolist() == [False]
+    assert alone(frame(), 10).tolist() == []
 
 
 def test_a_call_waited_for_work_that_it_follows_closely(frame):

@@ -77,7 +77,7 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
         return ColdLoads(cold=told, unknown=none, by_time=none, compared=none)
     named, unnamed = _prepared(loads, trace)
     durations = loads["duration_ns"].to_numpy()
-    usual = medians_of_others(durations)
+    usual = medians_of_others(durations, np.arange(len(durations)))
     enough = (len(loads) > rule.compared) & (durations >= rule.least_ns)
     dear = enough & (usual > 0) & (durations >= rule.ratio * usual)
     by_time = plain & ~named & unnamed

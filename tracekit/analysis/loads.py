@@ -45,15 +45,17 @@ def first_after_load(activity: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Use of one model between loads of its instances, in groups of predictions that ran on the same load."""
+    """Use of one model between loads of its instances: its predictions in groups, each of which ran on one load."""
 
-    load: IntArray
-    """Shape (predictions,): place of the load that each ran on, among the loads; predictions before the first load of
-    their instance have -1 or less, one number for each instance."""
     group: IntArray
-    """Shape (groups,): the values of `load` that occur, in the order of their first predictions."""
+    """Shape (predictions,): the group of each, numbered in the order of their first predictions."""
+    load: IntArray
+    """Shape (groups,): place of the load among the loads; less than 0 for predictions before the first load of their
+    instance, which make a group for each instance."""
+    first: IntArray
+    """Shape (groups,): place of the first prediction among the predictions."""
     first_ns: IntArray
-    """Shape (groups,): start of the first prediction."""
+    """Shape (groups,): its start."""
     last_ns: IntArray
     """Shape (groups,): start of the last prediction."""
     end_ns: IntArray
@@ -65,40 +67,33 @@ class Uses:
 def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame) -> Uses:
     """Which load each prediction ran on: the last of its instance that had ended when the prediction started.
 
-    Both frames are of one model and sorted by start. O((l + p) log(l + p)).
+    Both frames are of one model and sorted by start. O((l + p) log l).
     """
-    load = _latest_load(loads, predictions)
+    group, load = pd.factorize(_latest_load(loads, predictions))
     starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    group, first, inverse = np.unique(load, return_index=True, return_inverse=True)
-    end = np.full(len(group), np.iinfo(np.int64).min)
-    np.maximum.at(end, inverse, ends)
-    last = np.zeros(len(group), np.int64)
-    last[inverse] = starts
-    order = np.argsort(first, kind="stable")
-    return Uses(
-        load=load,
-        group=group[order],
-        first_ns=starts[first[order]],
-        last_ns=last[order],
-        end_ns=end[order],
-        count=np.bincount(inverse, minlength=len(group))[order].astype(np.int64),
-    )
+    first, last = np.zeros(len(load), np.int64), np.zeros(len(load), np.int64)
+    # Of several values for one place, the one that is written last stays.
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    last[group] = starts
+    end = np.full(len(load), np.iinfo(np.int64).min)
+    np.maximum.at(end, group, starts + predictions["duration_ns"].to_numpy())
+    count = np.bincount(group, minlength=len(load)).astype(np.int64)
+    return Uses(group.astype(np.int64), load, first, starts[first], last, end, count)
 
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
-    """`Uses.load`."""
-    instances = pd.concat([loads["instance"], predictions["instance"]], ignore_index=True)
-    instance = pd.factorize(instances)[0].astype(np.int64)
-    load_ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
-    time = np.concatenate((load_ends, predictions["start_ns"].to_numpy()))
-    row = np.arange(len(time))
-    # A load takes its place in time at its end; at the same instant it comes before the prediction that uses it.
-    order = np.lexsort((row, row >= len(loads), time, instance))
-    place = np.where(order < len(loads), np.arange(len(order)), -1)
-    latest = np.maximum.accumulate(place) if len(place) else place
-    same = (latest >= 0) & (instance[order[latest]] == instance[order])
-    result = np.empty(len(time), np.int64)
-    # Instance -1 stands for a name without a number.
-    result[order] = np.where(same, order[latest], -2 - instance[order])
-    return result[len(loads) :]
+    """Place of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
+    numbers = [frame["instance"].to_numpy(np.int64, na_value=-1) for frame in (loads, predictions)]
+    instance = pd.factorize(np.concatenate(numbers))[0].astype(np.int64)
+    of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
+    ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
+    # Times become ranks among the ends, so that instance and time fit into one number to search for.
+    ascending = np.sort(ends)
+    width = len(ends) + 1
+    key = of_load * width + np.searchsorted(ascending, ends, side="right")
+    order = np.argsort(key, kind="stable")
+    sought = of_prediction * width + np.searchsorted(ascending, predictions["start_ns"].to_numpy(), side="right")
+    found = np.searchsorted(key[order], sought, side="right") - 1
+    latest = np.append(order, -1)[found]
+    same = (found >= 0) & (np.append(of_load, -1)[latest] == of_prediction)
+    return np.where(same, latest, -2 - of_prediction).astype(np.int64)

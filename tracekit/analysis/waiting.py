@@ -32,16 +32,18 @@ def pauses_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(np.maximum(starts[1:] - ends[:-1], 0), [_NEVER] * min(len(starts), 1)).astype(np.int64)
 
 
-def stands_alone(predictions: pd.DataFrame, pause_ns: int) -> Mask:
-    """Shape (predictions,): a pause follows that is at least `pause_ns` and stands out from the other pauses.
+def stand_alone(predictions: pd.DataFrame, places: IntArray, pause_ns: int) -> Mask:
+    """For the predictions at `places` whether a pause follows that is at least `pause_ns` and stands out from the other
+    pauses between predictions.
 
-    A call to warm a model up looks so, and a call for a user who always takes his time does not. O(n log n).
+    A call to warm a model up looks so, and a call for a user who always takes his time does not. O(predictions).
     """
-    pauses = pauses_after(predictions)
-    between = pauses[:-1]
-    usual = medians_of_others(between)
-    alone = np.zeros(len(pauses), dtype=bool)
-    alone[:-1] = (between >= pause_ns) & (between >= PAUSE_RATIO * np.nan_to_num(usual, nan=np.inf))
+    between = pauses_after(predictions)[:-1]
+    followed = places < len(between)
+    alone = np.zeros(len(places), dtype=bool)
+    chosen = places[followed]
+    usual = np.nan_to_num(medians_of_others(between, chosen), nan=np.inf)
+    alone[followed] = (between[chosen] >= pause_ns) & (between[chosen] >= PAUSE_RATIO * usual)
     return alone
 
 

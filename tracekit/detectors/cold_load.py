@@ -9,7 +9,7 @@ import numpy as np
 
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.statistics import covered_ns
-from tracekit.analysis.waiting import hung_share, next_call, stands_alone
+from tracekit.analysis.waiting import hung_share, next_call, stand_alone
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -88,8 +88,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _waiting(view: ModelView, options: Options) -> tuple[Mask, Mask]:
     """For each load whether a call waited for it, and whether the main thread did."""
     call = next_call(view.loads, view.predictions, round(options.soon_ms * 1e6))
-    warm_up = np.append(stands_alone(view.predictions, round(options.warm_up_pause_s * 1e9)), False)
-    return (call >= 0) & ~warm_up[call], hung_share(view.loads, view.trace) >= max(options.hung_share, 1e-9)
+    called = call >= 0
+    called[called] = ~stand_alone(view.predictions, call[called], round(options.warm_up_pause_s * 1e9))
+    return called, hung_share(view.loads, view.trace) >= max(options.hung_share, 1e-9)
 
 
 def _metrics(view: ModelView, known: ColdLoads, felt: Mask, options: Options) -> tuple[Metric, ...]:

@@ -128,13 +128,13 @@ def instances(view: ModelView, seen: int, options: Options) -> Instances:
     uses = uses_of_loads(view.loads, view.predictions)
     latest = np.maximum.accumulate(uses.last_ns)
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
-    changes = int((np.diff(uses.load) != 0).sum())
+    changes = int((np.diff(uses.group) != 0).sum())
     return Instances(
         seen=seen,
-        switches=max(changes - (len(uses.group) - 1), 0),
+        switches=max(changes - (len(uses.load) - 1), 0),
         parallel_share=_parallel_share(view.predictions, uses),
         spread=_spread(view.predictions, uses, options.min_predictions // 2),
-        together=uses.group[overlapping & (uses.group >= 0)],
+        together=uses.load[overlapping & (uses.load >= 0)],
         unused=_unused(view, uses, options),
     )
 
@@ -142,16 +142,14 @@ def instances(view: ModelView, seen: int, options: Options) -> Instances:
 def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
     """Part of the busy time that is counted more than once if each instance's busy time is counted by itself."""
     starts = predictions["start_ns"].to_numpy()
-    group = np.unique(uses.load, return_inverse=True)[1]
-    each = union_length_by_group(group, starts, starts + predictions["duration_ns"].to_numpy(), len(uses.group))
+    each = union_length_by_group(uses.group, starts, starts + predictions["duration_ns"].to_numpy(), len(uses.load))
     busy = covered_ns(predictions)
     return float(each.sum() - busy) / busy if busy else 0.0
 
 
 def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None:
     """`Instances.spread`, of instances with at least `minimum` calls."""
-    enough = uses.group[uses.count >= max(minimum, 1)]
-    medians = predictions["duration_ns"].groupby(uses.load).median().reindex(enough).to_numpy()
+    medians = predictions["duration_ns"].groupby(uses.group).median().to_numpy()[uses.count >= max(minimum, 1)]
     if len(medians) < 2 or not medians.min():
         return None
     return float(medians.max() / medians.min())
@@ -164,7 +162,7 @@ def _unused(view: ModelView, uses: Uses, options: Options) -> IntArray:
     """
     loads = view.loads
     durations = loads["duration_ns"].to_numpy().astype(np.float64)
-    used = np.isin(np.arange(len(loads)), uses.group)
+    used = np.isin(np.arange(len(loads)), uses.load)
     if not used.any():
         return np.zeros(0, np.int64)
     usual = float(np.median(durations[used]))

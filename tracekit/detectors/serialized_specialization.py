@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from tracekit.analysis.cold_loads import ColdRule
 from tracekit.analysis.queued_loads import LoadChain, load_chains, top_loads
 from tracekit.analysis.statistics import covered_ns
-from tracekit.analysis.waiting import hung_share, next_call, stands_alone
+from tracekit.analysis.waiting import hung_share, next_call, stand_alone
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import RecordingDetector, Reference
 from tracekit.detectors.options import option
@@ -68,11 +69,16 @@ def detect(trace: Trace, options: Options) -> Outcome:
     if loads.rows.empty:
         return NotApplicable(None, "No model was loaded while recording.")
     rule = (round(options.gap_ms * 1e6), options.min_models)
+    calls = _calls(trace)
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
-    felt = [chain for chain in chains if _waited(chain, trace, options)]
+    felt = [
+        chain
+        for chain in chains
+        if (chain.in_line is None or _costs(chain, options)) and _waited(chain, calls, trace, options)
+    ]
     found = [chain for chain in felt if _costs(chain, options)]
     if found:
-        return _finding(trace, loads.rows, found, options)
+        return _finding(calls, loads.rows, found, options)
     if any(chain.in_line is None for chain in felt):
         return InsufficientData(
             None,
@@ -82,7 +88,11 @@ def detect(trace: Trace, options: Options) -> Outcome:
         )
     open_loads = loads.rows.index[loads.unknown]
     for chain in load_chains(loads.rows[loads.cold | loads.unknown], trace, *rule):
-        if chain.loads.index.isin(open_loads).any() and _costs(chain, options) and _waited(chain, trace, options):
+        if (
+            chain.loads.index.isin(open_loads).any()
+            and _costs(chain, options)
+            and _waited(chain, calls, trace, options)
+        ):
             return InsufficientData(
                 None,
                 f"{chain.models} models were loaded one after another and waited for, but the recording does not tell "
@@ -98,26 +108,28 @@ def _costs(chain: LoadChain, options: Options) -> bool:
     return chain.lost_ns >= max(options.min_lost_ms * 1e6, 1)
 
 
-def _waited(chain: LoadChain, trace: Trace, options: Options) -> bool:
+def _calls(trace: Trace) -> pd.DataFrame:
+    """Predictions that the app called: start, duration and model, sorted by start."""
+    activity = trace.activity
+    chosen = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
+    return activity.loc[chosen.to_numpy(dtype=bool), ["start_ns", "duration_ns", "model"]]
+
+
+def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool:
     """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it."""
     whole = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
     if hung_share(whole, trace)[0] >= max(options.hung_share, 1e-9):
         return True
-    activity = trace.activity
-    calls = activity[
-        (
-            (activity["kind"] == Kind.PREDICTION)
-            & (activity["level"] == Level.TOP)
-            & activity["model"].isin(chain.loads["model"].unique())
-        ).to_numpy(dtype=bool)
-    ]
-    place = int(next_call(whole, calls, round(options.soon_ms * 1e6))[0])
+    soon_ns = round(options.soon_ms * 1e6)
+    edges = np.searchsorted(calls["start_ns"].to_numpy(), [chain.start_ns, chain.end_ns + soon_ns + 1])
+    near = calls.iloc[edges[0] : edges[1]]
+    near = near[near["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
+    place = int(next_call(whole, near, soon_ns)[0])
     if place < 0:
         return False
-    first = calls.iloc[place]
+    first = near.iloc[place]
     own = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
-    alone = stands_alone(own, round(options.warm_up_pause_s * 1e9))
-    return not alone[own.index.get_loc(first.name)]
+    return not stand_alone(own, np.array([own.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9))[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
@@ -153,13 +165,11 @@ def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
     return f"{longest.models} models were prepared in a row in {time}; no call was seen to wait long for that."
 
 
-def _finding(trace: Trace, loads: pd.DataFrame, found: Sequence[LoadChain], options: Options) -> Finding:
+def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain], options: Options) -> Finding:
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(found, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in found])
     lost = sum(chain.lost_ns for chain in found)
-    activity = trace.activity
-    calls = activity[((activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)).to_numpy(dtype=bool)]
     spent = covered_ns(loads, calls)
     names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""

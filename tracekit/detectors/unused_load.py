@@ -78,7 +78,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
             "which models were used.",
             "Start the recording before the app loads its models: names come from the load.",
         )
-    calls = activity[top & (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
+    called = top & (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    calls = activity.loc[called, ["start_ns", "duration_ns"]]
     found = _unused(trace, loads, calls)
     if not found:
         return Passed(None, f"Each of {format_count(loads['model'].nunique(), 'loaded model')} was used.")
@@ -112,12 +113,16 @@ def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unus
 def _used_models(trace: Trace) -> set[str]:
     """Models with a prediction of their own or as a stage, pipelines with one of a stage, and models that a label of
     the hardware names."""
-    activity, hardware = trace.activity, trace.hardware
-    predictions = activity[(activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
+    predicted = (trace.activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    hardware = trace.hardware
     named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
-    ran = hardware[(named & ~hardware["kind"].isin([Kind.ANE_LOAD, Kind.ANE_COMPILE])).to_numpy(dtype=bool)]
-    columns = (predictions["model"], predictions["parent_model"], ran["model"], ran["parent_model"])
-    return {str(name) for column in columns for name in column.dropna().unique()}
+    ran = (named & ~hardware["kind"].isin([Kind.ANE_LOAD, Kind.ANE_COMPILE])).to_numpy(dtype=bool)
+    return {
+        str(name)
+        for frame, chosen in ((trace.activity, predicted), (hardware, ran))
+        for column in ("model", "parent_model")
+        for name in frame[column].array[chosen].dropna().unique()
+    }
 
 
 def _last_end(trace: Trace) -> int:

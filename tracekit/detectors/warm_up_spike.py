@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import covered_ns
-from tracekit.analysis.waiting import pauses_after, stands_alone
+from tracekit.analysis.waiting import pauses_after, stand_alone
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -29,7 +30,6 @@ from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pandas as pd
 
     IntArray = npt.NDArray[np.int64]
     FloatArray = npt.NDArray[np.float64]
@@ -99,7 +99,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
     rare = firsts.as_slow <= options.as_slow_share
     pause_ns = round(options.pause_s * 1e9)
-    deliberate = stands_alone(view.predictions, pause_ns)[firsts.place]
+    deliberate = stand_alone(view.predictions, firsts.place, pause_ns)
     resumed = _median_after_pauses(uses, view.predictions, pause_ns)
     durations = view.predictions["duration_ns"].to_numpy()[firsts.place]
     special = durations * options.resumed_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
@@ -113,37 +113,23 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def first_calls(uses: Uses, predictions: pd.DataFrame, min_following: int) -> FirstCalls:
     """First predictions after loads that at least `min_following` others on the same load follow. O(n log n)."""
     durations = predictions["duration_ns"].to_numpy()
-    order = np.argsort(uses.load, kind="stable")
-    load = uses.load[order]
-    opens = np.flatnonzero(np.concatenate(([True], load[1:] != load[:-1])))
-    count = np.diff(np.append(opens, len(load)))
-    kept = (load[opens] >= 0) & (count > min_following)
-    first = order[opens[kept]]
-    following = np.repeat(kept, count)
-    following[opens] = False
-    group = np.repeat(np.cumsum(kept) - 1, count)[following]
-    taken = durations[order[following]]
-    usual = _medians(group, taken, len(first))
-    own = durations[first].astype(np.float64)
-    slow = np.bincount(group, taken >= own[group], minlength=len(first)) / np.maximum(count[kept] - 1, 1)
+    following = np.ones(len(durations), dtype=bool)
+    following[uses.first] = False
+    kept = (uses.load >= 0) & (uses.count > min_following)
+    following &= kept[uses.group]
+    group, taken = uses.group[following], durations[following]
+    usual = pd.Series(taken).groupby(group).median().to_numpy()
+    own = durations[uses.first].astype(np.float64)
+    slow = np.bincount(group, taken >= own[group], minlength=len(own))[kept] / (uses.count[kept] - 1)
+    first, own = uses.first[kept], own[kept]
     return FirstCalls(first, usual, own - usual, own / np.maximum(usual, 1.0), slow)
-
-
-def _medians(group: IntArray, values: IntArray, size: int) -> FloatArray:
-    """Median of each group; none is empty. O(n log n)."""
-    ascending = values[np.lexsort((values, group))].astype(np.float64)
-    edges = np.searchsorted(group, np.arange(size + 1))
-    low, high = (edges[:-1] + edges[1:] - 1) // 2, (edges[:-1] + edges[1:]) // 2
-    medians: FloatArray = (ascending[low] + ascending[high]) / 2
-    return medians
 
 
 def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, pause_ns: int) -> float | None:
     """Median duration of the predictions that follow a pause and are not the first after a load."""
     paused = np.concatenate(([False], pauses_after(predictions)[:-1] >= pause_ns))
-    opens = np.zeros(len(paused), dtype=bool)
-    opens[np.unique(uses.load, return_index=True)[1]] = True
-    durations = predictions["duration_ns"].to_numpy()[paused & ~opens]
+    paused[uses.first] = False
+    durations = predictions["duration_ns"].to_numpy()[paused]
     return float(np.median(durations)) if len(durations) else None
 
 
