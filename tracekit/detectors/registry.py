@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors import (
+    attached_late,
     cold_load,
     compile_at_runtime,
     compute_unit_ping_pong,
@@ -61,4 +62,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     compute_unit_ping_pong.DETECTOR,
     neural_engine_fragmentation.DETECTOR,
     run_issues.DETECTOR,
+    attached_late.DETECTOR,
 )
