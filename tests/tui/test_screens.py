@@ -19,14 +19,16 @@ STEPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "by-event": ("style_transfer_reload", ("t",)),
     "by-model": ("style_transfer_reload", ("t", "t")),
     "not-judged": ("not_instrumented", ()),
+    "compare": ("style_transfer_reload style_transfer_fixed", ("7",)),
+    "compare-numbers": ("sharpen_8bit sharpen_float16", ("A", "u", "z")),
     "help": ("sharpen_8bit", ("question_mark",)),
 }
-"""Screens: sample and the keys that lead there."""
+"""Screens: samples and the keys that lead there."""
 
 
 @pytest.mark.parametrize("name", STEPS)
 def test_a_screen_is_the_golden_one_at_all_sizes(name, run_view, samples: Path, update_goldens: bool) -> None:
-    sample, keys = STEPS[name]
+    names, keys = STEPS[name]
     shown = {}
 
     async def test(screen) -> None:
@@ -36,7 +38,7 @@ def test_a_screen_is_the_golden_one_at_all_sizes(name, run_view, samples: Path, 
         shown[screen.app.size] = screen.text()
 
     for size in SIZES:
-        run_view(test, samples / f"{sample}.trace", size=size)
+        run_view(test, *(samples / f"{sample}.trace" for sample in names.split()), size=size)
     assert len(shown) == len(SIZES)
     for size, text in shown.items():
         golden = SNAPSHOTS / f"{name}-{size[0]}x{size[1]}.txt"

@@ -20,10 +20,10 @@ class Fate(StrEnum):
     SAME = "same"
     NOT_JUDGED_BEFORE = "not judged before"
     """Found after; before, there was too little to look at."""
-    MODEL_NEW = "model only after"
+    MODEL_NEW = "only after"
     """Found after, of a model that the recording before does not hold."""
     NOT_JUDGED_AFTER = "not judged after"
-    MODEL_GONE = "model only before"
+    MODEL_GONE = "only before"
     GONE = "gone"
     """Looked for after, too, and not found."""
 

@@ -28,7 +28,10 @@ class Section(StrEnum):
 
     MOVE = "Move and zoom"
     SELECT = "Select and walk"
+    FIND = "Search and bookmarks"
     DETAIL = "Detail"
+    EXPORT = "Copy and save"
+    COMPARE = "Two recordings"
     APP = "View and program"
 
 
@@ -63,6 +66,10 @@ _KEY_SIGNS = {
     "up": "↑",
     "down": "↓",
     "escape": "esc",
+    "slash": "/",
+    "full_stop": ".",
+    "comma": ",",
+    "apostrophe": "'",
     "pageup": "page up",
     "pagedown": "page down",
 }

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
-from tracekit.tui.commands import detail, lists, program, select, views
+from tracekit.tui.commands import compare, detail, lists, program, select, views
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tracekit.tui.action import Action, Scope
 
-ACTIONS: tuple[Action, ...] = (*views.ACTIONS, *select.ACTIONS, *detail.ACTIONS, *lists.ACTIONS, *program.ACTIONS)
+ACTIONS: tuple[Action, ...] = (
+    *views.ACTIONS,
+    *select.ACTIONS,
+    *detail.ACTIONS,
+    *lists.ACTIONS,
+    *compare.ACTIONS,
+    *program.ACTIONS,
+)
 """In the order in which the footer and each group of the help screen show them."""
 
 _BY_ID = {action.id: action for action in ACTIONS}

@@ -27,6 +27,7 @@ from tracekit.tui.messages import (
     PredictionSelected,
     RangeSelected,
     ReadingProgressed,
+    RecordingChosen,
     RecordingJudged,
     RecordingsOpened,
     RedrawWanted,
@@ -128,6 +129,13 @@ class ViewApp(App[None], inherit_bindings=False):
         history = self.state.history if step and self._stepping else self.state.history.leaving(self.state.view)
         self._stepping = step
         self.change(view=view, history=history)
+
+    def activate(self, place: int) -> None:
+        """Be about another recording; to be shown by what follows."""
+        self._state = self.state.seen_from(place)
+        ids = [lane.id for lane in self.lanes().lanes]
+        if self.state.lane not in ids:
+            self._state = replace(self.state, lane=_first_lane(self.lanes()))
 
     def select_event(self, ref: EventRef, *, reveal: bool = True) -> None:
         """Select an event, put the cursor on its beginning, and show it."""
@@ -290,7 +298,14 @@ class ViewApp(App[None], inherit_bindings=False):
 
     def on_cursor_moved(self, message: CursorMoved) -> None:
         """Put the cursor somewhere."""
-        self.change(cursor_ns=message.time_ns, lane=message.lane, active=message.session)
+        self.activate(message.session)
+        self.change(cursor_ns=message.time_ns, lane=message.lane)
+
+    def on_recording_chosen(self, message: RecordingChosen) -> None:
+        """Be about another recording."""
+        if message.session != self.state.active:
+            self.activate(message.session)
+            self.redraw()
 
     def on_event_selected(self, message: EventSelected) -> None:
         """Select an event."""

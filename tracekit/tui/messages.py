@@ -139,6 +139,14 @@ class CursorMoved(Message):
         self.session = session
 
 
+class RecordingChosen(Message):
+    """One of two recordings got the keys; `session` is its place."""
+
+    def __init__(self, session: int) -> None:
+        super().__init__()
+        self.session = session
+
+
 class LaneToggled(Message):
     """A lane is to show all its rows, or no longer."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from tracekit.analysis.differences import Measure
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.model import Check, Report
     from tracekit.trace.model import Trace
@@ -182,6 +183,8 @@ class State:
     opened: int | None = None
     """Place in `Report.checks` of the check whose evidence is listed."""
     pane: str = "findings"
+    measure: Measure | None = None
+    """What two recordings are compared by; None: their findings."""
     sorts: Mapping[str, Sort] = field(default_factory=dict)
     """How the list of a pane is sorted, where the user chose."""
     hidden: frozenset[tuple[str, str]] = field(default_factory=frozenset)

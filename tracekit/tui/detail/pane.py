@@ -23,6 +23,8 @@ class DetailPane(Vertical):
     """Id: value of `State.pane`, and of the action `pane_<id>`."""
     TITLE: ClassVar[str]
     """On its tab."""
+    RECORDINGS: ClassVar[int] = 1
+    """How many recordings it needs."""
 
     def __init__(self) -> None:
         super().__init__(id=f"pane-{self.PANE}")

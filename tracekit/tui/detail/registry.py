@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.tui.detail.aggregation import AggregationPane
+from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.facts import FactsPane
 from tracekit.tui.detail.findings import FindingsPane
@@ -21,4 +22,5 @@ PANES: tuple[type[DetailPane], ...] = (
     PredictionsPane,
     ModelsPane,
     FactsPane,
+    ComparePane,
 )

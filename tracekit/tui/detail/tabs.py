@@ -11,6 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tracekit.tui.messages import PaneChosen
+from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def tab_texts(tabs: Sequence[Tab], width: int) -> list[str]:
     """Texts of the tabs, with less around and in them where they would not fit."""
     full = [f"{tab.title} {tab.badge}".rstrip() for tab in tabs]
     bare = [tab.title for tab in tabs]
-    ways = ([f" {text} " for text in full], [f" {text}" for text in full], [f" {text}" for text in bare])
+    cuts = ([f" {cut(text, size)}" for text in bare] for size in range(max(map(len, bare), default=3), 2, -1))
+    ways = ([f" {text} " for text in full], [f" {text}" for text in full], *cuts)
     return next((texts for texts in ways if sum(map(cell_len, texts)) < width), ways[-1])
 
 

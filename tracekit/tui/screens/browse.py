@@ -12,6 +12,7 @@ from textual.widgets import ContentSwitcher, Footer, Static
 from tracekit.report.formatting import moment, visible
 from tracekit.tui.action import key_signs
 from tracekit.tui.actions import action_named
+from tracekit.tui.detail.compare import fate_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.tabs import Tab, TabLine
@@ -53,7 +54,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """All areas."""
         yield Static(id="title", markup=False)
-        with Vertical(id="timelines"):
+        with Vertical(id="timelines", classes="several" if self._recordings > 1 else ""):
             for session in range(self._recordings):
                 yield Timeline(session, letters=self._letters)
         with Horizontal(id="lower"):
@@ -61,7 +62,8 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
                 yield TabLine()
                 with ContentSwitcher(initial=f"pane-{PANES[0].PANE}", id="panes"):
                     for pane in PANES:
-                        yield pane()
+                        if self._recordings >= pane.RECORDINGS:
+                            yield pane()
             yield Inspector()
         yield Static(id="status", markup=False)
         yield Footer(show_command_palette=False)
@@ -92,9 +94,9 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         if target is not None:
             target.focus()
 
-    def focus_timeline(self) -> None:
-        """Put the keys on the timeline."""
-        self.query(Timeline).first().focus()
+    def focus_timeline(self, recording: int = 0) -> None:
+        """Put the keys on the timeline of a recording."""
+        self.query(Timeline)[recording].focus()
 
     def _show_detail(self, state: State) -> None:
         wide = self.size.width >= WIDE
@@ -124,12 +126,19 @@ def _tab(pane: DetailPane, state: State) -> Tab:
 
 def title_line(state: State, width: int) -> Text:
     """What is open, and the verdict."""
-    names = "  against  ".join(_name(session) for session in state.sessions)
-    report = state.session.report
-    verdict = report.summary.verdict if report is not None else "judging …"
-    left = visible(names)
+    several = len(state.sessions) > 1
+    names = " against ".join(session.name if several else _name(session) for session in state.sessions)
+    left, verdict = visible(names), _verdict(state)
     room = max(width - len(left) - 4, 0)
     return Text.assemble((left, "bold"), "  ", (cut(visible(verdict), room) if room > 20 else "", "dim"))
+
+
+def _verdict(state: State) -> str:
+    """Of one recording its verdict, of two what became of the findings."""
+    reports = [session.report for session in state.sessions if session.report is not None]
+    if len(reports) < len(state.sessions):
+        return "judging …"
+    return reports[0].summary.verdict if len(reports) == 1 else f"findings: {fate_counts(*reports)}"
 
 
 def _name(session: Session) -> str:

@@ -64,6 +64,7 @@ class Painter:
 
     def __init__(self, *, letters: bool) -> None:
         self._letters = letters
+        self._leads = True
         self._lanes = Lanes(())
         self._state: State | None = None
         self._width, self._height = 0, 0
@@ -75,9 +76,12 @@ class Painter:
         self._pictured: object = None
         self.arrangement = _NO_ARRANGEMENT
 
-    def show(self, state: State, lanes: Lanes, *, dark: bool) -> None:
-        """Take over what to draw; the recording that is drawn is the active one. The lane with the cursor is brought
-        into sight where it changed."""
+    def show(self, state: State, lanes: Lanes, *, dark: bool, leads: bool) -> None:
+        """Take over what to draw, from a state in which the recording that is drawn is the active one.
+
+        `leads`: whether it is so in the app, too. The lane with the cursor is brought into sight where it changed.
+        """
+        self._leads = leads
         follow = self._state is None or (self._state.lane, self._state.grouping) != (state.lane, state.grouping)
         if lanes is not self._lanes:
             self._lanes, self._overview, self._pictured = lanes, None, None
@@ -182,8 +186,8 @@ class Painter:
         found = (self._overview[1].between(bounds) > 0).tolist()
         low, high = columns_of(state.bounds, columns, state.view)
         several = len(state.sessions) > 1
-        name = state.session.name if several else "overview"
-        title = self._title(f" {visible(name)}", palette.gutter)
+        name = f"{'▸' if self._leads else ' '}{visible(state.session.name)}" if several else " overview"
+        title = self._title(name, palette.cursor if several and self._leads else palette.gutter)
         cells = []
         for column, height in enumerate(level):
             inside = low <= column < high
@@ -213,7 +217,7 @@ class Painter:
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self._lanes.lanes[place] for place in line.lanes]
-        current = state.lane in [lane.id for lane in lanes]
+        current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._lane_title(lanes[0], current, ""), *self._text(lanes[0].words)]
         title = self._title(f"{'▸' if current else ' '}no rows", self._palette.pinned)
@@ -231,7 +235,7 @@ class Painter:
         track = self.tracks(lane)[line.track]
         hidden = "" if track.disjoint or line.part else "+"
         if line.track == 0 and line.part == 0:
-            title = self._lane_title(lane, lane.id == state.lane, hidden)
+            title = self._lane_title(lane, self._leads and lane.id == state.lane, hidden)
         else:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
             title = self._title(" " * (self.gutter - 2) + hidden, ground)

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from tracekit.tui.action import Scope
 from tracekit.tui.actions import bindings
-from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, ViewMoved
+from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
 from tracekit.tui.state import EventRef
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.painter import Painter
@@ -72,8 +72,12 @@ class Timeline(Widget, can_focus=True):
         """Draw a state."""
         self._shift = state.shift(self._session)
         self._state = state.seen_from(self._session)
-        self.painter.show(self._state, lanes, dark=self.app.current_theme.dark)
+        self.painter.show(self._state, lanes, dark=self.app.current_theme.dark, leads=state.active == self._session)
         self.refresh()
+
+    def on_focus(self) -> None:
+        """The keys are about this recording now."""
+        self.post_message(RecordingChosen(self._session))
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw in the new size."""

@@ -1,0 +1,180 @@
+"""Two recordings: what became of their findings, and their events in numbers, before and after."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from tracekit.analysis.differences import Difference, Measure, differences, recorded_lanes
+from tracekit.report.changes import Fate, FindingChange, finding_changes
+from tracekit.report.columns import STAGE, WARM
+from tracekit.report.formatting import ABSENT, duration, quantity
+from tracekit.trace.events import Lane, Level
+from tracekit.tui.detail.findings import OUTCOMES
+from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
+from tracekit.tui.ranges import aggregation, range_words
+from tracekit.tui.state import EventFilter, FindingRef, Sort
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.message import Message
+
+    from tracekit.report.model import Check, Report
+    from tracekit.tui.state import State
+
+Compared = Records[FindingChange] | Records[Difference]
+
+BY_FATE = Sort("what became", descending=False)
+BY_DIFFERENCE = Sort("difference", descending=True)
+_CORE_ML_LANES = (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE, Lane.UNKNOWN)
+
+
+def _told(check: Check | None) -> str:
+    """A check in a word or two: the time that its fix could win back at most, or its outcome."""
+    if check is None:
+        return ABSENT
+    if check.outcome != "finding":
+        return OUTCOMES[check.outcome]
+    return duration(check.cost.ns) if check.cost is not None else str(check.severity)
+
+
+def _cost(check: Check | None) -> int | None:
+    return check.cost.ns if check is not None and check.cost is not None else None
+
+
+FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
+    Field("what became", lambda change: list(Fate).index(change.fate), lambda change: change.fate, right=False),
+    Field("finding", lambda change: change.check.id, lambda change: change.check.id, right=False, flexible=True),
+    Field("model", lambda change: change.check.model, lambda change: change.check.model or ABSENT, right=False, drop=1),
+    Field("before", lambda change: _cost(change.before), lambda change: _told(change.before)),
+    Field("after", lambda change: _cost(change.after), lambda change: _told(change.after)),
+)
+
+
+def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
+    """Columns for one measure."""
+    unit = "count" if measure is Measure.COUNT else "ns"
+
+    def side(after: bool) -> Callable[[Difference], str]:
+        def text(row: Difference) -> str:
+            if (row.after if after else row.before) is None:
+                return "not recorded" if row.presence.startswith("not recorded") else "none"
+            return quantity(row.change(measure)[after], unit)
+
+        return text
+
+    def difference(row: Difference) -> str:
+        value = row.change(measure).difference
+        sign = "+" if value is not None and value > 0 else ""
+        return f"{sign}{quantity(value, unit)}"
+
+    def ratio(row: Difference) -> str:
+        value = row.change(measure).ratio
+        return ABSENT if value is None else f"× {value:,.2f}"
+
+    def size(row: Difference) -> float | None:
+        value = row.change(measure).difference
+        return None if value is None else abs(value)
+
+    return (
+        Field("event", _event, _event, right=False, flexible=True),
+        Field("model", lambda row: row.model or "", lambda row: row.model or ABSENT, right=False),
+        Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=3),
+        Field("before", lambda row: row.change(measure).before, side(after=False)),
+        Field("after", lambda row: row.change(measure).after, side(after=True)),
+        Field("difference", size, difference),
+        Field("ratio", lambda row: row.change(measure).ratio, ratio, drop=1),
+        Field("", None, lambda row: "few values" if row.few else "", right=False, drop=2),
+    )
+
+
+def _event(row: Difference) -> str:
+    return f"{row.label}{STAGE if row.level == Level.SUB else ''}{WARM if row.warm else ''}"
+
+
+def fate_counts(before: Report, after: Report) -> str:
+    """Findings in words: `5 gone, 1 new`."""
+    counts = Counter(change.fate for change in finding_changes(before, after))
+    return ", ".join(f"{count} {fate}" for fate, count in counts.items()) or "no finding in either"
+
+
+class ComparePane(ListPane[Compared]):
+    """One list, of findings or of events by one measure."""
+
+    PANE = "compare"
+    TITLE = "Compare"
+    RECORDINGS = 2
+    WAITING = "The detectors are at work."
+    HEADED = True
+
+    def made_from(self, state: State) -> tuple[object, ...]:
+        """Both recordings, the order, and for numbers the range."""
+        span = (state.range, state.origins, state.active) if state.measure is not None else None
+        return (state.sessions, state.measure, span, state.sorts.get(self.PANE))
+
+    def make(self, state: State) -> Compared | None:
+        """Findings or numbers, once both are judged."""
+        before, after = state.sessions
+        if before.report is None or after.report is None:
+            return None
+        sort = state.sorts.get(self.PANE)
+        if state.measure is None:
+            changes = finding_changes(before.report, after.report)
+            return records_of(
+                changes, FINDING_FIELDS, _fitting(sort, FINDING_FIELDS, BY_FATE), "No finding in either recording."
+            )
+        fields = number_fields(state.measure)
+        spans = [state.range and state.range.moved(state.shift(place)) for place in range(2)]
+        rows = [aggregation(session, span) or () for session, span in zip(state.sessions, spans, strict=True)]
+        found = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
+        return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), "Nothing starts in the range.")
+
+    def heading(self, state: State, rows: Compared) -> str:
+        """What is compared, and what else could be."""
+        del rows
+        ways = ("findings", *Measure)
+        shown = state.measure or "findings"
+        listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
+        about = "" if state.range is None or state.measure is None else f"   in the {range_words(state.range)}"
+        return f"u changes: {listed}{about}"
+
+    def row_of(self, rows: Compared, state: State) -> int | None:
+        """The finding that is selected in the active recording."""
+        report, chosen = state.session.report, state.selection.finding
+        if report is None or chosen is None:
+            return None
+        check = report.checks[chosen.check]
+        places = (at for at in range(len(rows)) if check in _sides(rows.records[at]))
+        return next(places, None)
+
+    def chosen(self, rows: Compared, row: int) -> Message | None:
+        """Look at the check of the active recording, whatever it says there."""
+        state = self._state
+        if state is None or state.session.report is None:
+            return None
+        checks = list(state.session.report.checks)
+        found = [check for check in _sides(rows.records[row]) if check in checks]
+        return FindingSelected(FindingRef(checks.index(found[0]))) if found else None
+
+    def opened(self, rows: Compared, row: int) -> Message | None:
+        """Go on to the findings, or to the events of a row."""
+        line = rows.records[row]
+        if isinstance(line, FindingChange):
+            return PaneChosen("findings")
+        text = line.label if line.lane in _CORE_ML_LANES else ""
+        return EventsWanted(EventFilter(text=text, model=line.model or "", kind=line.kind))
+
+
+def _sides(line: FindingChange | Difference) -> list[Check]:
+    """The checks of a line."""
+    if isinstance(line, Difference):
+        return []
+    return [check for check in (line.before, line.after) if check is not None]
+
+
+def _fitting(sort: Sort | None, fields: Sequence[Field[Any]], otherwise: Sort) -> Sort:
+    """The sort that the user chose, where the list has its column."""
+    return sort if sort is not None and sort.column in [field.title for field in fields] else otherwise
