@@ -27,6 +27,7 @@ from tracekit.detectors import (
     serialized_specialization,
     shape_switching,
     thermal_throttling,
+    truncated_recording,
     unaccounted_time,
     unexpected_device,
     unused_load,
@@ -63,4 +64,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     neural_engine_fragmentation.DETECTOR,
     run_issues.DETECTOR,
     attached_late.DETECTOR,
+    truncated_recording.DETECTOR,
 )
