@@ -14,6 +14,7 @@ from tracekit.detectors import (
     duplicate_instances,
     excess_data_copies,
     foreign_neural_engine_work,
+    gpu_contention,
     growing_latency,
     latency_jitter,
     load_churn,
@@ -65,4 +66,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     run_issues.DETECTOR,
     attached_late.DETECTOR,
     truncated_recording.DETECTOR,
+    gpu_contention.DETECTOR,
 )

@@ -13,7 +13,6 @@ ID = "unaccounted-time"
 def blank(draws: Draws, unit: str = "cpu") -> App:
     """After a bit of work on a unit, most of each call leaves no row."""
     app = start_recording(draws)
-    _use_engine(app)
     model = draw_models(draws)[0]
     app.load(model)
     work = draws.integer(2, 8) * MS
@@ -38,8 +37,6 @@ def blank_beside_gpu(draws: Draws) -> App:
 def to_share(draws: Draws, permille: int) -> App:
     """Exact calls of 40 ms of which so much lies in no row."""
     app = start_recording(draws, jitter=0, noise=False)
-    _use_engine(app)
-    app.scenario.gpu_work(150 * MS, MS, None)
     model = draw_models(draws)[0]
     app.load(model)
     for _ in range(60):
@@ -69,7 +66,6 @@ def piled_up(draws: Draws) -> App:
 def tiny(draws: Draws) -> App:
     """Calls of less than a millisecond, most of it the fixed cost."""
     app = start_recording(draws)
-    _use_engine(app)
     model = draw_models(draws)[0]
     app.load(model)
     for _ in range(100):
@@ -100,11 +96,6 @@ def few_calls(draws: Draws) -> App:
     for _ in range(4):
         app.predict(model, cpu(4 * MS), host_ns=40 * MS)
     return app
-
-
-def _use_engine(app: App) -> None:
-    """Somebody used the Neural Engine in the beginning, so that its table was recorded and holds a row."""
-    app.scenario.other_neural_engine(100 * MS, MS)
 
 
 CASES = [

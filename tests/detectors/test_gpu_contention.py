@@ -1,0 +1,151 @@
+"""Predictions that share the GPU, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.rows import Model
+
+ID = "gpu-contention"
+MS = 1_000_000
+STYLE = Model("Style")
+
+
+def calls(scenario, disturbed=6, calm=14, others=5, longer=5, process=None, work=10):
+    """Predictions of `work` ms; the first ones are `longer` ms longer while others work for `others` ms."""
+    scenario.load(STYLE, 0, MS)
+    scenario.predict(STYLE, 50 * MS, work * MS)
+    for k in range(disturbed + calm):
+        start = (100 + k * 50) * MS
+        wait = round(others * MS) if k < disturbed else 0
+        length = work * MS + (round(longer * MS) if k < disturbed else 0)
+        prediction = scenario.predict(STYLE, start, length)
+        prediction.event("GPU Request", 0, length)
+        if wait:
+            scenario.gpu_work(start, wait, process or scenario.target)
+        prediction.gpu(wait, length - wait)
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
+    calls(scenario)
+    found = judge(scenario, ID)["Style"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 6 * 5 * MS
+    # One call after the load, 14 calm and 6 long ones.
+    assert found.cost.share == pytest.approx(30 / (10 + 140 + 90))
+    assert values(found)["slow-down while others use the GPU"] == 1.5
+    assert values(found)["predictions with others on the GPU"] == 0.3
+    assert found.evidence_total == 6
+    assert found.lost.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
+    assert found.lost.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
+    assert "The app itself had 100 %" in found.summary
+
+
+def test_it_is_told_whose_work_it_was(scenario, judge):
+    calls(scenario, process=WINDOW_SERVER)
+    assert "other processes 100 %" in judge(scenario, ID)["Style"].summary
+
+
+def test_other_models_are_others_too(scenario, judge):
+    calls(scenario, others=0.001)
+    for k in range(6):
+        scenario.predict(Model("Other"), (100 + k * 50) * MS, 6 * MS).gpu(0, 5 * MS)
+    assert isinstance(judge(scenario, ID)["Style"], Finding)
+
+
+@pytest.mark.parametrize(("longer", "expected"), [(2, Finding), (1.9, Passed)])
+def test_a_fifth_of_slow_down_decides(scenario, judge, longer, expected):
+    calls(scenario, longer=longer)
+    assert isinstance(judge(scenario, ID)["Style"], expected)
+
+
+@pytest.mark.parametrize(("others", "expected"), [(3, Finding), (2.9, Passed)])
+def test_others_must_work_for_a_fifth_of_the_time(scenario, judge, others, expected):
+    calls(scenario, others=others)
+    assert isinstance(judge(scenario, ID)["Style"], expected)
+
+
+@pytest.mark.parametrize(("longer", "expected"), [(10, Finding), (10.1, Passed)])
+def test_others_must_explain_half_of_the_extra_time(scenario, judge, longer, expected):
+    calls(scenario, others=5, longer=longer)
+    outcome = judge(scenario, ID)["Style"]
+    assert isinstance(outcome, expected)
+
+
+def test_no_more_is_won_than_others_took(scenario, judge):
+    calls(scenario, others=4, longer=6)
+    assert judge(scenario, ID)["Style"].cost.ns == 6 * 4 * MS
+
+
+@pytest.mark.parametrize(
+    ("disturbed", "calm", "expected"),
+    [
+        (5, 14, Finding),
+        (4, 14, InsufficientData),
+        (6, 54, Finding),
+        (6, 55, Passed),
+        (6, 5, Finding),
+        (6, 4, InsufficientData),
+    ],
+)
+def test_enough_predictions_of_both_kinds_are_needed(scenario, judge, disturbed, calm, expected):
+    calls(scenario, disturbed, calm)
+    assert isinstance(judge(scenario, ID)["Style"], expected)
+
+
+def test_few_predictions_are_not_judged(scenario, judge):
+    calls(scenario, 0, 9)
+    assert isinstance(judge(scenario, ID)["Style"], InsufficientData)
+
+
+def test_half_disturbed_predictions_are_no_measure(scenario, judge):
+    calls(scenario, calm=0, disturbed=10)
+    for k in range(10):
+        start = (2_000 + k * 50) * MS
+        scenario.predict(STYLE, start, 10 * MS).gpu(0, 10 * MS)
+        scenario.gpu_work(start, MS, scenario.target)
+    outcome = judge(scenario, ID)["Style"]
+    assert isinstance(outcome, InsufficientData)
+    assert "and 0 had it for themselves" in outcome.reason
+
+
+def test_predictions_that_overlap_each_other_are_not_compared(scenario, judge):
+    calls(scenario, 0, 14)
+    for k in range(10):
+        start = (2_000 + k * 100) * MS
+        for shift in (0, 10):
+            scenario.predict(STYLE, start + shift * MS, 30 * MS).gpu(20 * MS, 8 * MS)
+        scenario.gpu_work(start, 20 * MS, scenario.target)
+    assert isinstance(judge(scenario, ID)["Style"], Passed)
+
+
+def test_models_without_work_on_the_gpu_are_not_applicable(scenario, judge):
+    calls(scenario)
+    scenario.predict(Model("OnCpu"), 20_000 * MS, MS)
+    scenario.load(Model("Unused"), 0, MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["OnCpu"], NotApplicable)
+    assert isinstance(outcomes["Unused"], NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"overlap_share": 0.34}, Passed),
+        ({"slowdown": 1.51}, Passed),
+        ({"affected_share": 0.31}, Passed),
+        ({"min_compared": 7}, InsufficientData),
+        ({"min_compared": 11}, InsufficientData),
+        ({"explained_share": 1}, Finding),
+        ({"calm_share": 0}, Finding),
+    ],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    calls(scenario)
+    assert isinstance(judge(scenario, ID, **settings)["Style"], expected)

@@ -1,0 +1,138 @@
+"""Predictions that share the GPU with drawing."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, async_app, draw_models, gpu_app, neural_engine_app
+from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.recorder import App, gpu, start_recording
+
+ID = "gpu-contention"
+LATE: tuple[Allowed, ...] = ("latency-jitter", "shape-switching")
+"""Waiting that comes and goes may rightly be called jitter too, and its steps may look like shapes."""
+
+
+def drawing(draws: Draws, own: bool = True) -> App:
+    """Heavy drawing goes before some of the predictions."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    work, often = draws.integer(8, 20) * MS, draws.integer(2, 6)
+    process = app.scenario.target if own else WINDOW_SERVER
+    for index in range(draws.integer(70, 100)):
+        if index % 10 < often:
+            app.occupy("gpu", app.now_ns, work * draws.integer(60, 90) // 100, process=process)
+        app.predict(model, gpu(work), inputs=2)
+        app.pause(500_000)
+    return app
+
+
+def of_the_system(draws: Draws) -> App:
+    """Another process draws."""
+    return drawing(draws, own=False)
+
+
+def exact(draws: Draws, others_permille: int, longer_permille: int) -> App:
+    """Exact calls of 10 ms; every third is longer by a share of that, and others work for a share of its time."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for index in range(90):
+        length = 10 * MS * (1_000 + longer_permille) // 1_000 if index % 3 == 2 else 10 * MS
+        prediction = app.scenario.predict(model, app.now_ns, length)
+        others = length * others_permille // 1_000 if index % 3 == 2 else 0
+        prediction.event("GPU Request", 0, length)
+        if others:
+            app.scenario.gpu_work(app.now_ns, others, app.scenario.target)
+        prediction.gpu(others, length - others)
+        app.now_ns += length + 200_000
+    return app
+
+
+def so_slow(draws: Draws, permille: int) -> App:
+    """Others work for a third of disturbed calls, which are longer by this share."""
+    return exact(draws, 333, permille)
+
+
+def so_much(draws: Draws, permille: int) -> App:
+    """Others work for this share of disturbed calls, which are longer by a quarter."""
+    return exact(draws, permille, 250)
+
+
+def side_by_side(draws: Draws) -> App:
+    """Drawing that overlaps predictions and slows none of them down."""
+
+    def draw(app: App, index: int) -> None:
+        if index % 2:
+            app.occupy("gpu", app.now_ns + 2 * MS, 8 * MS, process=app.scenario.target, blocks=False)
+
+    return gpu_app(draws, compute_ns=14 * MS, before=draw)
+
+
+def more_work(draws: Draws) -> App:
+    """Every other call has three times the work, and others draw for a part of it."""
+
+    def draw(app: App, index: int) -> None:
+        if index % 2:
+            app.occupy("gpu", app.now_ns + 4 * MS, 9 * MS, process=app.scenario.target, blocks=False)
+
+    return gpu_app(draws, compute_ns=lambda index: (36 if index % 2 else 12) * MS, before=draw)
+
+
+def on_the_engine(draws: Draws) -> App:
+    """Heavy drawing beside a model on the Neural Engine."""
+
+    def draw(app: App, _: int) -> None:
+        app.occupy("gpu", app.now_ns, 9 * MS, process=app.scenario.target)
+
+    return neural_engine_app(draws, compute_ns=8 * MS, before=draw)
+
+
+def always(draws: Draws) -> App:
+    """Drawing before every prediction."""
+
+    def draw(app: App, _: int) -> None:
+        app.occupy("gpu", app.now_ns, 8 * MS, process=app.scenario.target)
+
+    return gpu_app(draws, compute_ns=10 * MS, before=draw)
+
+
+def few_calls(draws: Draws) -> App:
+    """Nine calls, half of them disturbed."""
+
+    def draw(app: App, index: int) -> None:
+        if index % 2:
+            app.occupy("gpu", app.now_ns, 9 * MS, process=app.scenario.target)
+
+    return gpu_app(draws, compute_ns=10 * MS, predictions=9, before=draw)
+
+
+def without_table(draws: Draws) -> App:
+    """The GPU was not recorded."""
+    app = drawing(draws)
+    app.scenario.missing.add("metal-gpu-intervals")
+    return app
+
+
+def two_in_flight(draws: Draws) -> App:
+    """Predictions of the model wait for each other."""
+    return async_app(draws, unit="gpu", compute_ns=10 * MS, alone=30)
+
+
+CASES = [
+    *cases(ID, POSITIVE, 7, drawing, also=LATE),
+    *cases(ID, POSITIVE, 4, of_the_system, also=LATE),
+    *cases(ID, NEGATIVE, 8, gpu_app),
+    *cases(ID, NEGATIVE, 3, two_in_flight),
+    *each(ID, NEAR_ABOVE, (200, 205, 210, 230, 250), so_slow, also=LATE),
+    *each(ID, NEAR_ABOVE, (200, 205, 215), so_much, also=LATE),
+    *each(ID, NEAR_BELOW, (150, 180, 190, 195, 199), so_slow, also=LATE),
+    *each(ID, NEAR_BELOW, (185, 195, 199), so_much, also=LATE),
+    *cases(ID, LOOKALIKE, 2, side_by_side),
+    *cases(ID, LOOKALIKE, 2, more_work, also=LATE),
+    *cases(ID, LOOKALIKE, 2, on_the_engine),
+    *cases(ID, INSUFFICIENT, 2, always),
+    *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
+    *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
+]
