@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from tracekit.recording.contents import Contents, Run, Target
+from tracekit.recording.contents import Contents, Run, TableEntry, Target
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
 
 TYPES = {"full-layout-id": "layout-id", "color": "render-buffer-depth"}
@@ -61,7 +61,16 @@ class Make:
     @staticmethod
     def recording(*tables, toc=True, target=None):
         """A recording of one run that holds these tables."""
-        run = Run(number=1, target=Target(kind="attached", process=target))
+        entries = tuple(
+            TableEntry(
+                table.schema,
+                table.state,
+                None if table.state in (TableState.MISSING, TableState.UNREADABLE) else table.rows,
+                reason=table.reason,
+            )
+            for table in tables
+        )
+        run = Run(number=1, target=Target(kind="attached", process=target), tables=entries)
         return HandMade(Contents("made by hand", "xctrace export XML", toc, (run,)), run, tables)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.recording.contents import Recording
+    from tracekit.recording.contents import Recording, Run
     from tracekit.trace.instruments.catalogue import Instrument
     from tracekit.trace.sharing import Sharing
 
@@ -43,10 +43,13 @@ def coverage(
 ) -> tuple[Coverage, ...]:
     """Coverage of every instrument, in the order of `INSTRUMENTS`.
 
-    `hardware` is the finished frame. `failures` gives, by schema, why a table that holds rows could not be understood.
-    `shared` tells whether the Neural Engine's rows are the target's alone.
+    To be asked for once the tables have been read: what can be had of each is taken from the recording's list of
+    tables, which tells of damage from then on. `hardware` is the finished frame. `failures` gives, by schema, why a
+    table that holds rows could not be understood. `shared` tells whether the Neural Engine's rows are the target's
+    alone.
     """
-    entries = {entry.name: _covered(recording, entry, failures) for entry in INSTRUMENTS}
+    run = recording.run
+    entries = {entry.name: _covered(recording, run, entry, failures) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
         entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware))
@@ -59,16 +62,16 @@ def coverage(
     return tuple(entries.values())
 
 
-def _covered(recording: Recording, instrument: Instrument, failures: Mapping[str, str]) -> Coverage:
-    mentioned = [table for schema in instrument.schemas for table in recording.tables(schema)]
-    tables = [table for table in mentioned if table.state is not TableState.MISSING]
+def _covered(recording: Recording, run: Run, instrument: Instrument, failures: Mapping[str, str]) -> Coverage:
+    mentioned = [entry for schema in instrument.schemas for entry in run.tables if entry.schema == schema]
+    tables = [entry for entry in mentioned if entry.state is not TableState.MISSING]
     if not tables:
         conclusion, advice = _missing(recording, instrument)
         return _entry(instrument, TableState.MISSING, instrument.schemas, None, conclusion, advice)
     usable = [table.state is not TableState.UNREADABLE and table.schema not in failures for table in tables]
     held = [table for table, good in zip(tables, usable, strict=True) if good]
     lost = [table for table, good in zip(tables, usable, strict=True) if not good]
-    rows = sum(table.rows for table in held)
+    rows = sum(table.rows or 0 for table in held)
     # Nothing is known to be empty as long as a part of it cannot be had.
     state = TableState.ROWS if rows else TableState.UNREADABLE if lost else TableState.EMPTY
     conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""

@@ -20,14 +20,14 @@ class JoinedRecording:
 
     def __init__(self, base: Recording, other: Recording, schemas: Collection[str]) -> None:
         self._base, self._other, self._schemas = base, other, schemas
-        self._run = replace(base.run, tables=tuple(self._entries()))
-        runs = tuple(self._run if run.number == self._run.number else run for run in base.contents.runs)
+        joined = self.run
+        runs = tuple(joined if run.number == joined.number else run for run in base.contents.runs)
         self.contents = replace(base.contents, runs=runs)
 
     @property
     def run(self) -> Run:
-        """The run that this recording shows."""
-        return self._run
+        """The run that this recording shows. A table of the base that could not be read so far is `unreadable` in it."""
+        return replace(self._base.run, tables=tuple(self._entries()))
 
     def tables(self, schema: str, **attributes: str) -> list[Table]:
         """As `Recording.tables`."""
