@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
-from tracekit.tui.commands import compare, detail, lists, program, select, views
+from tracekit.tui.commands import bookmarks, compare, detail, export, find, lists, program, select, views, walk
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 ACTIONS: tuple[Action, ...] = (
     *views.ACTIONS,
     *select.ACTIONS,
+    *walk.ACTIONS,
+    *find.ACTIONS,
+    *bookmarks.ACTIONS,
     *detail.ACTIONS,
     *lists.ACTIONS,
+    *export.ACTIONS,
     *compare.ACTIONS,
     *program.ACTIONS,
 )

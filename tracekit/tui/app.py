@@ -340,7 +340,7 @@ class ViewApp(App[None], inherit_bindings=False):
 
     def on_range_selected(self, message: RangeSelected) -> None:
         """Take over a range."""
-        self.change(range=message.span, mark=None)
+        self.change(range=message.span, mark=None, ends=None)
 
     def on_lane_toggled(self, message: LaneToggled) -> None:
         """Show all rows of a lane, or no longer."""

@@ -49,6 +49,28 @@ def sort_reversed(app: ViewApp) -> None:
         app.say(_UNSORTED)
 
 
+def choose_columns(app: ViewApp) -> None:
+    """Ask which columns of the list are to be seen."""
+    from tracekit.tui.screens.ask import TickScreen
+
+    rows = _list(app)
+    titles = rows.titles if rows is not None else ()
+    if rows is None or not titles:
+        app.say("This has no columns to choose: go to aggregation, events, predictions or models with 2 to 5.")
+        return
+    pane = rows.PANE
+
+    def take(ticked: frozenset[str] | None) -> None:
+        if ticked:
+            others = {entry for entry in app.state.hidden if entry[0] != pane}
+            app.change(hidden=frozenset({*others, *((pane, title) for title in titles if title not in ticked)}))
+        elif ticked is not None:
+            app.say("At least one column must stay.")
+
+    seen = frozenset(title for title in titles if (pane, title) not in app.state.hidden)
+    app.push_screen(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen), take)
+
+
 _UNSORTED = "This is not sorted by columns: choose aggregation, events, predictions or models with 2 to 5."
 
 
@@ -85,6 +107,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("sort_next", ("o",), "Sort by next column", Section.DETAIL, "Sort the list by its next column.", sort_next),
     Action(
         "sort_reversed", ("O",), "Reverse order", Section.DETAIL, "Sort the list the other way round.", sort_reversed
+    ),
+    Action(
+        "columns",
+        ("C",),
+        "Columns",
+        Section.DETAIL,
+        "Choose which columns of the list are seen.",
+        choose_columns,
     ),
     Action(
         "toggle_inspector",

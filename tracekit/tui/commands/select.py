@@ -8,8 +8,8 @@ import numpy as np
 
 from tracekit.tui.action import Action, Scope, Section
 from tracekit.tui.state import NOTHING, EventRef
-from tracekit.tui.timeline.tracks import nearest, step
-from tracekit.tui.timeline.viewport import span_between
+from tracekit.tui.timeline.tracks import edge, nearest, step
+from tracekit.tui.timeline.viewport import Span, span_between
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,17 +52,29 @@ def select_here(app: ViewApp) -> None:
 def mark(app: ViewApp) -> None:
     """Set one end of a range at the selected event, or at the cursor; the second time, the other end.
 
-    The range runs from the outer edge of one event to the outer edge of the other.
+    The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
+    event, it counts, at the edge of an event of the lane that is next to it on screen.
     """
-    state = app.state
-    span = state.session.span(state.selection.event) if state.selection.event is not None else None
-    here = span or span_between(state.cursor_ns, state.cursor_ns)
+    state, here = app.state, _here(app)
     if state.mark is None:
-        app.change(mark=here, range=None)
+        app.change(mark=here, range=None, ends=None)
         app.say("Range begins here. Go to its other end and press v again; escape drops it.")
         return
-    low, high = min(state.mark.start_ns, here.start_ns), max(state.mark.end_ns, here.end_ns)
-    app.change(mark=None, range=span_between(low, high))
+    first, second = sorted((state.mark, here), key=lambda span: (span.start_ns, span.end_ns))
+    whole = span_between(first.start_ns, max(first.end_ns, second.end_ns))
+    app.change(mark=None, range=whole, ends=(first, second))
+
+
+def _here(app: ViewApp) -> Span:
+    """The selected event where the cursor is on it, else the instant of the cursor or an edge beside it."""
+    state, events = app.state, _events(app)
+    span = state.session.span(state.selection.event) if state.selection.event is not None else None
+    if span is not None and span.start_ns <= state.cursor_ns < span.end_ns:
+        return span
+    within = state.view.span_ns // app.columns
+    snapped = edge(events, state.cursor_ns, within) if events is not None else None
+    # An instant has no length, so that a range from edge to edge is exact.
+    return Span(state.cursor_ns if snapped is None else snapped, 0)
 
 
 def range_of_event(app: ViewApp) -> None:
@@ -71,7 +83,7 @@ def range_of_event(app: ViewApp) -> None:
     if event is None:
         app.say("No event is selected: choose one with n, enter or a click.")
         return
-    app.change(range=app.state.session.span(event), mark=None)
+    app.change(range=app.state.session.span(event), mark=None, ends=None)
 
 
 def clear(app: ViewApp) -> None:
@@ -79,7 +91,7 @@ def clear(app: ViewApp) -> None:
     if app.state.mark is not None:
         app.change(mark=None)
     elif app.state.range is not None:
-        app.change(range=None)
+        app.change(range=None, ends=None)
     else:
         app.change(selection=NOTHING)
 

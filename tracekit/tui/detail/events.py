@@ -64,6 +64,11 @@ class EventRows:
         """The event of a row."""
         return EventRef(EVENT_FRAMES[self.frames[row]], int(self.index[row]))
 
+    def start(self, row: int) -> int:
+        """When the event of a row starts, in ns."""
+        ref = self.ref(row)
+        return int(getattr(self.trace, ref.frame)["start_ns"].to_numpy()[ref.index])
+
     def row(self, ref: EventRef) -> int | None:
         """Where an event stands; None where it is not in the list."""
         if ref.frame not in EVENT_FRAMES:

@@ -101,6 +101,11 @@ class ListPane(DetailPane, Generic[Made]):
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self.row_of(rows, state), hidden)
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Titles of all its columns."""
+        return tuple(column.title for column in self._columns())
+
     def sort_next(self) -> bool:
         """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
         sort, titles = self._sort(), [column.title for column in self.query_one(RowList).shown if column.ordered]

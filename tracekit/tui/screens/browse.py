@@ -18,6 +18,7 @@ from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.tabs import Tab, TabLine
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.messages import RedrawWanted
+from tracekit.tui.query import filter_words
 from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
 from tracekit.tui.timeline.widget import Timeline
@@ -159,5 +160,5 @@ def status_line(state: State) -> str:
     if state.range is not None:
         parts.append(f"range {format_duration(state.range.span_ns)}")
     if state.filter.active:
-        parts.append("filtered")
+        parts.append(f"only {filter_words(state.filter)}")
     return "  ·  ".join(parts)

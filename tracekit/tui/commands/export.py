@@ -1,0 +1,175 @@
+"""Copying to the clipboard and saving reports."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.errors import UsageError
+from tracekit.report.renderers import renderer_for
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui import export
+from tracekit.tui.action import Action, Section
+from tracekit.tui.commands.lists import focused_list
+from tracekit.tui.theme import PALETTES
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.tui.app import ViewApp
+    from tracekit.tui.detail.rowlist import Rows
+    from tracekit.tui.timeline.viewport import Span
+
+
+def copy_row(app: ViewApp) -> None:
+    """Copy the row with the cursor of the list that has the keys, else the selected event."""
+    found = _row(app)
+    if found is None:
+        app.say("There is no row: go to a list with tab, or select an event with n.")
+        return
+    titles, texts = found
+    trace = app.state.session.trace
+    _copy(app, lambda: export.row_markdown(trace, titles, texts), "the row")
+
+
+def copy_finding(app: ViewApp) -> None:
+    """Copy the selected finding."""
+    session, ref = app.state.session, app.state.selection.finding
+    check = session.check(ref) if ref is not None else None
+    if ref is None or check is None:
+        app.say("No finding is selected: choose one in the list of findings, 1.")
+        return
+    _copy(app, lambda: export.finding_markdown(session, ref.check), f"the check {check.id}")
+
+
+def copy_statistics(app: ViewApp) -> None:
+    """Copy the aggregation of the range, or of all where there is none."""
+    session, span = app.state.session, app.state.range
+    if span is None and session.report is None:
+        app.say(_NOT_YET)
+        return
+    about = "the statistics of the range" if span is not None else "the statistics of the recording"
+    _copy(app, lambda: export.statistics_markdown(session, span), about)
+
+
+def save_report(app: ViewApp) -> None:
+    """Ask for a name, and save the report of the recording."""
+    _save(app, None)
+
+
+def save_range(app: ViewApp) -> None:
+    """Ask for a name, and save the report of the range."""
+    if app.state.range is None:
+        app.say("There is no range: mark one with v, or drag along the ruler.")
+        return
+    _save(app, app.state.range)
+
+
+_NOT_YET = "The detectors are still at work; try again when the findings are there."
+
+
+def _row(app: ViewApp) -> tuple[list[str], list[str]] | None:
+    """Titles and texts of a row."""
+    from tracekit.tui.detail.events import EventRows
+
+    listed, palette = focused_list(app), PALETTES[app.current_theme.dark]
+    rows: Rows | None = listed.rows if listed is not None else None
+    place = listed.cursor if listed is not None else 0
+    event = app.state.selection.event
+    if listed is None and event is not None and event.frame in EVENT_FRAMES:
+        frames = np.array([EVENT_FRAMES.index(event.frame)], np.int8)
+        rows = EventRows(app.state.session.trace, frames, np.array([event.index]), (0, False))
+    if rows is None or place >= len(rows):
+        return None
+    return [column.title for column in rows.columns], [cell.text for cell in rows.cells(place, palette)]
+
+
+def _copy(app: ViewApp, make: Callable[[], str], what: str) -> None:
+    def show(text: str) -> None:
+        if not text:
+            app.say("Nothing starts in the range, so there is nothing to copy.")
+            return
+        app.copy_to_clipboard(text)
+        app.say(f"Copied {what} as Markdown, {format_count(len(text.splitlines()), 'line')}, private names left out.")
+
+    app.in_background(make, show)
+
+
+def _save(app: ViewApp, span: Span | None) -> None:
+    from tracekit.tui.screens.ask import AskScreen
+
+    session = app.state.session
+    if session.report is None:
+        app.say(_NOT_YET)
+        return
+    check = NameCheck()
+
+    def take(name: str | None) -> None:
+        if name is None:
+            return
+        app.say("The report is being written …")
+        path = Path(name.strip()).expanduser()
+        replace = check.confirmed == name
+        app.in_background(lambda: export.save_report(session, span, path, replace=replace), app.say)
+
+    about = "recording" if span is None else "range"
+    suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
+    hint = "The ending decides: .md, .json or .txt. Private names are left out."
+    app.push_screen(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
+
+
+class NameCheck:
+    """What is wrong with the name of a file to write. One that is there must be given twice."""
+
+    def __init__(self) -> None:
+        self.confirmed = ""
+        """The name of a file that may be replaced."""
+
+    def __call__(self, name: str) -> str:
+        """A sentence, or nothing."""
+        path = Path(name.strip()).expanduser()
+        try:
+            renderer_for(path)
+        except UsageError as error:
+            return str(error)
+        if not path.parent.is_dir():
+            return f"There is no folder '{path.parent}'."
+        if path.is_dir():
+            return f"'{path}' is a folder."
+        if path.exists() and self.confirmed != name:
+            self.confirmed = name
+            return f"'{path}' is there already: press enter again to replace it, or change the name."
+        return ""
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("copy_row", ("y",), "Copy row", Section.EXPORT, "Copy the row or event as Markdown.", copy_row),
+    Action("copy_finding", ("Y",), "Copy finding", Section.EXPORT, "Copy the finding as Markdown.", copy_finding),
+    Action(
+        "copy_statistics",
+        ("ctrl+y",),
+        "Copy statistics",
+        Section.EXPORT,
+        "Copy the statistics of the range, or of all, as Markdown.",
+        copy_statistics,
+    ),
+    Action(
+        "save_report",
+        ("S",),
+        "Save report",
+        Section.EXPORT,
+        "Save the report of the recording as Markdown, JSON or text.",
+        save_report,
+    ),
+    Action(
+        "save_range",
+        ("R",),
+        "Save range report",
+        Section.EXPORT,
+        "Save the report of the range, judged by itself.",
+        save_range,
+    ),
+)

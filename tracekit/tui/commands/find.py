@@ -1,0 +1,156 @@
+"""Searching, filtering and going to a time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from tracekit.report.formatting import moment
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.action import Action, Section
+from tracekit.tui.query import FILTER_HINT, TIME_HINT, Known, QueryError, filter_text, parse_filter, parse_time
+from tracekit.tui.state import EventFilter
+from tracekit.tui.timeline.viewport import Viewport, clamp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.trace.model import Trace
+    from tracekit.tui.app import ViewApp
+    from tracekit.tui.detail.events import EventRows
+    from tracekit.tui.state import State
+
+
+def ask_filter(app: ViewApp) -> None:
+    """Ask for a filter, and list what passes."""
+    from tracekit.tui.screens.ask import AskScreen
+
+    known = known_of(app.state.session.trace)
+
+    def take(text: str | None) -> None:
+        if text is None:
+            return
+        pane = app.state.pane if app.state.pane in ("events", "predictions") else "events"
+        app.change(filter=parse_filter(text, known), pane=pane)
+
+    check = _problem(lambda text: parse_filter(text, known))
+    app.push_screen(AskScreen("Search and filter", FILTER_HINT, check, filter_text(app.state.filter)), take)
+
+
+def clear_filter(app: ViewApp) -> None:
+    """Show all events again."""
+    app.change(filter=EventFilter())
+
+
+def next_match(app: ViewApp) -> None:
+    """Select the next event that passes the filter, whatever its lane."""
+    _to_match(app, forward=True)
+
+
+def previous_match(app: ViewApp) -> None:
+    """Select the previous event that passes the filter, whatever its lane."""
+    _to_match(app, forward=False)
+
+
+def go_to_time(app: ViewApp) -> None:
+    """Ask for a time, and put cursor and view there."""
+    from tracekit.tui.screens.ask import AskScreen
+
+    here = app.state.cursor_ns
+
+    def take(text: str | None) -> None:
+        if text is None:
+            return
+        time, state = parse_time(text, here), app.state
+        low, high = state.bounds.start_ns, state.bounds.end_ns - 1
+        reached = min(max(time, low), high)
+        app.change(cursor_ns=reached)
+        centred = Viewport(reached - state.view.span_ns // 2, state.view.span_ns)
+        app.go(clamp(centred, state.bounds, app.columns), step=False)
+        app.say("" if reached == time else f"The recording ends there: at {moment(reached)}.")
+
+    app.push_screen(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
+
+
+def known_of(trace: Trace) -> Known:
+    """What the rows of a trace can be filtered by; from the categories of the columns, so fast for any size."""
+
+    def texts(column: str) -> list[str]:
+        return sorted({str(text) for name in EVENT_FRAMES for text in getattr(trace, name)[column].cat.categories})
+
+    return Known(texts("model"), texts("kind"), texts("device"))
+
+
+def _problem(parse: Callable[[str], object]) -> Callable[[str], str]:
+    """What is wrong with a text, or nothing."""
+
+    def check(text: str) -> str:
+        try:
+            parse(text)
+        except QueryError as error:
+            return str(error)
+        return ""
+
+    return check
+
+
+@lru_cache(maxsize=1)
+def _matches(trace: Trace, chosen: EventFilter) -> EventRows:
+    from tracekit.tui.detail.events import event_rows
+
+    return event_rows(trace, chosen, None)
+
+
+def _to_match(app: ViewApp, *, forward: bool) -> None:
+    state = app.state
+    if not state.filter.active:
+        app.say("No filter is set: press / and say what to look for.")
+        return
+
+    def show(rows: EventRows) -> None:
+        place = match_after(rows, app.state, forward=forward)
+        if 0 <= place < len(rows):
+            app.select_event(rows.ref(place))
+            app.say(f"Match {place + 1:,} of {len(rows):,}.")
+        else:
+            app.say(f"No match {'after' if forward else 'before'} this; {len(rows):,} in all.")
+
+    app.in_background(lambda: _matches(state.session.trace, state.filter), show)
+
+
+def match_after(rows: EventRows, state: State, *, forward: bool) -> int:
+    """Row of the next match from the selected one, else from the cursor; may lie outside the rows. O(n)."""
+    event = state.selection.event
+    here = rows.row(event) if event is not None else None
+    if here is not None:
+        return here + 1 if forward else here - 1
+    search = bisect_left if forward else bisect_right
+    found = search(range(len(rows)), state.cursor_ns, key=rows.start)
+    return found if forward else found - 1
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "filter",
+        ("slash",),
+        "Search and filter",
+        Section.FIND,
+        "List the events with a text, model, kind, device or duration.",
+        ask_filter,
+        footer=True,
+    ),
+    Action("clear_filter", ("c",), "Clear filter", Section.FIND, "List all events again.", clear_filter),
+    Action(
+        "next_match", ("m",), "Next match", Section.FIND, "Select the next event that passes the filter.", next_match
+    ),
+    Action(
+        "previous_match",
+        ("M",),
+        "Previous match",
+        Section.FIND,
+        "Select the previous event that passes the filter.",
+        previous_match,
+    ),
+    Action("go_to_time", ("g",), "Go to time", Section.FIND, "Put cursor and view on a time.", go_to_time),
+)

@@ -1,0 +1,162 @@
+"""From findings to their evidence and back, and from an event to its prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.action import Action, Section
+from tracekit.tui.commands.views import fit_selection
+from tracekit.tui.messages import FindingSelected
+from tracekit.tui.state import EventRef, FindingRef, Selection
+
+if TYPE_CHECKING:
+    from tracekit.tui.app import ViewApp
+    from tracekit.tui.state import Session
+
+
+def next_evidence(app: ViewApp) -> None:
+    """Select the next interval of the finding."""
+    _walk(app, 1)
+
+
+def previous_evidence(app: ViewApp) -> None:
+    """Select the previous interval of the finding."""
+    _walk(app, -1)
+
+
+def _walk(app: ViewApp, step: int) -> None:
+    ref = app.state.selection.finding
+    check = app.state.session.check(ref) if ref is not None else None
+    if ref is None or check is None:
+        app.say("No finding is selected: choose one in the list of findings, 1.")
+        return
+    if not check.evidence:
+        app.say("This check lists no intervals.")
+        return
+    first = 0 if step > 0 else len(check.evidence) - 1
+    place = first if ref.evidence is None else ref.evidence + step
+    if not 0 <= place < len(check.evidence):
+        app.say(f"This is the {'last' if step > 0 else 'first'} of {len(check.evidence)} intervals.")
+        return
+    _show(app, FindingRef(ref.check, place))
+
+
+def to_finding(app: ViewApp) -> None:
+    """From an interval to its finding as a whole; from an event to a finding that it is evidence of."""
+    state = app.state
+    finding, event = state.selection.finding, state.selection.event
+    if finding is not None and finding.evidence is not None:
+        _show(app, FindingRef(finding.check))
+        return
+    found = evidence_of(state.session, event) if event is not None else None
+    if found is None:
+        app.say("The selected event is evidence of no finding.")
+        return
+    _show(app, found)
+
+
+def to_related(app: ViewApp) -> None:
+    """To the finding that causes the selected one, or that it causes."""
+    ref, report = app.state.selection.finding, app.state.session.report
+    check = app.state.session.check(ref) if ref is not None else None
+    if report is None or check is None or not check.related:
+        app.say("No finding with related ones is selected.")
+        return
+    wanted = [(other.id, other.model) for other in check.related]
+    places = [
+        at for at, other in enumerate(report.checks) if other.outcome == "finding" and (other.id, other.model) in wanted
+    ]
+    # The next one further down, so that several are gone through in turn.
+    _show(app, FindingRef(next((at for at in places if ref is not None and at > ref.check), places[0])))
+
+
+def to_prediction(app: ViewApp) -> None:
+    """Select the app's prediction that the event belongs to, and zoom to it."""
+    session, event = app.state.session, app.state.selection.event
+    index = prediction_of(session, event) if event is not None else None
+    if index is None:
+        app.say("The selected event belongs to no prediction that is known.")
+        return
+    ref = EventRef("activity", index)
+    app.select_event(ref)
+    app.change(selection=Selection(event=ref, prediction=index))
+    fit_selection(app)
+
+
+def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
+    """The first finding with an interval that was made from this row. O(evidence)."""
+    if session.report is None or event.frame not in EVENT_FRAMES:
+        return None
+    row = session.row(event)
+    place = (str(row["table"]), int(row["row"]))
+    for number, check in enumerate(session.report.checks):
+        for at, entry in enumerate(check.evidence):
+            if (entry.table, entry.row) == place:
+                return FindingRef(number, at)
+    return None
+
+
+def prediction_of(session: Session, event: EventRef) -> int | None:
+    """Row of `Trace.activity` of the outermost prediction that a row belongs to: itself, where it is one."""
+    if event.frame not in EVENT_FRAMES:
+        return None
+    calls, row = session.calls, session.row(event)
+    parents = session.trace.activity["prediction"]
+    index = event.index if event.frame == "activity" else -1
+    above = row["prediction"]
+    while not pd.isna(above):
+        index = int(above)
+        above = parents.iloc[index]
+    return index if calls is not None and calls.place(index) is not None else None
+
+
+def _show(app: ViewApp, ref: FindingRef) -> None:
+    app.change(pane="findings", opened=ref.check)
+    app.post_message(FindingSelected(ref))
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action(
+        "next_evidence",
+        ("full_stop",),
+        "Next interval",
+        Section.SELECT,
+        "Select the next interval of evidence of the finding.",
+        next_evidence,
+    ),
+    Action(
+        "previous_evidence",
+        ("comma",),
+        "Interval before",
+        Section.SELECT,
+        "Select the interval of evidence before.",
+        previous_evidence,
+    ),
+    Action(
+        "to_finding",
+        ("F",),
+        "To the finding",
+        Section.SELECT,
+        "Go from an interval or event to the finding that it is evidence of.",
+        to_finding,
+    ),
+    Action(
+        "to_related",
+        ("r",),
+        "Related finding",
+        Section.SELECT,
+        "Go to a finding that causes this one, or that it causes.",
+        to_related,
+    ),
+    Action(
+        "to_prediction",
+        ("P",),
+        "To the prediction",
+        Section.SELECT,
+        "Select the prediction that the event belongs to, and zoom to it.",
+        to_prediction,
+    ),
+)

@@ -1,0 +1,78 @@
+"""What leaves the screen: Markdown and reports, redacted as every report is. Pure; to be made in a thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit import api
+from tracekit.report import markdown
+from tracekit.report.build import build_report
+from tracekit.report.formatting import visible
+from tracekit.report.groups import Group
+from tracekit.report.redact import private_facts, redact, redact_text
+from tracekit.report.renderers import renderer_for
+from tracekit.report.strings import map_strings
+from tracekit.trace.filter import cut_to_range, model_names
+from tracekit.tui.ranges import RULE, range_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tracekit.report.model import Report
+    from tracekit.trace.model import Trace
+    from tracekit.tui.state import Session
+    from tracekit.tui.timeline.viewport import Span
+
+
+def row_markdown(trace: Trace, titles: Sequence[str], texts: Sequence[str]) -> str:
+    """A row of a list as a table, without empty columns."""
+    filled = [(title, text) for title, text in zip(titles, texts, strict=True) if title and text]
+    header = [title for title, _ in filled]
+    cells = [markdown.escape(visible(text)) for _, text in filled]
+    table = markdown.table(header, [cells], words=len(header))
+    return f"{redact_text(table, private_facts(trace), model_names(trace))}\n"
+
+
+def finding_markdown(session: Session, check: int) -> str:
+    """A check of the report as the Markdown report has findings."""
+    report = _redacted(session)
+    safe = map_strings(report.checks[check], lambda field, text: visible(text, multiline=field == "fix"))
+    return f"{markdown.finding(Group((safe,)))}\n"
+
+
+def statistics_markdown(session: Session, span: Span | None) -> str:
+    """The aggregation of a range, or of all; empty where nothing starts in it."""
+    if span is None:
+        rows, title = _redacted(session).aggregation, "All of the recording"
+    else:
+        # Without checks: only the numbers are wanted.
+        rows = build_report(cut_to_range(session.trace, span.start_ns, span.end_ns), ()).aggregation
+        words = range_words(span)
+        title = f"{words[0].upper()}{words[1:]}: {RULE}"
+    safe = map_strings(tuple(rows), lambda _, text: visible(text))
+    return f"{markdown.escape(title)}\n\n{markdown.aggregation(safe)}\n" if safe else ""
+
+
+def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> str:
+    """Write the report of the recording, or of a range judged by itself; the format goes by the ending of the name.
+
+    A file that is there is replaced only with `replace`. Returns what became of it, as a sentence.
+    """
+    cut = cut_to_range(session.trace, span.start_ns, span.end_ns) if span is not None else None
+    report = api.judge(cut) if cut is not None else _redacted(session)
+    text = renderer_for(path).render(report)
+    try:
+        with path.open("w" if replace else "x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        return f"'{path}' could not be written: {error.strerror or error}."
+    about = "the recording" if span is None else f"the {range_words(span)}"
+    return f"Saved the report of {about} as {path}; private names are left out."
+
+
+def _redacted(session: Session) -> Report:
+    """The report that is on screen, as it may leave it."""
+    if session.report is None:
+        raise RuntimeError("there is no report yet")
+    return redact(session.report, private_facts(session.trace))

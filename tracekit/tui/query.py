@@ -1,0 +1,125 @@
+"""What a user types: filters and times. Pure; errors are sentences for the screen."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from tracekit.tui.state import EventFilter
+from tracekit.units import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FILTER_HINT = "text, model:NAME, kind:KIND, device:cpu|gpu|ane, >5ms, <20ms; NAME in quotes where it has blanks"
+TIME_HINT = "1.5s, 250ms, 1:02.5 or 1234567ns from the start; with + or - in front, from the cursor"
+
+_UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+_AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,12})?)\s*(ns|us|µs|ms|s)")
+_CLOCK = re.compile(r"(?:(\d{1,5}):)?(\d{1,4}):(\d{1,2}(?:\.\d{1,9})?)")
+
+
+class QueryError(ValueError):
+    """What was typed means nothing; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a recording has to filter by."""
+
+    models: Sequence[str]
+    kinds: Sequence[str]
+    devices: Sequence[str]
+
+
+def parse_filter(text: str, known: Known) -> EventFilter:
+    """The filter that a text means. Raises `QueryError`."""
+    try:
+        tokens = shlex.split(text)
+    except ValueError as error:
+        raise QueryError("A quote is not closed.") from error
+    words: list[str] = []
+    found = EventFilter()
+    for token in tokens:
+        name, colon, value = token.partition(":")
+        if token[0:1] in (">", "<"):
+            bound = parse_duration(token[1:])
+            found = replace(found, min_ns=bound) if token[0] == ">" else replace(found, max_ns=bound)
+        elif colon and name == "model":
+            found = replace(found, model=_one("model", value, known.models) if value else "")
+        elif colon and name == "kind":
+            found = replace(found, kind=_one("kind", value, known.kinds))
+        elif colon and name == "device":
+            found = replace(found, device=_one("device", value, known.devices))
+        else:
+            words.append(token)
+    return replace(found, text=" ".join(words))
+
+
+def filter_text(chosen: EventFilter) -> str:
+    """What to type for a filter; the inverse of `parse_filter`."""
+    parts = [shlex.quote(word) for word in chosen.text.split()]
+    parts += ["model:" + shlex.quote(chosen.model) if chosen.model else "model:"] if chosen.model is not None else []
+    parts += [f"kind:{chosen.kind}"] if chosen.kind is not None else []
+    parts += [f"device:{chosen.device}"] if chosen.device is not None else []
+    parts += [f">{_shortest(chosen.min_ns)}"] if chosen.min_ns is not None else []
+    parts += [f"<{_shortest(chosen.max_ns)}"] if chosen.max_ns is not None else []
+    return " ".join(parts)
+
+
+def parse_duration(text: str) -> int:
+    """A duration with its unit, in ns. Raises `QueryError`."""
+    match = _AMOUNT.fullmatch(text.strip())
+    if match is None:
+        raise QueryError(f"'{text}' is no duration: write a number and ns, us, ms or s, as in 5ms.")
+    return round(Decimal(match[1]) * _UNITS[match[2]])
+
+
+def parse_time(text: str, here_ns: int) -> int:
+    """A time of the run in ns: a clock time, a duration since the start, or with a sign from `here_ns`. Raises
+    `QueryError`."""
+    text = text.strip()
+    sign, rest = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    clock = _CLOCK.fullmatch(rest)
+    if clock is not None:
+        minutes = int(clock[1] or 0) * 60 + int(clock[2])
+        found = round((minutes * 60 + Decimal(clock[3])) * _UNITS["s"])
+    else:
+        try:
+            found = parse_duration(rest)
+        except QueryError as error:
+            raise QueryError(f"'{text}' is no time: write 1.5s, 250ms, 1:02.5 or +10ms.") from error
+    return {"": found, "+": here_ns + found, "-": here_ns - found}[sign]
+
+
+def _one(what: str, value: str, known: Sequence[str]) -> str:
+    """The known value that is meant: the same, else the only one that holds the text."""
+    same = [entry for entry in known if entry.casefold() == value.casefold()]
+    near = [entry for entry in known if value.casefold() in entry.casefold()]
+    if same or len(near) == 1:
+        return (same or near)[0]
+    listed = ", ".join((near or known)[:6]) + (", …" if len(near or known) > 6 else "")
+    if not known:
+        raise QueryError(f"No event of this recording has a {what}.")
+    raise QueryError(f"'{value}' is {'more than one' if near else 'no'} {what} here; there are {listed}.")
+
+
+def _shortest(ns: int) -> str:
+    """A duration as one would type it, exactly."""
+    for unit in ("s", "ms", "us"):
+        if ns and ns % (_UNITS[unit] // 100) == 0 and ns >= _UNITS[unit]:
+            return f"{Decimal(ns) / _UNITS[unit]:f}{unit}"
+    return f"{ns}ns"
+
+
+def filter_words(chosen: EventFilter) -> str:
+    """A filter as the status line says it."""
+    parts = [f"'{chosen.text}'"] if chosen.text else []
+    parts += [chosen.model or "no model named"] if chosen.model is not None else []
+    parts += [part for part in (chosen.kind, chosen.device) if part is not None]
+    parts += [f"at least {format_duration(chosen.min_ns)}"] if chosen.min_ns is not None else []
+    parts += [f"at most {format_duration(chosen.max_ns)}"] if chosen.max_ns is not None else []
+    return ", ".join(parts)

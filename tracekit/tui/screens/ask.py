@@ -1,0 +1,89 @@
+"""Small screens over the main one: a line to type, something to choose, things to tick."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, SelectionList, Static
+from textual.widgets.selection_list import Selection as Tick
+
+from tracekit.report.formatting import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+
+class AskScreen(ModalScreen[str]):
+    """One line of text. What is wrong with it is said below, and the screen stays until it is right."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
+
+    def __init__(self, title: str, hint: str, check: Callable[[str], str], value: str = "") -> None:
+        """`check` says what is wrong with a text, or nothing."""
+        super().__init__()
+        self._title, self._hint, self._check, self._value = title, hint, check, value
+
+    def compose(self) -> ComposeResult:
+        """The line, what may stand in it, and what is wrong."""
+        with Vertical(classes="ask") as box:
+            box.border_title = self._title
+            box.border_subtitle = "enter does it, esc cancels"
+            yield Input(self._value)
+            yield Static(self._hint, classes="dim", markup=False)
+            yield Static(id="problem", markup=False)
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        """Take the text, or say what is wrong."""
+        problem = self._check(message.value)
+        if problem:
+            self.query_one("#problem", Static).update(visible(problem))
+        else:
+            self.dismiss(message.value)
+
+
+class ChooseScreen(ModalScreen[int]):
+    """One of several lines."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]
+
+    def __init__(self, title: str, lines: Sequence[str]) -> None:
+        super().__init__()
+        self._title, self._lines = title, lines
+
+    def compose(self) -> ComposeResult:
+        """The lines."""
+        with Vertical(classes="ask") as box:
+            box.border_title = self._title
+            box.border_subtitle = "enter goes there, esc cancels"
+            yield OptionList(*(Text(visible(line)) for line in self._lines))
+
+    def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
+        """Take the place of a line."""
+        self.dismiss(message.option_index)
+
+
+class TickScreen(ModalScreen[frozenset[str]]):
+    """Things that are there or not."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape", "finish", "Done"), ("q", "finish", "Done")]
+
+    def __init__(self, title: str, names: Sequence[str], ticked: frozenset[str]) -> None:
+        super().__init__()
+        self._title, self._names, self._ticked = title, names, ticked
+
+    def compose(self) -> ComposeResult:
+        """The names."""
+        with Vertical(classes="ask") as box:
+            box.border_title = self._title
+            box.border_subtitle = "space or enter changes, esc is done"
+            yield SelectionList[str](*(Tick(Text(name), name, name in self._ticked) for name in self._names))
+
+    def action_finish(self) -> None:
+        """Give the names that are ticked."""
+        self.dismiss(frozenset(self.query_one(SelectionList).selected))
