@@ -6,6 +6,7 @@ import pytest
 
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
 from tracekit.testing.rows import Model, StateRow
+from tracekit.testing.scenario import CORE_ML, Prediction
 
 ID = "growing-latency"
 MS = 1_000_000
@@ -97,3 +98,15 @@ def test_a_rise_that_goes_on_after_pauses_is_no_growth_of_a_sequence(scenario, j
 def test_a_model_without_predictions_is_not_applicable(scenario, judge):
     scenario.load(MODEL, 0, MS)
     assert isinstance(judge(scenario, ID)["Writer"], NotApplicable)
+
+
+def test_predictions_inferred_from_the_gpu_show_growth_too(scenario, judge):
+    sequences(scenario, 2)
+    for index in range(len(scenario.coreml)):
+        prediction = Prediction(scenario, index)
+        prediction.gpu(MS, prediction.row.duration_ns - 2 * MS, buffers=3)
+    scenario.emptied.add(CORE_ML)
+    found = judge(scenario, ID)["Writer"]
+    assert isinstance(found, Finding)
+    # On the GPU each call takes 2 ms less: 8 to 9.5 ms in the first tenth (median 8.75), 8 + 19.5 ms in the last one.
+    assert found.cost.ns == 2 * sum(round((8 + 0.5 * index - 8.75) * MS) for index in range(2, 40))

@@ -6,6 +6,7 @@ import pytest
 
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
 from tracekit.testing.rows import Model, StateRow
+from tracekit.testing.scenario import CORE_ML, Prediction
 
 ID = "latency-jitter"
 MS = 1_000_000
@@ -103,3 +104,14 @@ def test_the_state_of_the_gpu_is_named_where_it_coincides(scenario, judge):
 def test_a_model_without_predictions_is_not_applicable(scenario, judge):
     scenario.load(MODEL, 0, MS)
     assert isinstance(judge(scenario, ID)["Segmenter"], NotApplicable)
+
+
+@pytest.mark.parametrize(("step", "expected"), [(4, Finding), (0.05, Passed)])
+def test_predictions_inferred_from_the_gpu_are_judged_too(scenario, judge, step, expected):
+    # One in ten is slower, each by another amount: no group of calls with work of its own.
+    calls(scenario, [10 + step * (1 + index // 10) if index % 10 == 5 else 10 for index in range(100)])
+    for index in range(len(scenario.coreml)):
+        prediction = Prediction(scenario, index)
+        prediction.gpu(MS, prediction.row.duration_ns - 2 * MS, buffers=3)
+    scenario.emptied.add(CORE_ML)
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)

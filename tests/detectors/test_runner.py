@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tracekit.detectors import reload_before_predict
+from tracekit.detectors.caveats import INFERRED
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import (
     Cost,
@@ -24,6 +25,7 @@ from tracekit.errors import UsageError
 from tracekit.recording import open_recording
 from tracekit.testing.export_xml import write_export
 from tracekit.testing.rows import Model
+from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import build_trace
 
 MS = 1_000_000
@@ -110,3 +112,14 @@ def test_settings_for_a_model_hold_for_that_model_alone(trace):
         model_settings={"B": {"missed-deadline.budget_ms": 1, "missed-deadline.min_predictions": 2}},
     )
     assert {outcome.model: type(outcome) for _, outcome, _ in outcomes} == {"A": NotApplicable, "B": Finding}
+
+
+def test_predictions_inferred_from_hardware_stand_in_for_core_ml_where_a_detector_can_use_them(scenario, tmp_path):
+    for k in range(30):
+        scenario.predict(Model("A"), 40 * k * MS, 20 * MS).gpu(MS, 18 * MS)
+    scenario.emptied.add(CORE_ML)
+    write_export(scenario, tmp_path)
+    answers = {entry.detector.id: entry for entry in run_detectors(build_trace(open_recording(tmp_path)))}
+    assert isinstance(answers["latency-jitter"].outcome, Passed)
+    assert answers["latency-jitter"].caveats == (INFERRED,)
+    assert isinstance(answers["excess-data-copies"].outcome, InsufficientData)

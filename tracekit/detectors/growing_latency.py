@@ -203,6 +203,7 @@ DETECTOR = Detector(
     ),
     needs=("Core ML",),
     uses=("Thermal State",),
+    on_inferred=True,
     options=Options,
     detect=detect,
 )

@@ -248,6 +248,7 @@ DETECTOR = Detector(
     ),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
+    on_inferred=True,
     options=Options,
     detect=detect,
 )

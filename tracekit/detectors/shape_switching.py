@@ -190,6 +190,7 @@ DETECTOR = Detector(
     ),
     needs=("Core ML",),
     uses=("Neural Engine", "GPU", "Thermal State"),
+    on_inferred=True,
     options=Options,
     detect=detect,
 )

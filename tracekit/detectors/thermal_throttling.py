@@ -169,6 +169,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML", "Thermal State"),
+    on_inferred=True,
     options=Options,
     detect=detect,
 )
