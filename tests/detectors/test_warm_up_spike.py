@@ -68,6 +68,12 @@ def test_a_model_that_is_often_slow_has_no_warm_up(scenario, judge, slow, expect
     assert isinstance(judge(scenario, ID)["PoseNet"], expected)
 
 
+@pytest.mark.parametrize(("later", "expected"), [(49, Finding), (50, Passed)])
+def test_half_of_the_first_call_is_as_slow(scenario, judge, later, expected):
+    play(scenario, [100] + ([20] * 9 + [later]) * 3 + [20] * 10)
+    assert isinstance(judge(scenario, ID)["PoseNet"], expected)
+
+
 @pytest.mark.parametrize(("prompt", "expected"), [(99, Finding), (100, Passed)])
 def test_calls_that_are_slow_after_every_pause_are_not_the_load(scenario, judge, prompt, expected):
     turn = [20] * 40

@@ -178,7 +178,7 @@ def _unused(view: ModelView, uses: Uses, options: Options) -> IntArray:
 def _purpose(found: Instances, in_turns: bool, options: Options) -> str:
     """Why several instances are no problem, in words."""
     if not in_turns:
-        return f"{format_count(found.seen, 'instance')}, one after the other."
+        return f"{format_count(found.seen, 'instance')}, one at a time."
     if found.parallel_share >= options.parallel_share:
         return f"{format_count(found.seen, 'instance')} that work at the same time."
     return (
@@ -194,7 +194,7 @@ def _finding(view: ModelView, found: Instances, doubled: bool, metrics: tuple[Me
     spent = covered_ns(view.loads, view.predictions)
     parts = []
     if doubled:
-        parts.append(f"{found.seen:,} instances take turns and are never at work at the same time to speak of")
+        parts.append(f"{found.seen:,} instances take turns and hardly ever work at the same time")
     if len(found.unused):
         noun = "load was" if len(found.unused) == 1 else "loads were"
         parts.append(f"{len(found.unused):,} {noun} never used, although the model was used afterwards")

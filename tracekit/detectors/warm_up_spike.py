@@ -47,16 +47,16 @@ class Options:
         10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
     )
     min_following: int = option(5, "predictions", "A median of fewer calls is chance (our judgement).")
+    alike_share: float = option(
+        0.5,
+        "share of the first call's duration",
+        "Calls that take so much of it are slow in the same way; a warm-up stands out from them (our judgement).",
+        maximum=1,
+    )
     as_slow_share: float = option(
         0.05,
         "share of the calls that follow",
         "Where so many later calls are as slow, the first is no exception (our judgement).",
-        maximum=1,
-    )
-    resumed_share: float = option(
-        0.5,
-        "share of the first call's duration",
-        "Where calls after a pause take so much of it, starting anew is slow and not the load (our judgement).",
         maximum=1,
     )
     pause_s: float = option(1.0, "s", "Longer than any pace at which an app calls a model (our judgement).")
@@ -74,7 +74,7 @@ class FirstCalls:
     """How much longer than that the first one took."""
     ratio: FloatArray
     as_slow: FloatArray
-    """Share of the following predictions that took at least as long as the first."""
+    """Share of the following predictions that took about as long as the first, or longer (`alike_share`)."""
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -88,7 +88,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Start the recording before the app loads the model.",
         )
     uses = uses_of_loads(view.loads, view.predictions)
-    firsts = first_calls(uses, view.predictions, options.min_following)
+    firsts = first_calls(uses, view.predictions, options)
     if not len(firsts.place):
         return InsufficientData(
             view.name,
@@ -102,7 +102,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     deliberate = stand_alone(view.predictions, firsts.place, pause_ns)
     resumed = _median_after_pauses(uses, view.predictions, pause_ns)
     durations = view.predictions["duration_ns"].to_numpy()[firsts.place]
-    special = durations * options.resumed_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
+    special = durations * options.alike_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
     chosen = spike & rare & special & ~deliberate
     metrics = _metrics(firsts, chosen, resumed, options)
     if chosen.any():
@@ -110,17 +110,19 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations), metrics)
 
 
-def first_calls(uses: Uses, predictions: pd.DataFrame, min_following: int) -> FirstCalls:
-    """First predictions after loads that at least `min_following` others on the same load follow. O(n log n)."""
+def first_calls(uses: Uses, predictions: pd.DataFrame, options: Options) -> FirstCalls:
+    """First predictions after loads that enough others on the same load follow. O(n log n)."""
     durations = predictions["duration_ns"].to_numpy()
     following = np.ones(len(durations), dtype=bool)
     following[uses.first] = False
-    kept = (uses.load >= 0) & (uses.count > min_following)
+    kept = (uses.load >= 0) & (uses.count > options.min_following)
     following &= kept[uses.group]
     group, taken = uses.group[following], durations[following]
     usual = pd.Series(taken).groupby(group).median().to_numpy()
     own = durations[uses.first].astype(np.float64)
-    slow = np.bincount(group, taken >= own[group], minlength=len(own))[kept] / (uses.count[kept] - 1)
+    slow = np.bincount(group, taken >= options.alike_share * own[group], minlength=len(own))[kept] / (
+        uses.count[kept] - 1
+    )
     first, own = uses.first[kept], own[kept]
     return FirstCalls(first, usual, own - usual, own / np.maximum(usual, 1.0), slow)
 
@@ -176,7 +178,7 @@ def _why_not(firsts: FirstCalls, spike: Mask, rare: Mask, deliberate: Mask, dura
     if (spike & rare & deliberate).any():
         return f"The first prediction took {slow} and was followed by a pause, as a call to warm the model up is."
     if not (spike & rare).any():
-        return f"The first prediction took {slow}, and others later on took as long."
+        return f"The first prediction took {slow}, and others later on took about as long."
     return f"The first prediction took {slow}, and so do predictions after a pause: it is not the load."
 
 
@@ -223,10 +225,10 @@ read from storage. The first prediction after a load pays for it, and it is the 
 Per model, from the Activity lane. Each prediction belongs to the last load of its instance that had ended before it.
 The first one on a load is set against the median of those that follow on the same load, of which there must be
 `min_following`. It is a finding if it took `ratio` times the median or more, and `min_extra_ms` longer, and if no
-more than `as_slow_share` of the calls that follow took as long. The cost is what the first predictions took beyond that
-median.
+more than `as_slow_share` of the calls that follow took `alike_share` of its duration or longer. The cost is what the
+first predictions took beyond that median.
 
-Where calls that follow a pause of `pause_s` (and no load) take `resumed_share` of the first call's duration in the
+Where calls that follow a pause of `pause_s` (and no load) take `alike_share` of the first call's duration in the
 median, beginning anew is slow, not the load. A first call that is followed by such a pause, longer by far than the
 other pauses, is a call to warm the model up, as the fix asks for.
 
