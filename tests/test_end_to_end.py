@@ -145,7 +145,7 @@ def random_scenario(seed: int) -> Scenario:
     )
     for number in range(draw.randint(1, 3)):
         model = Model(f"Model{'ABC'[number]}", draw.choice([1, 2, 11]))
-        use = draw.choice(["reload", "steady", "copies", "pile-up", "bursts"])
+        use = draw.choice(["reload", "steady", "copies", "casts", "pile-up", "bursts"])
         _use(scenario, model, use, draw)
     return scenario
 
@@ -163,6 +163,8 @@ def _use(scenario: Scenario, model: Model, use: str, draw: random.Random) -> Non
             copy = duration // 4 if use == "copies" else min(duration // 50, 80 * US)
             prediction.event("Input Validation", 0, 5 * US)
             prediction.event("Input Copy", 6 * US, copy)
+            if use == "casts":
+                prediction.event("Data Cast", duration // 3, duration // 12)
             prediction.event("CPU", duration // 3, duration // 3)
             prediction.event("Output Transformation", duration * 9 // 10, 3 * US)
         pause = draw.randint(1, 15) * MS

@@ -58,8 +58,8 @@ def summarise_copies(
     counted = linked | (ambiguous & (len(predictions) > 0))
     outside, copies = copies[~counted], copies[counted]
     outside_starts = outside["start_ns"].to_numpy()
-    group = _groups(predictions, copies)
-    starts, ends = _inside(predictions, copies, group)
+    group = places(predictions, copies)
+    starts, ends = cut_to_predictions(predictions, copies, group)
     kinds = copies["kind"].to_numpy()
 
     def covered(chosen: npt.NDArray[np.bool_]) -> int:
@@ -83,13 +83,13 @@ def summarise_copies(
     )
 
 
-def _groups(predictions: pd.DataFrame, copies: pd.DataFrame) -> IntArray:
+def places(predictions: pd.DataFrame, copies: pd.DataFrame) -> IntArray:
     """Position of each copy's prediction; the number of predictions for copies that have no single one."""
     position = predictions.index.get_indexer(pd.Index(copies["prediction"].fillna(-1).to_numpy(dtype=np.int64)))
     return np.where(position >= 0, position, len(predictions)).astype(np.int64)
 
 
-def _inside(predictions: pd.DataFrame, copies: pd.DataFrame, group: IntArray) -> tuple[IntArray, IntArray]:
+def cut_to_predictions(predictions: pd.DataFrame, copies: pd.DataFrame, group: IntArray) -> tuple[IntArray, IntArray]:
     """Starts and ends of the copies, cut to their prediction (or to the span of all where there is no single one)."""
     outer_starts = predictions["start_ns"].to_numpy()
     outer_ends = outer_starts + predictions["duration_ns"].to_numpy()

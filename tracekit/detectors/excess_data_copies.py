@@ -226,6 +226,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML",),
+    caused_by=("float-conversion",),
     options=Options,
     detect=detect,
 )

@@ -13,6 +13,7 @@ from tracekit.detectors import (
     core_ml_not_instrumented,
     duplicate_instances,
     excess_data_copies,
+    float_conversion,
     foreign_neural_engine_work,
     gpu_contention,
     growing_latency,
@@ -67,4 +68,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     attached_late.DETECTOR,
     truncated_recording.DETECTOR,
     gpu_contention.DETECTOR,
+    float_conversion.DETECTOR,
 )

@@ -42,6 +42,7 @@ class ModelRows:
 
 
 _COPIES = frozenset({"Input Copy", "Data Cast", "Output Transformation", "Neural Engine - Data Copy"})
+_CONVERSIONS = _COPIES - {"Input Copy"}
 _PLENTY = 20
 """So many predictions are enough for any detector."""
 
@@ -106,6 +107,26 @@ def _has_outlier(inside: tuple[CoreMLRow, ...]) -> bool:
     return len(copies) > 1 and max(copies) >= 400_000
 
 
+def expect_float_conversion(rows: ModelRows) -> Expected:
+    """Catalogue entry A03, casts: they and what converts beside them cover more than 5 % of predictions of 1 ms or
+    longer. A cast of 20 µs shows that a prediction converts at all."""
+    count = len(rows.predictions)
+    total = sum(row.duration_ns for row in rows.predictions)
+    casts = [[row.duration_ns for row in inside if row.label == "Data Cast"] for inside in rows.data]
+    if not count or total < 800_000 * count:
+        return Expected.NO_FINDING
+    if total < 1_200_000 * count or any(16_000 < length < 24_000 for inside in casts for length in inside):
+        return Expected.UNDECIDED
+    converting = [inside for inside, found in zip(rows.data, casts, strict=True) if max(found, default=0) >= 24_000]
+    covered = sum(_covered([row for row in inside if row.label in _CONVERSIONS]) for inside in converting)
+    if covered >= 0.06 * total:
+        return Expected.FINDING if count >= _PLENTY else Expected.UNDECIDED
+    if covered > 0.04 * total:
+        return Expected.UNDECIDED
+    every = sum(_covered([row for row in inside if row.label in _CONVERSIONS]) for inside in rows.data)
+    return Expected.PASSED if count >= _PLENTY and every < 0.04 * total else Expected.NO_FINDING
+
+
 def expect_concurrent_predictions(rows: ModelRows) -> Expected:
     """Catalogue entry A04: more than 2 in flight for 10 % of the time, with durations 1.5 times those alone."""
     count = len(rows.predictions)
@@ -158,6 +179,7 @@ def _covered(rows: list[CoreMLRow]) -> int:
 EXPECTATIONS: dict[str, Callable[[ModelRows], Expected]] = {
     "reload-before-predict": expect_reload_before_predict,
     "excess-data-copies": expect_excess_data_copies,
+    "float-conversion": expect_float_conversion,
     "concurrent-predictions": expect_concurrent_predictions,
 }
 """By detector id."""

@@ -90,7 +90,7 @@ def copies_outside(draws: Draws) -> App:
 
 
 CASES = [
-    *cases(ID, POSITIVE, 6, converted_around_the_work),
+    *cases(ID, POSITIVE, 6, converted_around_the_work, also=("float-conversion",)),
     *cases(ID, POSITIVE, 3, large_input),
     *cases(ID, POSITIVE, 3, cache_handed_around),
     *cases(ID, NEGATIVE, 4, neural_engine_app),
@@ -103,7 +103,7 @@ CASES = [
     *each(ID, NEAR_BELOW, [(499_000, 5_000, 6_000), (520_000, 60_000, 62_000)], exactly),
     *cases(ID, LOOKALIKE, 2, tiny_model, expected=NOT_APPLICABLE),
     *cases(ID, LOOKALIKE, 2, slow_checks),
-    *cases(ID, LOOKALIKE, 1, shared_copies),
+    *cases(ID, LOOKALIKE, 1, shared_copies, also=("float-conversion",)),
     *cases(ID, INSUFFICIENT, 2, two_calls),
     *cases(ID, INSUFFICIENT, 1, copies_outside),
 ]

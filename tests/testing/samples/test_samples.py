@@ -123,7 +123,7 @@ def test_the_samples_hold_the_findings_that_they_are_named_for() -> None:
     assert found == {
         "style_transfer_reload": tuple(("reload-before-predict", style) for style in styles),
         "style_transfer_fixed": (),
-        "sharpen_8bit": (("excess-data-copies", "SharpenFilter"),),
+        "sharpen_8bit": (("excess-data-copies", "SharpenFilter"), ("float-conversion", "SharpenFilter")),
         "sharpen_float16": (),
         "captions_concurrent": (("concurrent-predictions", "CaptionEncoder"),),
         "not_instrumented": (("core-ml-not-instrumented", None),),

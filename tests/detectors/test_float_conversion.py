@@ -1,0 +1,119 @@
+"""Conversions of inputs and outputs, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+import tracekit
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import DATA, CoreMLRow, Model
+
+ID = "float-conversion"
+US = 1_000
+MS = 1_000_000
+NET = Model("Net")
+
+
+def predictions(scenario, count: int = 20, length: int = 10 * MS):
+    return [scenario.predict(NET, 10 * MS + k * 2 * length, length) for k in range(count)]
+
+
+def judged(judge, scenario, **settings):
+    return judge(scenario, ID, **settings)["Net"]
+
+
+def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, judge):
+    for prediction in predictions(scenario):
+        prediction.event("Input Copy", 0, 2 * MS)
+        prediction.event("Data Cast", 1 * MS, 200 * US)
+        prediction.event("Neural Engine - Data Copy", 2 * MS, 1 * MS)
+        prediction.event("Output Transformation", 9 * MS, 300 * US)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 20 * 1_500 * US
+    assert found.cost.share == pytest.approx(0.15)
+    assert int((found.lost.ends - found.lost.starts).sum()) == found.cost.ns
+    assert found.evidence_total == 60
+    assert "1.50 ms of each 10.00 ms prediction (15 % of 200.00 ms), 4.00 ms of it in data casts" in found.summary
+
+
+@pytest.mark.parametrize(("cast", "expected"), [(500, Finding), (499, Passed)])
+def test_the_share_decides(scenario, judge, cast, expected):
+    for prediction in predictions(scenario):
+        prediction.event("Data Cast", 0, cast * US)
+    assert isinstance(judged(judge, scenario), expected)
+    assert isinstance(judged(judge, scenario, conversion_share=cast / 10_000), Finding)
+
+
+@pytest.mark.parametrize(("cast", "expected"), [(20_000, Finding), (19_875, InsufficientData)])
+def test_a_cast_of_some_size_shows_that_copies_convert(scenario, judge, cast, expected):
+    for prediction in predictions(scenario):
+        prediction.event("Data Cast", 0, cast)
+        prediction.event("Neural Engine - Data Copy", 2 * MS, 2 * MS)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, expected)
+    if expected is InsufficientData:
+        assert "without a data cast" in outcome.reason
+
+
+def test_input_copies_convert_nothing(scenario, judge):
+    for prediction in predictions(scenario):
+        prediction.event("Input Copy", 0, 5 * MS)
+        prediction.event("Data Cast", 5 * MS, 2 * US)
+        prediction.event("Output Transformation", 9 * MS, 3 * US)
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+def test_only_predictions_with_a_cast_count(scenario, judge):
+    for number, prediction in enumerate(predictions(scenario)):
+        if number % 2:
+            prediction.event("Data Cast", 0, 1 * MS)
+        prediction.event("Output Transformation", 9 * MS, 100 * US)
+    found = judged(judge, scenario)
+    assert found.cost.ns == 10 * 1_100 * US
+    assert "in 10 of 20 predictions" in found.summary
+
+
+def test_rows_that_overlap_are_counted_once(scenario, judge):
+    for prediction in predictions(scenario):
+        prediction.event("Data Cast", 0, 1 * MS)
+        prediction.event("Neural Engine - Data Copy", 500 * US, 1 * MS)
+    assert judged(judge, scenario).cost.ns == 20 * 1_500 * US
+
+
+def test_casts_outside_any_prediction_decide_nothing(scenario, judge):
+    for prediction in predictions(scenario):
+        scenario.coreml.append(CoreMLRow(prediction.row.end_ns + MS, 2 * MS, "Data Cast", NET, DATA))
+    assert isinstance(judged(judge, scenario), InsufficientData)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(1_000, Finding), (999, NotApplicable)])
+def test_short_predictions_are_left_alone(scenario, judge, length, expected):
+    for prediction in predictions(scenario, length=length * US):
+        prediction.event("Data Cast", 0, 300 * US)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(3, Finding), (2, InsufficientData)])
+def test_few_predictions_show_no_habit(scenario, judge, count, expected):
+    for prediction in predictions(scenario, count):
+        prediction.event("Data Cast", 0, 3 * MS)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+def test_a_model_without_predictions_converts_nothing(scenario, judge):
+    scenario.load(NET, 0, 5 * MS)
+    assert isinstance(judged(judge, scenario), NotApplicable)
+
+
+def test_no_time_is_counted_for_both_detectors_of_copies(samples):
+    report = tracekit.analyze(samples / "sharpen_8bit.trace")
+    copies, casts = (
+        next(check for check in report.checks if check.id == name)
+        for name in ("excess-data-copies", "float-conversion")
+    )
+    assert (copies.outcome, casts.outcome) == ("finding", "finding")
+    assert 0 < casts.cost.ns < copies.cost.ns
+    assert copies.net_ns + casts.net_ns == copies.cost.ns
+    assert [(other.id, str(other.relation)) for other in copies.related] == [(ID, "caused by")]
+    assert [(other.id, str(other.relation)) for other in casts.related] == [("excess-data-copies", "causes")]

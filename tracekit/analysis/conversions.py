@@ -1,0 +1,79 @@
+"""How much of a model's predictions goes into converting inputs and outputs to another type.
+
+Only `Data Cast` says by its name that it converts. In a prediction with a cast of some size, copies for the Neural
+Engine and the transformation of the outputs do so too: a public session (WWDC22 10027) shows both vanish together once
+inputs and outputs are Float16. Without such a cast they may as well change the layout alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.copies import cut_to_predictions, places
+from tracekit.intervals import union_length, union_length_by_group
+from tracekit.trace.events import Attribution, Kind
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+CONVERSION_KINDS = (Kind.DATA_CAST, Kind.ANE_DATA_COPY, Kind.OUTPUT_TRANSFORMATION)
+"""Kinds that convert, or may."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionSummary:
+    """Conversions inside the predictions of one model."""
+
+    predicted_ns: int
+    """Summed duration of the predictions."""
+    covered_ns: int
+    """Time that rows of `CONVERSION_KINDS` cover in predictions with a cast of some size, overlaps counted once."""
+    share: float
+    """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
+    cast_ns: int
+    """Time that `Data Cast` rows alone cover there."""
+    converting: int
+    """Predictions with a cast of some size."""
+    rows: npt.NDArray[np.int64]
+    """Index labels of the rows that were counted, in order of start."""
+    unclear_ns: int
+    """Time that the other rows of `CONVERSION_KINDS` cover: nothing tells whether they convert, or whose they are."""
+
+
+def summarise_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, least_ns: int) -> ConversionSummary:
+    """Conversions of one model; `data` links to the index of `predictions`. A cast counts from `least_ns` on.
+
+    Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes
+    all of them conversions. O(n log n) in the rows of `data`.
+    """
+    rows = data[data["kind"].isin(CONVERSION_KINDS).to_numpy(dtype=bool)]
+    group = places(predictions, rows)
+    ambiguous = (rows["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & (len(predictions) > 0)
+    lost = (group == len(predictions)) & ~ambiguous
+    is_cast = (rows["kind"] == Kind.DATA_CAST).to_numpy(dtype=bool)
+    long = is_cast & (rows["duration_ns"].to_numpy() >= least_ns) & ~lost
+    converting = np.unique(group[long])
+    counted = np.isin(group, converting) & ~lost
+    start, end = cut_to_predictions(predictions, rows, group)
+
+    def covered(chosen: npt.NDArray[np.bool_]) -> int:
+        if not chosen.any():
+            return 0
+        return int(union_length_by_group(group[chosen], start[chosen], end[chosen], len(predictions) + 1).sum())
+
+    predicted, total = int(predictions["duration_ns"].sum()), covered(counted)
+    others = rows[~counted]
+    other_start = others["start_ns"].to_numpy()
+    return ConversionSummary(
+        predicted_ns=predicted,
+        covered_ns=total,
+        share=total / predicted if predicted else 0.0,
+        cast_ns=covered(counted & is_cast),
+        converting=int((converting < len(predictions)).sum()),
+        rows=rows.index.to_numpy(dtype=np.int64)[counted],
+        unclear_ns=union_length(other_start, other_start + others["duration_ns"].to_numpy()),
+    )
