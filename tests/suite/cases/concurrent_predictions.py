@@ -122,7 +122,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (1450, 1480, 1499), slowed_down),
     *each(ID, NEAR_BELOW, (90, 95, 99), short_peaks),
     *cases(ID, LOOKALIKE, 2, parallel_device),
-    *cases(ID, LOOKALIKE, 2, different_models),
+    *cases(ID, LOOKALIKE, 2, different_models, also=("neural-engine-contention",)),
     *cases(ID, INSUFFICIENT, 1, few_calls),
     *cases(ID, INSUFFICIENT, 1, three_from_the_start),
     *cases(ID, INSUFFICIENT, 1, several_instances),

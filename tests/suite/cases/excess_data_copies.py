@@ -9,6 +9,8 @@ from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rows import DATA, CoreMLRow
 
 ID = "excess-data-copies"
+BLANK = ("unaccounted-time",)
+"""Recordings made by hand hold nothing in a prediction but the copies."""
 
 
 def converted_around_the_work(draws: Draws) -> App:
@@ -97,13 +99,13 @@ CASES = [
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, cpu_app),
     # The share decides at 10 %, a single input among others at 5 %.
-    *each(ID, NEAR_ABOVE, [(1_000_000,), (1_010_000,), (1_050_000,)], exactly),
-    *each(ID, NEAR_ABOVE, [(500_000, 5_000, 6_000), (520_000, 40_000, 42_000)], exactly),
-    *each(ID, NEAR_BELOW, [(999_000,), (990_000,), (950_000,)], exactly),
-    *each(ID, NEAR_BELOW, [(499_000, 5_000, 6_000), (520_000, 60_000, 62_000)], exactly),
+    *each(ID, NEAR_ABOVE, [(1_000_000,), (1_010_000,), (1_050_000,)], exactly, also=BLANK),
+    *each(ID, NEAR_ABOVE, [(500_000, 5_000, 6_000), (520_000, 40_000, 42_000)], exactly, also=BLANK),
+    *each(ID, NEAR_BELOW, [(999_000,), (990_000,), (950_000,)], exactly, also=BLANK),
+    *each(ID, NEAR_BELOW, [(499_000, 5_000, 6_000), (520_000, 60_000, 62_000)], exactly, also=BLANK),
     *cases(ID, LOOKALIKE, 2, tiny_model, expected=NOT_APPLICABLE),
     *cases(ID, LOOKALIKE, 2, slow_checks),
-    *cases(ID, LOOKALIKE, 1, shared_copies, also=("float-conversion",)),
+    *cases(ID, LOOKALIKE, 1, shared_copies, also=("float-conversion", *BLANK)),
     *cases(ID, INSUFFICIENT, 2, two_calls),
     *cases(ID, INSUFFICIENT, 1, copies_outside),
 ]
