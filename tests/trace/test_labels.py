@@ -5,7 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.trace.events import Kind
-from tracekit.trace.labels import HardwareLabel, KnownModels, gpu_label, mps_command_buffer, neural_engine_label
+from tracekit.trace.labels import (
+    HardwareLabel,
+    KnownModels,
+    gpu_label,
+    gpu_labels,
+    mps_command_buffer,
+    neural_engine_label,
+)
 
 UUID = "0A1B2C3D-4E5F-6071-8293-A4B5C6D7E8F9"
 
@@ -131,3 +138,15 @@ def test_no_label_is_refused(label, known):
     assert neural_engine_label(label, models).kind in Kind
     assert gpu_label(label, models).kind is Kind.GPU_EXEC
     mps_command_buffer(label)
+
+
+PIECES = st.sampled_from(
+    ["Model_main", "x", "__Op0", "__Op12", "_MpsGraphInference", "+", "++", ":Compute Command 0", " ", "  ",
+     "(App (9))", "0x1a5d43", "0x1a6046", "\n", "_", "9"]
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(PIECES, max_size=10).map("".join), max_size=20))
+def test_many_gpu_labels_mean_what_each_means_alone(labels):
+    known = KnownModels(["Model", "x"])
+    assert gpu_labels(labels, known) == [gpu_label(label, known) for label in labels]

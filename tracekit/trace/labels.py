@@ -107,6 +107,44 @@ def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
     return HardwareLabel(Kind.GPU_EXEC, known.find(label[:start].lstrip()), int(match[1]), len(match[2]))
 
 
+def gpu_labels(labels: Iterable[str], known: KnownModels) -> list[HardwareLabel]:
+    """`gpu_label` of each. Labels end with an address, so that nearly all differ; what one means stands before the
+    first blank behind the mark, and is worked out once for all labels that have it in common.
+    """
+    meanings: dict[str, HardwareLabel] = {}
+    found = []
+    for label in labels:
+        at = label.find(_GPU_MARK)
+        end = label.find(" ", at) if at >= 0 else -1
+        head = label[:end] if end >= 0 else label
+        meaning = meanings.get(head)
+        if meaning is None:
+            meaning = meanings[head] = gpu_label(head, known)
+        found.append(meaning)
+    return found
+
+
+def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[HardwareLabel], list[int]]:
+    """Distinct meanings of GPU labels, and the place of each label's meaning among them.
+
+    Labels end in the command and the encoder, so that nearly every row has one of its own; what `gpu_label` reads of
+    them ends before the first colon behind its mark. Hence the work of it is done once for each beginning.
+    """
+    meanings: list[HardwareLabel] = []
+    place: dict[str, int] = {}
+    places = []
+    for label in labels:
+        mark = label.find(_GPU_MARK)
+        end = label.find(":", mark) if mark >= 0 else 0
+        read = label if end < 0 else label[:end]
+        found = place.get(read)
+        if found is None:
+            found = place[read] = len(meanings)
+            meanings.append(gpu_label(read, known))
+        places.append(found)
+    return meanings, places
+
+
 def mps_command_buffer(label: str) -> int | None:
     """Id of the command buffer in a label of `mps-hw-intervals`; it equals `cmdbuffer-id` of the Metal tables."""
     match = _MPS.search(label)

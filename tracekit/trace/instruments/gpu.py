@@ -15,7 +15,7 @@ from tracekit.trace.context import Field, Form
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
-from tracekit.trace.labels import gpu_label
+from tracekit.trace.labels import gpu_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     time."""
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
-    meanings = [gpu_label(str(value), known) for value in label.values]
+    meanings = gpu_labels(map(str, label.values), known)
     model = recode(label.codes, [meaning.model for meaning in meanings])
     process, pid = processes(rows.table)
     frame = event_frame(
@@ -63,10 +63,10 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
             "process": process,
             "pid": pid,
             "depth": depths(rows.table),
-            "operation": mapped(label.codes, [meaning.operation for meaning in meanings]),
+            "operation": mapped(codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
         },
     )
     ids = optional_integers(rows.table, "cmdbuffer-id")
-    first = flags(label.codes, [meaning.buffer == 0 for meaning in meanings])
+    first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
     return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
