@@ -124,27 +124,6 @@ def gpu_labels(labels: Iterable[str], known: KnownModels) -> list[HardwareLabel]
     return found
 
 
-def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[HardwareLabel], list[int]]:
-    """Distinct meanings of GPU labels, and the place of each label's meaning among them.
-
-    Labels end in the command and the encoder, so that nearly every row has one of its own; what `gpu_label` reads of
-    them ends before the first colon behind its mark. Hence the work of it is done once for each beginning.
-    """
-    meanings: list[HardwareLabel] = []
-    place: dict[str, int] = {}
-    places = []
-    for label in labels:
-        mark = label.find(_GPU_MARK)
-        end = label.find(":", mark) if mark >= 0 else 0
-        read = label if end < 0 else label[:end]
-        found = place.get(read)
-        if found is None:
-            found = place[read] = len(meanings)
-            meanings.append(gpu_label(read, known))
-        places.append(found)
-    return meanings, places
-
-
 def mps_command_buffer(label: str) -> int | None:
     """Id of the command buffer in a label of `mps-hw-intervals`; it equals `cmdbuffer-id` of the Metal tables."""
     match = _MPS.search(label)

@@ -63,10 +63,10 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
             "process": process,
             "pid": pid,
             "depth": depths(rows.table),
-            "operation": mapped(codes, [meaning.operation for meaning in meanings]),
+            "operation": mapped(label.codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
         },
     )
     ids = optional_integers(rows.table, "cmdbuffer-id")
-    first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
+    first = flags(label.codes, [meaning.buffer == 0 for meaning in meanings])
     return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
