@@ -61,18 +61,24 @@ def next_call(work: pd.DataFrame, predictions: pd.DataFrame, soon_ns: int) -> In
     return np.where((before == after) & (following - end <= soon_ns), after, -1).astype(np.int64)
 
 
+def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
+    """Times in which the main thread of the target did not answer; None where hangs were not recorded. O(h)."""
+    hangs = trace.context.get("hangs")
+    target = trace.run.target.process
+    if hangs is None or target is None:
+        return hangs
+    other = (hangs["process"].notna() & (hangs["process"].astype("object") != target.name)).to_numpy(dtype=bool)
+    return hangs[~other]
+
+
 def hung_share(work: pd.DataFrame, trace: Trace) -> npt.NDArray[np.float64]:
     """Share of each row (0 to 1) in which the main thread of the target did not answer; 0 where hangs were not
     recorded. O((w + h) log h)."""
-    hangs = trace.context.get("hangs")
+    hangs = hangs_of_target(trace)
     begin = work["start_ns"].to_numpy()
     end = begin + work["duration_ns"].to_numpy()
     if hangs is None or hangs.empty:
         return np.zeros(len(work))
-    target = trace.run.target.process
-    if target is not None:
-        other = (hangs["process"].notna() & (hangs["process"].astype("object") != target.name)).to_numpy(dtype=bool)
-        hangs = hangs[~other]
     start = hangs["start_ns"].to_numpy()
     profile = depth_profile(*union(start, start + hangs["duration_ns"].to_numpy()))
     share: npt.NDArray[np.float64] = integrate(*profile, begin, end) / np.maximum(end - begin, 1)

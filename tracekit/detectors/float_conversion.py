@@ -139,8 +139,8 @@ convert both on every call: data casts, copies into the engine's buffers, and th
 
 Per model: a prediction converts where one `Data Cast` in it takes at least `min_cast_us`. In such predictions, the time
 covered by `Data Cast`, `Neural Engine - Data Copy` and `Output Transformation`, overlaps counted once, is a finding
-from `conversion_share` of the summed duration of all predictions on. At least `min_predictions` predictions are needed, of
-`min_mean_ms` or more on average.
+from `conversion_share` of the summed duration of all predictions on. At least `min_predictions` predictions are needed,
+of `min_mean_ms` or more on average.
 
 `excess-data-copies` counts the same rows among all copies. The report counts no time for both: what one of them claims
 first is not added again for the other.

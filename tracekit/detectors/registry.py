@@ -19,6 +19,7 @@ from tracekit.detectors import (
     growing_latency,
     latency_jitter,
     load_churn,
+    main_thread_work,
     missed_deadline,
     neural_engine_contention,
     neural_engine_fragmentation,
@@ -69,4 +70,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     truncated_recording.DETECTOR,
     gpu_contention.DETECTOR,
     float_conversion.DETECTOR,
+    main_thread_work.DETECTOR,
 )

@@ -1,0 +1,148 @@
+"""Hangs that loads and predictions explain, and hangs that only meet them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.testing.rows import LOAD_COLD, HangRow, Model
+
+ID = "main-thread-work"
+MS = 1_000_000
+NET, POSE = Model("Net"), Model("Pose")
+
+
+def judged(judge, scenario, model=NET, **settings):
+    return judge(scenario, ID, **settings)[model.base]
+
+
+def calls(scenario, start: int, count: int, length: int = 20, every: int = 21, model=NET) -> None:
+    """Predictions of so many ms, one after the other."""
+    for number in range(count):
+        scenario.predict(model, start + number * every * MS, length * MS)
+
+
+def test_a_load_that_fills_a_hang_is_found_with_its_cost(scenario, judge):
+    scenario.load(NET, 1_000 * MS, 900 * MS, LOAD_COLD)
+    scenario.hang(990 * MS, 1_000 * MS)
+    calls(scenario, 2_000 * MS, 100)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 900 * MS
+    # Beside 100 predictions of 20 ms.
+    assert found.cost.share == pytest.approx(900 / 2_900)
+    assert "1 load of Net (900.00 ms) lay in 1 hang" in found.summary
+    assert "fill 90 %" in found.summary
+    assert "Possible, not certain" in found.summary
+    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(1_000 * MS, 1_900 * MS)]
+
+
+def test_predictions_in_a_loop_on_the_main_thread_make_one_hang(scenario, judge):
+    calls(scenario, 1_000 * MS, 30)
+    scenario.hang(995 * MS, 640 * MS)
+    calls(scenario, 9_000 * MS, 2, every=500)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 600 * MS
+    assert found.evidence_total == 30
+
+
+def test_each_long_prediction_makes_its_own_hang(scenario, judge):
+    for number in range(6):
+        scenario.predict(NET, (1_000 + number * 320) * MS, 300 * MS)
+        scenario.hang((995 + number * 320) * MS, 310 * MS)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 1_800 * MS
+    assert "6 hangs" in found.summary
+
+
+def test_a_model_that_works_in_the_background_all_the_time_meets_hangs_by_chance(scenario, judge):
+    calls(scenario, 0, 400)
+    scenario.hang(2_000 * MS, 500 * MS)
+    scenario.hang(5_000 * MS, 800 * MS)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, Passed)
+    assert "2 of them while calls went on" in outcome.summary
+
+
+def test_background_work_that_begins_with_the_hang_and_goes_on_is_no_sign(scenario, judge):
+    calls(scenario, 1_005 * MS, 100)
+    scenario.hang(1_000 * MS, 400 * MS)
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+def test_a_load_in_a_hang_is_found_though_predictions_follow_at_once(scenario, judge):
+    end = scenario.load(NET, 1_000 * MS, 900 * MS)
+    scenario.hang(1_000 * MS, 905 * MS)
+    calls(scenario, end + 6 * MS, 200)
+    assert isinstance(judged(judge, scenario), Finding)
+
+
+def test_a_hang_within_a_long_load_is_no_sign(scenario, judge):
+    scenario.load(NET, 1_000 * MS, 9_000 * MS, LOAD_COLD)
+    scenario.hang(3_000 * MS, 700 * MS)
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(400, Finding), (399, Passed)])
+def test_how_much_of_the_hang_calls_fill_decides(scenario, judge, length, expected):
+    scenario.load(NET, 1_100 * MS, length * MS)
+    scenario.hang(1_000 * MS, 800 * MS)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+@pytest.mark.parametrize(("hang", "expected"), [(800, Finding), (799, Passed)])
+def test_how_much_of_the_call_lies_in_the_hang_decides(scenario, judge, hang, expected):
+    scenario.load(NET, 1_000 * MS, 1_000 * MS)
+    scenario.hang(1_000 * MS, hang * MS)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(100, Finding), (99, Passed)])
+def test_short_hangs_are_not_looked_at(scenario, judge, length, expected):
+    scenario.load(NET, 1_000 * MS, length * MS)
+    scenario.hang(1_000 * MS, length * MS)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+@pytest.mark.parametrize(("later", "expected"), [(200, Finding), (201, Passed)])
+def test_how_much_goes_on_beside_the_hang_decides(scenario, judge, later, expected):
+    # The hang is filled, and half of the time after it is the threshold.
+    scenario.predict(NET, 1_000 * MS, 400 * MS)
+    scenario.hang(1_000 * MS, 400 * MS)
+    scenario.predict(NET, 1_400 * MS, later * MS)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+def test_models_that_fill_a_hang_together_are_all_named(scenario, judge):
+    for number, model in enumerate((NET, POSE, Model("Late"))):
+        scenario.predict(model, (1_000 + number * 150) * MS, 140 * MS)
+    scenario.hang(995 * MS, 450 * MS)
+    calls(scenario, 9_000 * MS, 3, model=Model("Elsewhere"))
+    outcomes = judge(scenario, ID)
+    assert {name for name, outcome in outcomes.items() if isinstance(outcome, Finding)} == {"Net", "Pose", "Late"}
+
+
+def test_a_recording_without_a_hang_passes(scenario, judge):
+    scenario.load(NET, 1_000 * MS, 900 * MS)
+    scenario.recorded.add("potential-hangs")
+    assert isinstance(judged(judge, scenario), Passed), "recorded, and no hang"
+
+
+def test_without_hangs_nothing_is_known(scenario, judge):
+    scenario.load(NET, 1_000 * MS, 900 * MS)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, InsufficientData)
+    assert "Hangs" in outcome.reason
+    assert "Hangs" in outcome.record
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({"min_hang_ms": 401}, Passed), ({"call_share": 0.9}, Passed), ({"hang_share": 0.91}, Passed), ({}, Finding)],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    scenario.load(NET, 1_000 * MS, 400 * MS)
+    scenario.hangs.append(HangRow(1_060 * MS, 400 * MS, "Hang"))
+    assert isinstance(judged(judge, scenario, **settings), expected)

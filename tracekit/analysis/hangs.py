@@ -1,0 +1,118 @@
+"""Which hangs of the main thread the loads and predictions of an app explain.
+
+A call on the main thread lies inside the hang that it makes. A call in the background meets a hang by chance: then it
+also goes on before and after, or lies in the hang with a part only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.waiting import hangs_of_target, hung_share
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.trace.events import LOAD_KINDS, Kind, Level
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.trace.model import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class HangRule:
+    """When calls explain a hang."""
+
+    least_ns: int
+    """Shorter hangs are not looked at."""
+    call_share: float
+    """Share of a call that must lie in hangs."""
+    hang_share: float
+    """Share of a hang that such calls must cover."""
+    ratio: float
+    """So many times must they cover it as calls cover the time before or after it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HangCalls:
+    """Hangs of the target that are long enough, and what lay in them."""
+
+    hangs: pd.DataFrame
+    covered: FloatArray
+    """Shape (hangs,): share that calls cover which lie in hangs, whatever goes on around."""
+    explained: Mask
+    """Shape (hangs,): calls that are rarer around the hang cover enough of it."""
+    calls: pd.DataFrame
+    """Those calls in explained hangs, of all models."""
+
+
+MIN_FREE = 0.1
+"""Part of the time beside a hang that must be free of other hangs to compare it (our judgement)."""
+
+
+def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
+    """The hangs that loads and predictions of any model explain; None where hangs were not recorded.
+
+    Loads are compared with loads around the hang, and predictions with predictions. O((calls + hangs) log).
+    """
+    every = hangs_of_target(trace)
+    if every is None:
+        return None
+    hangs = every[(every["duration_ns"] >= rule.least_ns).to_numpy(dtype=bool)]
+    start, end = _times(hangs)
+    length = np.maximum(end - start, 1)
+    sorts = _calls(trace) if len(hangs) else []
+    inside = [calls[hung_share(calls, trace) >= rule.call_share] for calls in sorts]
+    shares = [_within(*_times(rows), start, end) / length for rows in inside]
+    rarer = [
+        share >= rule.ratio * _beside(calls, every, start, end) for calls, share in zip(sorts, shares, strict=True)
+    ]
+    # Loads and predictions on one thread do not overlap, so that their shares add up.
+    covered = np.sum(shares, axis=0) if shares else np.zeros(0)
+    counted = np.sum([share * is_rare for share, is_rare in zip(shares, rarer, strict=True)], axis=0)
+    explained = np.broadcast_to(counted >= rule.hang_share, len(hangs)) if shares else np.zeros(0, dtype=bool)
+    chosen = [trace.activity.head(0)]
+    for rows, is_rare in zip(inside, rarer, strict=True):
+        told = explained & is_rare
+        chosen.append(rows[_within(start[told], end[told], *_times(rows)) > 0])
+    return HangCalls(hangs, np.minimum(covered, 1.0), explained, pd.concat(chosen))
+
+
+def _calls(trace: Trace) -> list[pd.DataFrame]:
+    """Loads with compilations, and predictions."""
+    top = trace.activity[(trace.activity["level"] == Level.TOP).to_numpy(dtype=bool)]
+    return [
+        top[top["kind"].isin(kinds).to_numpy(dtype=bool)] for kinds in ([*LOAD_KINDS, Kind.COMPILE], [Kind.PREDICTION])
+    ]
+
+
+def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, start: IntArray, end: IntArray) -> FloatArray:
+    """Share that calls cover of the time before each hang or after it, the larger of both; each is as long as the hang,
+    without the time of other hangs."""
+    hung, length = _times(hangs), end - start
+    either = [np.concatenate(pair) for pair in zip(hung, _times(calls), strict=True)]
+    most = np.zeros(len(start))
+    for low in (start - length, end):
+        in_hangs = _within(*hung, low, low + length)
+        free = length - in_hangs
+        used = _within(either[0], either[1], low, low + length) - in_hangs
+        share = np.where(free >= MIN_FREE * length, used / np.maximum(free, 1), 0.0)
+        most = np.maximum(most, share)
+    return most
+
+
+def _within(starts: IntArray, ends: IntArray, low: IntArray, high: IntArray) -> IntArray:
+    """Time of each window that at least one interval covers."""
+    return integrate(*depth_profile(*union(starts, ends)), low, high)
+
+
+def _times(rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
+    start = rows["start_ns"].to_numpy()
+    return start, start + rows["duration_ns"].to_numpy()
