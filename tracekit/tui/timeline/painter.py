@@ -186,7 +186,11 @@ class Painter:
         found = (self._overview[1].between(bounds) > 0).tolist()
         low, high = columns_of(state.bounds, columns, state.view)
         several = len(state.sessions) > 1
-        name = f"{'▸' if self._leads else ' '}{visible(state.session.name)}" if several else " overview"
+        name = (
+            f"{'▸' if self._leads else ' '}{visible(state.session.name.removesuffix('.trace'))}"
+            if several
+            else " overview"
+        )
         title = self._title(name, palette.cursor if several and self._leads else palette.gutter)
         cells = []
         for column, height in enumerate(level):
