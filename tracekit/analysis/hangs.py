@@ -17,6 +17,8 @@ from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import LOAD_KINDS, Kind, Level
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from tracekit.trace.model import Trace
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     IntArray = npt.NDArray[np.int64]
     FloatArray = npt.NDArray[np.float64]
     Mask = npt.NDArray[np.bool_]
+
+
+_LOADS = (*LOAD_KINDS, Kind.COMPILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     hangs = every[(every["duration_ns"] >= rule.least_ns).to_numpy(dtype=bool)]
     start, end = _times(hangs)
     length = np.maximum(end - start, 1)
-    sorts = _calls(trace) if len(hangs) else []
+    sorts = [app_calls(trace, kinds) for kinds in (_LOADS, [Kind.PREDICTION])] if len(hangs) else []
     inside = [calls[hung_share(calls, trace) >= rule.call_share] for calls in sorts]
     shares = [_within(*_times(rows), start, end) / length for rows in inside]
     rarer = [
@@ -85,12 +90,11 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     return HangCalls(hangs, np.minimum(covered, 1.0), explained, pd.concat(chosen))
 
 
-def _calls(trace: Trace) -> list[pd.DataFrame]:
-    """Loads with compilations, and predictions."""
-    top = trace.activity[(trace.activity["level"] == Level.TOP).to_numpy(dtype=bool)]
-    return [
-        top[top["kind"].isin(kinds).to_numpy(dtype=bool)] for kinds in ([*LOAD_KINDS, Kind.COMPILE], [Kind.PREDICTION])
-    ]
+def app_calls(trace: Trace, kinds: Sequence[Kind] = (*_LOADS, Kind.PREDICTION)) -> pd.DataFrame:
+    """Rows of what the app called itself. O(rows)."""
+    activity = trace.activity
+    chosen = activity["kind"].isin(kinds) & (activity["level"] == Level.TOP)
+    return activity[chosen.to_numpy(dtype=bool)]
 
 
 def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, start: IntArray, end: IntArray) -> FloatArray:

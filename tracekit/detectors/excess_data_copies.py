@@ -226,7 +226,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML",),
-    caused_by=("float-conversion",),
+    caused_by=("float-conversion", "state-copies"),
     options=Options,
     detect=detect,
 )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
-
-from tracekit.analysis.hangs import HangCalls, HangRule, hang_calls
+from tracekit.analysis.hangs import HangCalls, HangRule, app_calls, hang_calls
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
-from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.framework import RecordingDetector, Reference
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (
     Cost,
@@ -25,6 +23,12 @@ from tracekit.detectors.outcomes import (
 from tracekit.detectors.patterns import Pattern
 from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    from tracekit.trace.model import Trace
+
+_MOST_NAMES = 3
+"""Most models that the summary names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,45 +55,39 @@ class Options:
     )
 
 
-def detect(view: ModelView, options: Options) -> Outcome:
-    """Looks for hangs of the main thread that loads and predictions of the model fill."""
+def detect(trace: Trace, options: Options) -> Outcome:
+    """Looks for hangs of the main thread that loads and predictions fill."""
     found = hang_calls(
-        view.trace,
-        HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio),
+        trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )
     if found is None:
-        hangs = view.trace.cover("Hangs")
-        return InsufficientData(view.name, hangs.conclusion, hangs.advice)
-    own = pd.concat([view.loads, view.compiles, view.predictions])
-    rows = found.calls[found.calls.index.isin(own.index)]
-    blocked = covered_ns(rows)
+        hangs = trace.cover("Hangs")
+        return InsufficientData(None, hangs.conclusion, hangs.advice)
+    blocked = covered_ns(found.calls)
     metrics = (
-        Metric(
-            "time in hangs that calls explain", blocked, "ns", max(round(options.min_hang_ms * 1e6), 1), Direction.ABOVE
-        ),
-        Metric("loads and predictions in them", len(rows), "count"),
+        Metric("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1, Direction.ABOVE),
+        Metric("time in them that loads and predictions fill", blocked, "ns"),
         Metric("hangs", len(found.hangs), "count"),
-        Metric("hangs that calls of the app explain", int(found.explained.sum()), "count"),
         Metric("longest hang", int(found.hangs["duration_ns"].max()) if len(found.hangs) else None, "ns"),
     )
     if not metrics[0].reached:
-        return Passed(view.name, _passed(found, options), metrics)
-    spent = covered_ns(own)
+        return Passed(None, _passed(found, options), metrics)
+    spent = covered_ns(app_calls(trace))
     return Finding(
-        model=view.name,
-        summary=_summary(view, found, rows, blocked),
+        model=None,
+        summary=_summary(found, blocked),
         metrics=metrics,
         cost=Cost(
             ns=blocked,
             share=blocked / spent if spent else 0.0,
             basis=(
-                "Time covered by the model's loads and predictions in hangs that the calls of the app fill; share of "
-                "the time covered by all its loads and predictions. The work remains, but nobody has to wait for it."
+                "Time covered by the loads and predictions that fill hangs; share of the time covered by all loads and "
+                "predictions. The work remains, but nobody has to wait for it."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        evidence=evidence_of(found.calls),
+        evidence_total=len(found.calls),
+        lost=covered_by(found.calls),
     )
 
 
@@ -99,21 +97,24 @@ def _passed(found: HangCalls, options: Options) -> str:
     hangs = format_count(len(found.hangs), "hang")
     by_chance = int(((found.covered >= options.hang_share) & ~found.explained).sum())
     if by_chance:
-        return f"{hangs}, {by_chance} of them while calls went on that had begun before and left the main thread alone."
-    return f"{hangs} of the main thread, none of them because of its loads and predictions."
+        return f"{hangs}, {by_chance} of them amid calls that are as frequent beside them, where nothing hangs."
+    return f"{hangs} of the main thread, none of which loads and predictions fill."
 
 
-def _summary(view: ModelView, found: HangCalls, rows: pd.DataFrame, blocked: int) -> str:
-    loads = int(rows["kind"].isin([*LOAD_KINDS, Kind.COMPILE]).sum())
-    parts = [format_count(count, noun) for count, noun in ((loads, "load"), (len(rows) - loads, "prediction")) if count]
-    hung = np.asarray(found.hangs["duration_ns"])[found.explained]
+def _summary(found: HangCalls, blocked: int) -> str:
+    loads = int(found.calls["kind"].isin([*LOAD_KINDS, Kind.COMPILE]).sum())
+    counts = ((loads, "load"), (len(found.calls) - loads, "prediction"))
+    what = " and ".join(format_count(count, noun) for count, noun in counts if count)
+    names = sorted(str(name) for name in found.calls["model"].dropna().unique())
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    of_models = f" of {', '.join(names[:_MOST_NAMES])}{more}" if names else ""
+    hung = found.hangs["duration_ns"].to_numpy()[found.explained]
     covered = float((found.covered[found.explained] * hung).sum() / hung.sum())
-    one = len(hung) == 1
     return (
-        f"{' and '.join(parts)} of {view.name} ({format_duration(blocked)}) lay in "
-        f"{format_count(len(hung), 'hang')} of the main thread ({format_duration(int(hung.sum()))}), of which the "
-        f"app's calls fill {format_share(covered)}. Possible, not certain: the recording does not show which thread "
-        f"called, but before and after {'it' if one else 'them'} there is less of this work."
+        f"{what[0].upper()}{what[1:]}{of_models} ({format_duration(blocked)}) lay in "
+        f"{format_count(len(hung), 'hang')} of the main thread ({format_duration(int(hung.sum()))}) and fill "
+        f"{format_share(covered)} of {'it' if len(hung) == 1 else 'them'}. Possible, not certain: the recording does "
+        "not show which thread called; only the times agree."
     )
 
 
@@ -134,8 +135,7 @@ interface until then: touches and scrolling wait for the model.
 From the Hangs instrument: times of at least `min_hang_ms` in which the main thread of the app did not answer. A load or
 prediction counts where at least `call_share` of it lies in hangs. A hang is explained where such calls of all models
 together cover at least `hang_share` of it. Loads count where they cover it `ratio` times as much as loads cover of the
-time before it or after it, as long as the hang lasted, and predictions likewise. A model is named where its own calls
-in explained hangs add up to `min_hang_ms`.
+time before it or after it, as long as the hang lasted, and predictions likewise. One such hang is enough.
 
 The table of Core ML has no column for the thread. So the finding is possible and not certain, and says so; a sample of
 the main thread in Time Profiler during the hang settles it.
@@ -171,7 +171,7 @@ queue.async {
 To be certain, record with Time Profiler and Hangs beside Core ML, and look which thread calls `prediction` in the hang.
 """
 
-DETECTOR = Detector(
+DETECTOR = RecordingDetector(
     id="main-thread-work",
     title="Loads and predictions leave the main thread alone",
     finding_title="Loads or predictions seem to block the main thread",

@@ -29,6 +29,7 @@ from tracekit.detectors import (
     serial_predictions,
     serialized_specialization,
     shape_switching,
+    state_copies,
     thermal_throttling,
     truncated_recording,
     unaccounted_time,
@@ -71,4 +72,5 @@ DETECTORS: tuple[AnyDetector, ...] = (
     gpu_contention.DETECTOR,
     float_conversion.DETECTOR,
     main_thread_work.DETECTOR,
+    state_copies.DETECTOR,
 )

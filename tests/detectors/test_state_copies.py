@@ -1,0 +1,139 @@
+"""Caches that go into and out of each call, and data that only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import Model
+
+ID = "state-copies"
+US = 1_000
+MS = 1_000_000
+DECODE, PREFILL = Model("Decode"), Model("Prefill")
+
+
+def call(scenario, start: int, length: int = 10 * MS, into: int = 1 * MS, out: int = 1 * MS, token: bool = True) -> int:
+    """A call with a cache in and out, and a token that is copied in 2 µs. Returns its end."""
+    prediction = scenario.predict(DECODE, start, length)
+    if token:
+        prediction.event("Input Copy", 0, 2 * US)
+    prediction.event("Input Copy", 5 * US, into)
+    prediction.event("Output Transformation", length - out, out)
+    return start + length
+
+
+def turns(scenario, count: int = 2, tokens: int = 30, prompt: int = 0, prefill: bool = False, **options) -> None:
+    """Sequences of calls, opened by a long call of the same model or by one of another."""
+    now = 1_000 * MS
+    for _ in range(count):
+        if prefill:
+            scenario.predict(PREFILL, now, 40 * MS)
+            now += 41 * MS
+        if prompt:
+            now = call(scenario, now, **{**options, "length": prompt}) + 200 * US
+        for _ in range(tokens):
+            now = call(scenario, now, **options) + 200 * US
+        now += 2_000 * MS
+
+
+def judged(judge, scenario, **settings):
+    return judge(scenario, ID, **settings)["Decode"]
+
+
+def test_a_cache_after_a_prompt_is_found_with_its_cost(scenario, judge):
+    turns(scenario, prefill=True)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 60 * (2 * MS + 2 * US)
+    assert found.cost.share == pytest.approx(2_002 / 10_000)
+    assert int((found.lost.ends - found.lost.starts).sum()) == found.cost.ns
+    assert "1.00 ms in and 1.00 ms out" in found.summary
+    assert "follows one call of another model" in found.summary
+    assert "Possible, not certain" in found.summary
+    assert found.evidence_total == 180
+
+
+@pytest.mark.parametrize(("prompt", "expected"), [(30, Finding), (29, InsufficientData)])
+def test_a_prompt_opens_a_sequence_with_a_long_call(scenario, judge, prompt, expected):
+    # Copies of the prompt take a tenth of it too.
+    turns(scenario, prompt=prompt * MS, into=1_500 * US, out=1_500 * US)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert "open with a long one" in outcome.summary
+
+
+def test_copies_that_grow_with_the_context_need_no_token(scenario, judge):
+    now = 1_000 * MS
+    for number in range(60):
+        size = (1_000 + 50 * number) * US
+        now = call(scenario, now, length=10 * MS + 2 * size, into=size, out=size, token=False) + 200 * US
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert "grow with each call" in found.summary
+
+
+def test_images_in_and_out_are_not_taken_for_a_cache(scenario, judge):
+    turns(scenario, token=False)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, InsufficientData)
+    assert "nothing shows that calls continue each other" in outcome.reason
+
+
+def test_an_image_and_a_number_without_a_prompt_are_no_cache(scenario, judge):
+    turns(scenario)
+    assert isinstance(judged(judge, scenario), InsufficientData)
+
+
+def test_another_model_that_is_called_as_often_is_no_prompt(scenario, judge):
+    turns(scenario, prefill=True)
+    for number in range(5):
+        scenario.predict(PREFILL, (20_000 + number * 50) * MS, 40 * MS)
+    assert isinstance(judged(judge, scenario), InsufficientData)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(500, Finding), (497, Passed)])
+def test_the_share_of_the_call_decides(scenario, judge, size, expected):
+    # With 2 µs for the token, 2 x 499 µs are just below a tenth of 10 ms.
+    turns(scenario, prefill=True, into=size * US, out=size * US)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+@pytest.mark.parametrize(("out", "expected"), [(501, Finding), (499, Passed)])
+def test_as_much_must_come_out_as_goes_in(scenario, judge, out, expected):
+    # A quarter of 2 ms and 2 µs is 500.5 µs.
+    turns(scenario, prefill=True, into=2 * MS, out=out * US)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+@pytest.mark.parametrize(("tokens", "expected"), [(25, Finding), (24, InsufficientData)])
+def test_a_few_calls_tell_nothing(scenario, judge, tokens, expected):
+    turns(scenario, tokens=tokens, prefill=True)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, expected)
+    if expected is InsufficientData:
+        assert "48 predictions" in outcome.reason
+
+
+@pytest.mark.parametrize(("every", "expected"), [(9, NotApplicable), (10, InsufficientData)])
+def test_calls_that_overlap_do_not_continue_each_other(scenario, judge, every, expected):
+    for number in range(60):
+        call(scenario, (1_000 + every * number) * MS)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+def test_a_model_with_state_copies_little(scenario, judge):
+    turns(scenario, prefill=True, into=4 * US, out=3 * US)
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+def test_a_model_without_predictions_passes_nothing_on(scenario, judge):
+    scenario.load(DECODE, 0, 5 * MS)
+    assert isinstance(judged(judge, scenario), NotApplicable)
+
+
+@pytest.mark.parametrize("settings", [{"copy_share": 0.21}, {"balance": 1}, {"min_predictions": 61}])
+def test_thresholds_can_be_moved(scenario, judge, settings):
+    turns(scenario, prefill=True)
+    assert not isinstance(judged(judge, scenario, **settings), Finding)

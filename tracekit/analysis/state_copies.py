@@ -1,0 +1,115 @@
+"""Copies that go into and out of every call of a model, and signs that calls continue each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.copies import cut_to_predictions, places
+from tracekit.analysis.growth import growth
+from tracekit.intervals import union_length_by_group
+from tracekit.trace.events import COPY_KINDS, Kind, Level
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.trace.model import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+SMALL_INPUT = 0.1
+"""An input is small beside another where copying it takes at most so much of the time: a token beside a cache (our
+judgement)."""
+
+OPENING_RATIO = 3.0
+"""A prompt takes so many times a token that follows. A pause before the call explains less (our judgement)."""
+
+MIN_SEQUENCE = 8
+"""Calls that a sequence must have to tell how it opens (our judgement)."""
+
+USUAL = 0.8
+"""Share of the sequences that must open alike (our judgement)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateCopies:
+    """Shape (predictions,) each; times in ns, overlaps counted once."""
+
+    into: IntArray
+    """Copies and conversions of inputs: `Input Copy`, and what else copies in the first half of the call."""
+    out: IntArray
+    """The same of outputs: `Output Transformation`, and what else copies in the second half."""
+    both: IntArray
+    has_small_input: Mask
+    """An input copy of the call is small beside another."""
+    rows: IntArray
+    """Index labels of the copy rows that lie in one prediction; of any shape."""
+
+
+def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
+    """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
+    copies = data[data["kind"].isin(COPY_KINDS).to_numpy(dtype=bool)]
+    group = places(predictions, copies)
+    linked = group < len(predictions)
+    copies, group = copies[linked], group[linked]
+    start, end = cut_to_predictions(predictions, copies, group)
+    kind = copies["kind"]
+    is_input = (kind == Kind.INPUT_COPY).to_numpy(dtype=bool)
+    middle = (predictions["start_ns"] + predictions["duration_ns"] // 2).to_numpy()
+    first_half = start < middle[group]
+    goes_in = is_input | (first_half & (kind != Kind.OUTPUT_TRANSFORMATION).to_numpy(dtype=bool))
+
+    def covered(chosen: Mask) -> IntArray:
+        return union_length_by_group(group[chosen], start[chosen], end[chosen], len(predictions))
+
+    smallest = np.full(len(predictions), np.iinfo(np.int64).max)
+    largest = np.zeros(len(predictions), np.int64)
+    lengths = (end - start)[is_input]
+    np.minimum.at(smallest, group[is_input], lengths)
+    np.maximum.at(largest, group[is_input], lengths)
+    return StateCopies(
+        into=covered(goes_in),
+        out=covered(~goes_in),
+        both=covered(np.ones(len(copies), dtype=bool)),
+        has_small_input=smallest <= SMALL_INPUT * largest,
+        rows=copies.index.to_numpy(dtype=np.int64),
+    )
+
+
+def copies_grow(both: IntArray, sequence: IntArray) -> bool:
+    """Whether copies become longer with each call of a sequence, as a cache does that holds what came before."""
+    return growth(np.maximum(both, 1), sequence).usual
+
+
+def opens_with_a_prompt(durations: IntArray, sequence: IntArray) -> bool:
+    """Whether sequences open with a call that takes `OPENING_RATIO` times the median of their others. O(n log n)."""
+    frame = pd.DataFrame({"duration": durations, "sequence": sequence})
+    groups = frame.groupby("sequence")["duration"]
+    found = pd.DataFrame({"first": groups.first(), "usual": groups.median(), "count": groups.size()})
+    found = found[found["count"] >= MIN_SEQUENCE]
+    long = int((found["first"] >= OPENING_RATIO * found["usual"]).sum())
+    return long >= 2 and long >= USUAL * len(found)
+
+
+def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: IntArray) -> bool:
+    """Whether a call of one other model, made hardly ever else, comes right before the sequences. O(n log n)."""
+    opens = np.flatnonzero(np.diff(sequence, prepend=-1) != 0)
+    sizes = np.diff(opens, append=len(sequence))
+    firsts = predictions["start_ns"].to_numpy()[opens[sizes >= MIN_SEQUENCE]]
+    if len(firsts) < 2:
+        return False
+    activity = trace.activity
+    calls = activity[((activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)).to_numpy(dtype=bool)]
+    before = np.searchsorted(calls["start_ns"].to_numpy(), firsts, side="left") - 1
+    names = calls["model"].astype("object").to_numpy()
+    own = predictions["model"].iloc[0]
+    opening = pd.Series([names[place] for place in before if place >= 0]).dropna()
+    opening = opening[opening != own]
+    if opening.empty:
+        return False
+    name, times = opening.value_counts().index[0], int(opening.value_counts().iloc[0])
+    return times >= USUAL * len(firsts) and int((names == name).sum()) <= 2 * times
