@@ -86,9 +86,11 @@ def recode(codes: npt.NDArray[np.integer], texts: Sequence[str | None], order: I
     `order` fixes the first categories; the other texts follow in order of appearance. Distinct codes may share a text.
     """
     place: dict[str, int] = {name: index for index, name in enumerate(dict.fromkeys(map(str, order)))}
-    target = np.array(
-        [-1 if item is None else place.setdefault(str(item), len(place)) for item in texts] + [-1], np.int32
-    )
+    # A hundred thousand codes may share few texts.
+    code_of: dict[str | None, int] = {}
+    for item in dict.fromkeys(texts):
+        code_of[item] = -1 if item is None else place.setdefault(str(item), len(place))
+    target = np.array([*map(code_of.__getitem__, texts), -1], np.int32)
     return pd.Categorical.from_codes(target[codes], categories=pd.Index(list(place), dtype=object))
 
 

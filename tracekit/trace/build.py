@@ -69,14 +69,7 @@ def build_trace(recording: Recording) -> Trace:
     instrument that cannot be understood makes that instrument `unreadable` in the coverage, and the rest goes on.
     """
     binding = _Binding(recording)
-    rows = gather(recording, coreml.SCHEMAS)
-    events, known = empty_events(), KnownModels()
-    if rows is not None:
-        binding.notes += rows.notes
-        if rows.table.rows:
-            named = coreml.bind(rows)
-            events = linked(named.events, named.model, named.parent, named.names)
-            known = KnownModels(name.base for name in named.names)
+    events, known = _core_ml(binding)
     hardware, buffers = _hardware(binding, known)
     graphs = graph_rows(hardware, buffers.id)
     inferred = empty_events()
@@ -125,6 +118,19 @@ class _Binding:
             return None
         self.notes += rows.notes
         return bound
+
+
+def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
+    """The Core ML rows, linked, and the models that they name."""
+    rows = gather(binding.recording, coreml.SCHEMAS)
+    if rows is None:
+        return empty_events(), KnownModels()
+    binding.notes += rows.notes
+    if not rows.table.rows:
+        return empty_events(), KnownModels()
+    named = coreml.bind(rows)
+    events = linked(named.events, named.model, named.parent, named.names)
+    return events, KnownModels(name.base for name in named.names)
 
 
 def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:

@@ -65,7 +65,10 @@ MODEL_DTYPES: dict[str, str] = {
 
 def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     """The models that these Core ML rows, or inferred predictions, name. O(n)."""
-    rows = events[events["model"].notna()]
+    read = ["model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind"]
+    rows = events[read]
+    if rows["model"].isna().any():
+        rows = rows[rows["model"].notna()]
     if rows.empty:
         return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in MODEL_DTYPES.items()})
     rows = rows.assign(

@@ -110,10 +110,10 @@ def _sorted(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int3
 
 def merged(codes: npt.NDArray[np.int32], values: list[CellValue]) -> CodedCells:
     """Codes into distinct values, where several numbers may stand for one value."""
+    if len(set(values)) == len(values):
+        return CodedCells(codes, tuple(values))
     place: dict[CellValue, int] = {}
     target = [place.setdefault(value, len(place)) for value in values]
-    if len(place) == len(values):
-        return CodedCells(codes, tuple(values))
     # Code -1 takes the last entry.
     return CodedCells(np.array([*target, -1], np.int32)[codes], tuple(place))
 

@@ -26,7 +26,7 @@ class JoinedRecording:
 
     @property
     def run(self) -> Run:
-        """The run that this recording shows. A table of the base that could not be read so far is `unreadable` in it."""
+        """The run that this recording shows. A table that could not be read so far is `unreadable` in its list."""
         return replace(self._base.run, tables=tuple(self._entries()))
 
     def tables(self, schema: str, **attributes: str) -> list[Table]:
