@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tracekit.trace.model import Trace
 
     IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
 
 HANDOVER_NS = 100_000
 """Between two requests that follow each other at once the engine idles no longer (our judgement; between two calls of
@@ -30,14 +31,19 @@ one model public evidence has 0.11 to 0.18 ms, in which the app asks for the nex
 
 
 def own_engine_rows(hardware: pd.DataFrame) -> pd.DataFrame:
-    """Execution rows of the Neural Engine among a model's hardware rows that are its own.
+    """Execution rows of the Neural Engine among a model's hardware rows that are its own, with the columns of times,
+    `model`, `prediction` and `attribution`.
 
     Where labels name the model, a row without a name that lies in one of its predictions is most likely somebody
     else's: a system writes either form. Where none names it, time alone decides.
     """
-    rows = hardware[(hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
+    rows = hardware.loc[(hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool), list(_COLUMNS)]
     named = rows["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).to_numpy(dtype=bool)
-    return rows[named] if named.any() else rows
+    return rows[named] if named.any() and not named.all() else rows
+
+
+_COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")
+"""Copying all columns of many rows would take longer than everything else here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,8 +55,6 @@ class EngineWaits:
     start_ns: IntArray
     end_ns: IntArray
     """When its own work began."""
-    row: IntArray
-    """Label of that work in `Trace.hardware`."""
     own_model_ns: IntArray
     """The part in which the engine worked for other predictions of the same model."""
 
@@ -81,24 +85,33 @@ def engine_waits(
     O(n log n) in the engine's rows and those of the predictions that waited.
     """
     line = _timeline(trace)
-    own = own_engine_rows(hardware)
-    own = own[own["prediction"].notna().to_numpy(dtype=bool)]
-    place = line.label.searchsorted(own.index.to_numpy())
-    start = own["start_ns"].to_numpy()
-    queued = np.abs(line.reach_before[place] - start) <= HANDOVER_NS
-    own, place, start = own[queued], place[queued], start[queued]
-    called = own["prediction"].to_numpy(dtype=np.int64)
-    gpu = hardware[(hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool)]
-    asked = compute[(compute["kind"] != Kind.ANE_REQUEST).to_numpy(dtype=bool)]
-    did = [frame[frame["prediction"].isin(called).to_numpy(dtype=bool)] for frame in (data, asked, gpu, own)]
+    rows = own_engine_rows(hardware)
+    place = line.label.searchsorted(rows.index.to_numpy())
+    queued = np.abs(line.reach_before[place] - rows["start_ns"].to_numpy()) <= HANDOVER_NS
+    queued &= rows["prediction"].notna().to_numpy(dtype=bool)
+    own, place = rows[queued], place[queued]
+    if own.empty:
+        return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
+    start, called = own["start_ns"].to_numpy(), own["prediction"].to_numpy(dtype=np.int64)
+    did = [
+        _of_predictions(data, np.ones(len(data), np.bool_), called),
+        _of_predictions(compute, (compute["kind"] != Kind.ANE_REQUEST).to_numpy(dtype=bool), called),
+        _of_predictions(hardware, (hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool), called),
+        _of_predictions(rows, np.ones(len(rows), np.bool_), called),
+    ]
     began = predictions["start_ns"].reindex(called).to_numpy(dtype=np.int64)
-    low = np.maximum(_last_end_before(pd.concat(did) if len(own) else own, called, start, began), line.opened[place])
+    low = np.maximum(_last_end_before(pd.concat(did), called, start, began), line.opened[place])
     waited = low < start
     low, start = low[waited], start[waited]
-    everything = own_engine_rows(hardware)
-    begin = everything["start_ns"].to_numpy()
-    profile = depth_profile(*union(begin, begin + everything["duration_ns"].to_numpy()))
-    return EngineWaits(called[waited], low, start, own.index.to_numpy()[waited], integrate(*profile, low, start))
+    begin = rows["start_ns"].to_numpy()
+    profile = depth_profile(*union(begin, begin + rows["duration_ns"].to_numpy()))
+    return EngineWaits(called[waited], low, start, integrate(*profile, low, start))
+
+
+def _of_predictions(rows: pd.DataFrame, chosen: Mask, called: IntArray) -> pd.DataFrame:
+    """Prediction and times of the chosen rows that lie in one of these predictions."""
+    chosen = chosen & rows["prediction"].isin(called).to_numpy(dtype=bool)
+    return rows.loc[chosen, ["prediction", "start_ns", "duration_ns"]]
 
 
 def _last_end_before(rows: pd.DataFrame, called: IntArray, start: IntArray, began: IntArray) -> IntArray:
@@ -131,7 +144,8 @@ _TIMELINES: WeakKeyDictionary[Trace, _Timeline] = WeakKeyDictionary()
 
 def _timeline(trace: Trace) -> _Timeline:
     if trace not in _TIMELINES:
-        rows = trace.hardware[(trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
+        executed = (trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)
+        rows = trace.hardware.loc[executed, ["start_ns", "duration_ns"]]
         start = rows["start_ns"].to_numpy()
         reach = np.maximum.accumulate(start + rows["duration_ns"].to_numpy())
         before = np.concatenate(([-HANDOVER_NS - 1], reach))[: len(start)]

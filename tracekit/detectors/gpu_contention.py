@@ -91,7 +91,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     own = _own_work(view)
     if own.empty:
         return NotApplicable(view.name, "None of its recorded work ran on the GPU.")
-    others = view.trace.hardware[_of_others(view)]
+    others = view.trace.hardware.loc[_of_others(view), ["start_ns", "duration_ns", "process", "attribution"]]
     found = _phases(view, own, others)
     if len(found.rows) < 2 * options.min_compared:
         return InsufficientData(

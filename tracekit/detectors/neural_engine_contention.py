@@ -60,11 +60,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     own = own_engine_rows(view.hardware)
     called = own["prediction"].dropna().to_numpy(dtype=np.int64)
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
-    unclear = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
-    if not on_engine.any() and not unclear.any():
-        return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
     named = own["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).any()
-    if not named and (view.trace.sharing.is_shared or unclear.mean() >= options.affected_share):
+    unclear = 0.0 if named else _unclear_share(view)
+    if not on_engine.any() and not unclear:
+        return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
+    if not named and (view.trace.sharing.is_shared or unclear >= options.affected_share):
         return InsufficientData(
             view.name,
             "Rows of the Neural Engine name no model here, and others used the engine at the same time, so its own "
@@ -93,6 +93,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name, f"{words if affected.any() else 'None of its predictions waited for others'}.", metrics
         )
     return _finding(view, waits, waited, affected, metrics)
+
+
+def _unclear_share(view: ModelView) -> float:
+    """Share of the predictions during which the engine worked for them or for another one in flight."""
+    return float((view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)).mean())
 
 
 def _finding(

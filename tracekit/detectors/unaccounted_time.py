@@ -70,7 +70,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"Its predictions take {format_duration(total / count)} on average, most of which is the fixed cost of "
             "a call.",
         )
-    unknown = view.breakdown.frame["unaccounted_ns"].to_numpy(dtype=np.int64)
+    frame = view.breakdown.frame
+    unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
         return Passed(view.name, _explained(share), _metrics(share, options))
@@ -85,7 +86,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "other, and calls that wait for each other leave no row.",
             "Record a phase in which one prediction runs at a time.",
         )
-    rest = np.maximum(unknown - _queued(view), 0)
+    rest = np.maximum(unknown - _queued(view, frame), 0)
     metrics = _metrics(int(rest[alone].sum()) / int(durations[alone].sum()), options)
     if not metrics[0].reached:
         return Passed(view.name, _explained(share, waiting=True), metrics)
@@ -139,13 +140,16 @@ def _alone(predictions: pd.DataFrame) -> Mask:
     return alone
 
 
-def _queued(view: ModelView) -> IntArray:
-    """Time of each prediction in which it waited for the Neural Engine without a request row that says so."""
+def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
+    """Time of each prediction in which it waited for the Neural Engine without a request row that says so.
+
+    `frame` is that of the breakdown.
+    """
     if not view.trace.cover(NEURAL_ENGINE).rows:
         return np.zeros(len(view.predictions), np.int64)
     waits = engine_waits(view.trace, view.predictions, view.data, view.compute, view.hardware)
     queued = waits.by_prediction(view.predictions.index, waits.length_ns)
-    told = view.breakdown.frame["ane_queue_ns"].fillna(0).to_numpy(dtype=np.int64)
+    told = frame["ane_queue_ns"].fillna(0).to_numpy(dtype=np.int64)
     rest: IntArray = np.maximum(queued - told, 0)
     return rest
 
