@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test lint format fuzz accuracy samples docs clean environment environment-dev
+.PHONY: help demo test lint format fuzz accuracy samples docs pictures clean environment environment-dev
 
 BIN := .venv/bin
 SAMPLE := sample_traces/style_transfer_reload.trace
@@ -37,6 +37,9 @@ accuracy: environment-dev ## judge the detectors on labelled recordings and writ
 
 docs: environment-dev ## write the pages of the detectors in docs/detectors/ again
 	@$(BIN)/python scripts/detector_pages.py
+
+pictures: environment-dev ## write the pictures and the table of keys of docs/view.md again
+	@$(BIN)/python scripts/view_page.py
 
 clean: ## remove the environment, builds and caches
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

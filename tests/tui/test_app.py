@@ -304,7 +304,7 @@ def test_numbers_of_two_recordings_stand_side_by_side(run_view, reload_sample, f
         words = line.split()
         numbers = words[words.index("activity") + 1 :]
         assert numbers[:3] == [str(before), str(after), str(after - before)]
-        assert "few values" in line
+        assert "≈" in line
 
     run_view(test, reload_sample, fixed_sample, size=(200, 50))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tracekit.analysis.differences import Difference, Measure, differences, recorded_lanes
+from tracekit.analysis.differences import FEW, Difference, Measure, differences, recorded_lanes
 from tracekit.report.changes import Fate, FindingChange, finding_changes
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
@@ -73,7 +73,7 @@ def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
 
     def ratio(row: Difference) -> str:
         value = row.change(measure).ratio
-        return ABSENT if value is None else f"× {value:,.2f}"
+        return ABSENT if value is None else f"{'≈' if row.few else '×'} {value:,.2f}"
 
     def size(row: Difference) -> float | None:
         value = row.change(measure).difference
@@ -87,7 +87,6 @@ def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
         Field("after", lambda row: row.change(measure).after, side(after=True)),
         Field("difference", size, difference),
         Field("ratio", lambda row: row.change(measure).ratio, ratio, drop=1),
-        Field("", None, lambda row: "few values" if row.few else "", right=False, drop=2),
     )
 
 
@@ -138,8 +137,9 @@ class ComparePane(ListPane[Compared]):
         ways = ("findings", *Measure)
         shown = state.measure or "findings"
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
+        few = "" if state.measure is None else f"   ≈ fewer than {FEW} values"
         about = "" if state.range is None or state.measure is None else f"   in the {range_words(state.range)}"
-        return f"u changes: {listed}{about}"
+        return f"u changes: {listed}{few}{about}"
 
     def row_of(self, rows: Compared, state: State) -> int | None:
         """The finding that is selected in the active recording."""

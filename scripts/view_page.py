@@ -1,0 +1,109 @@
+"""Write the pictures of `tracekit view` in `docs/pictures/` and the tables of keys and mouse in `docs/view.md` again.
+
+python scripts/view_page.py [DIR]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+import sys
+from pathlib import Path
+
+from rich.cells import cell_len
+
+from tracekit.tui.action import Scope, Section, key_signs
+from tracekit.tui.actions import ACTIONS
+from tracekit.tui.app import ViewApp
+from tracekit.tui.opening import Request
+from tracekit.tui.screens.help import MOUSE
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLES = ROOT / "sample_traces"
+PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "view": ("style_transfer_reload", ("1", "enter", "down", "enter", "s", "s", "s")),
+    "predictions": ("captions_concurrent", ("4", "down", "down", "f", "s", "T")),
+    "compare": ("style_transfer_reload style_transfer_fixed", ("7", "u")),
+}
+"""Name of the picture, samples, keys that lead there."""
+SIZE = (130, 36)
+KEYS_BEGIN, KEYS_END = "<!-- keys: scripts/view_page.py -->", "<!-- end of keys -->"
+_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+_PLACES = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
+
+
+def picture(name: str) -> str:
+    """SVG of a screen. It asks for no font from elsewhere: the width of every text is fixed in it."""
+    samples, keys = PICTURES[name]
+    paths = tuple(str(SAMPLES / f"{sample}.trace") for sample in samples.split())
+
+    async def shot() -> str:
+        app = ViewApp(Request(paths))
+        async with app.run_test(size=SIZE) as pilot:
+            for key in ("", *keys):
+                if key:
+                    await pilot.press(key)
+                await app.workers.wait_for_complete()
+                await pilot.pause()
+                await pilot.pause()
+            return app.export_screenshot(title=f"tracekit view {' '.join(f'{s}.trace' for s in samples.split())}")
+
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", asyncio.run(shot()), flags=re.DOTALL)
+    svg = re.sub(r"terminal-\d+-", "t-", svg.replace("Fira Code, monospace", _FONT))
+    return _TEXT.sub(_words, svg)
+
+
+_TEXT = re.compile(r'<text class="(t-r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="([\d.]+)" ([^>]*)>([^<]*)</text>')
+_BLANK = "\xa0"
+
+
+def _words(found: re.Match[str]) -> str:
+    """A text without the blanks around and in it, each word where it stood: some programs ignore leading blanks, and
+    the width of the whole."""
+    look, left, top, length, clip, content = found.groups()
+    text = html.unescape(content).replace("\n", "")
+    cell = float(length) / max(cell_len(text), 1)
+    pieces = []
+    for piece in re.finditer(f"[^{_BLANK}]+(?:{_BLANK}[^{_BLANK}]+)*", text):
+        x = float(left) + cell_len(text[: piece.start()]) * cell
+        words = html.escape(piece[0], quote=False).replace(_BLANK, "&#160;")
+        size = f'x="{x:.1f}" y="{top}" textLength="{cell_len(piece[0]) * cell:.1f}"'
+        pieces.append(f'<text class="{look}" {size} {clip}>{words}</text>')
+    return "".join(pieces)
+
+
+def keys_text() -> str:
+    """The tables of keys and mouse in Markdown."""
+    blocks = []
+    for section in Section:
+        rows = [action for action in ACTIONS if action.section is section]
+        blocks.append(f"### {section}\n\n| keys | does |\n|---|---|")
+        blocks[-1] += "".join(
+            f"\n| {' '.join(f'`{sign}`' for sign in key_signs(action).split('  '))} | {action.title}"
+            f"{_PLACES[action.scope]}. {action.help} |"
+            for action in rows
+        )
+    mouse = "".join(f"\n| {what} | {does} |" for what, does in MOUSE)
+    return "\n\n".join([*blocks, f"### Mouse\n\n| mouse | does |\n|---|---|{mouse}"])
+
+
+def page(text: str) -> str:
+    """The page with its tables of keys written anew."""
+    before, rest = text.split(KEYS_BEGIN)
+    after = rest.split(KEYS_END)[1]
+    return f"{before}{KEYS_BEGIN}\n\n{keys_text()}\n\n{KEYS_END}{after}"
+
+
+def main() -> None:
+    """Write pictures and page."""
+    docs = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs"
+    (docs / "pictures").mkdir(parents=True, exist_ok=True)
+    for name in PICTURES:
+        (docs / "pictures" / f"{name}.svg").write_text(picture(name), encoding="utf-8")
+    text = (ROOT / "docs" / "view.md").read_text(encoding="utf-8")
+    (docs / "view.md").write_text(page(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

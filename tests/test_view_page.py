@@ -1,0 +1,58 @@
+"""`docs/view.md` and its pictures."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+from lxml import etree
+
+from tracekit.tui.action import key_signs
+from tracekit.tui.actions import ACTIONS
+
+ROOT = Path(__file__).resolve().parents[1]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def script() -> dict:
+    return runpy.run_path(str(ROOT / "scripts" / "view_page.py"))
+
+
+def test_the_page_lists_every_key_that_there_is_once() -> None:
+    text = (ROOT / "docs" / "view.md").read_text("utf-8")
+    assert text == script()["page"](text), "run `make pictures`: keys have changed"
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert len(rows) == len(ACTIONS)
+    for action in ACTIONS:
+        keys = " ".join(f"`{sign}`" for sign in key_signs(action).split("  "))
+        assert sum(row.startswith(f"| {keys} | {action.title}") for row in rows) == 1, action.id
+
+
+def test_every_picture_is_on_the_page_and_there() -> None:
+    shown = re.findall(r"\(pictures/(.+?)\.svg\)", (ROOT / "docs" / "view.md").read_text("utf-8"))
+    assert sorted(shown) == sorted(script()["PICTURES"])
+    assert {path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg")} == set(shown)
+
+
+def test_a_picture_shows_the_screen_and_asks_for_nothing_from_elsewhere() -> None:
+    svg = script()["picture"]("predictions")
+    texts = [
+        "".join(text.itertext()).replace("\xa0", " ") for text in etree.fromstring(svg.encode()).iter(f"{SVG}text")
+    ]
+    assert "Neural Engine" in texts
+    assert not [text for text in texts if text != text.strip()]
+    assert "url(http" not in svg
+    assert "@font-face" not in svg
+    assert re.findall(r"https?://[^\"<\s]+", svg) == ["http://www.w3.org/2000/svg", "https://www.textualize.io"]
+
+
+def test_a_word_of_a_picture_stands_where_it_stood() -> None:
+    words = script()["_TEXT"].sub(
+        script()["_words"],
+        '<text class="t-r1" x="12.2" y="44.4" textLength="122" clip-path="url(#t-line-1)">'
+        "&#160;a&#160;b&#160;&#160;&amp;c&#160;&#160;</text>",
+    )
+    found = re.findall(r'x="([\d.]+)" y="44.4" textLength="([\d.]+)" [^>]*>([^<]*)<', words)
+    # Ten cells of 12.2: the words stand on the second and the seventh.
+    assert found == [("24.4", "36.6", "a&#160;b"), ("85.4", "24.4", "&amp;c")]
