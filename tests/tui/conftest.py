@@ -17,6 +17,7 @@ from tracekit.api import judge
 from tracekit.trace.model import Trace
 from tracekit.tui import opening
 from tracekit.tui.app import ViewApp
+from tracekit.tui.calls import calls_of
 from tracekit.tui.opening import Request
 from tracekit.tui.timeline.tracks import Events
 
@@ -69,7 +70,8 @@ def kept_read(request: Request, path: str, progress=None):
 @cache
 def kept_judged(session):
     """Judged by some detectors, so that a screen does not change with each new one."""
-    return replace(session, report=judge(session.trace, only=DETECTORS, redact=False))
+    report = judge(session.trace, only=DETECTORS, redact=False)
+    return replace(session, report=report, calls=calls_of(session.trace))
 
 
 @pytest.fixture

@@ -37,7 +37,8 @@ def inspected(state: State, palette: Palette, *, letters: bool) -> Group:
     if selection.event is not None:
         event = [*event_blocks(session, selection.event)]
         if selection.event.frame == "activity":
-            event += prediction_blocks(session, selection.event.index, palette, letters=letters)
+            parts = [*prediction_blocks(session, selection.event.index, palette, letters=letters)]
+            event = [*parts, *event] if selection.prediction is not None else [*event, *parts]
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:
         blocks += range_blocks(state.range, state.ends)

@@ -138,7 +138,6 @@ ACTIONS: tuple[Action, ...] = (
         Section.FIND,
         "List the events with a text, model, kind, device or duration.",
         ask_filter,
-        footer=True,
     ),
     Action("clear_filter", ("c",), "Clear filter", Section.FIND, "List all events again.", clear_filter),
     Action(

@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import NoRows, RowList, Rows
-from tracekit.tui.messages import Sorted
+from tracekit.tui.messages import RedrawWanted, Sorted
 from tracekit.tui.state import Sort
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class ListPane(DetailPane, Generic[Made]):
             # Something else may be wanted by now.
             if made_from == self._made_from:
                 self._rows = rows
-                self._draw()
+                self.post_message(RedrawWanted())
 
         cast("ViewApp", self.app).in_background(lambda: self.make(state), take)
 

@@ -33,8 +33,8 @@ def _distances(first: Span, second: Span) -> Iterator[tuple[str, str]]:
     """From edge to edge of two events, the earlier first."""
     gap = second.start_ns - first.end_ns
     yield ("gap", _exact(gap)) if gap >= 0 else ("overlap", _exact(min(first.end_ns, second.end_ns) - second.start_ns))
-    yield "start to start", _exact(second.start_ns - first.start_ns)
-    yield "end to end", _exact(second.end_ns - first.end_ns)
+    yield "start – start", _exact(second.start_ns - first.start_ns)
+    yield "end – end", _exact(second.end_ns - first.end_ns)
 
 
 def _exact(ns: int) -> str:

@@ -63,6 +63,10 @@ class ChooseScreen(ModalScreen[int]):
             box.border_subtitle = "enter goes there, esc cancels"
             yield OptionList(*(Text(visible(line)) for line in self._lines))
 
+    def on_mount(self) -> None:
+        """Begin at the first line."""
+        self.query_one(OptionList).highlighted = 0
+
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
         """Take the place of a line."""
         self.dismiss(message.option_index)
@@ -83,6 +87,10 @@ class TickScreen(ModalScreen[frozenset[str]]):
             box.border_title = self._title
             box.border_subtitle = "space or enter changes, esc is done"
             yield SelectionList[str](*(Tick(Text(name), name, name in self._ticked) for name in self._names))
+
+    def on_mount(self) -> None:
+        """Begin at the first name."""
+        self.query_one(SelectionList).highlighted = 0
 
     def action_finish(self) -> None:
         """Give the names that are ticked."""

@@ -1,0 +1,283 @@
+"""The lists of the detail area: what they count, how they are sorted, and where they lead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracekit.report.time_parts import GROUPS
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.calls import calls_of
+from tracekit.tui.detail.aggregation import AggregationPane, filter_of
+from tracekit.tui.detail.events import EventsPane, event_rows
+from tracekit.tui.detail.models import ModelsPane
+from tracekit.tui.detail.predictions import PredictionsPane
+from tracekit.tui.detail.rowlist import Column, RowList, fitted
+from tracekit.tui.detail.tabs import Tab, tab_texts
+from tracekit.tui.filtering import passing, ranks
+from tracekit.tui.state import EventFilter, EventRef, Sort
+from tracekit.tui.theme import PALETTES
+
+
+@pytest.fixture
+def reload_sample(samples: Path) -> Path:
+    return samples / "style_transfer_reload.trace"
+
+
+def listed(screen, pane) -> RowList:
+    return screen.app.browse.query_one(pane).query_one(RowList)
+
+
+def column(screen, pane, title: str) -> list[str]:
+    """All texts of a column."""
+    rows = listed(screen, pane).rows
+    at = [entry.title for entry in rows.columns].index(title)
+    return [rows.cells(row, PALETTES[True])[at].text for row in range(len(rows))]
+
+
+async def drag_range(screen) -> None:
+    """From the fifth event of the lane to the eleventh."""
+    await screen.press("n", "n", "n", "n", "n", "v", "n", "n", "n", "n", "n", "n", "v")
+
+
+def test_the_aggregation_is_that_of_the_report_by_sum(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("2")
+        rows = listed(screen, AggregationPane).rows
+        activity = screen.state.session.trace.activity
+        sums = activity.groupby(["label", "model"], observed=True)["duration_ns"].sum()
+        best = sums.idxmax()
+        assert (rows.records[0].shown.event, rows.records[0].source.model) == best
+        assert rows.records[0].source.statistics.total_ns == sums.max()
+        order = [line.shown.statistics.total_ns for line in rows.records]
+        assert order == sorted(order, reverse=True)
+        assert len(order) > 20
+        assert "all of the recording" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_every_column_of_the_aggregation_sorts_both_ways(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("2")
+        pane = screen.app.browse.query_one(AggregationPane)
+        shown = [entry.title for entry in listed(screen, AggregationPane).shown]
+        assert shown[:4] == ["event", "model", "lane", "count"]
+        sorted_by = []
+        for _ in shown:
+            await screen.press("o")
+            sort = screen.state.sorts["aggregation"]
+            sorted_by.append(sort.column)
+            at = pane.titles.index(sort.column)
+            values = [pane._rows.fields[at].value(record) for record in pane._rows.records]
+            known = [value for value in values if value is not None]
+            assert known == sorted(known, reverse=sort.descending)
+            await screen.press("O")
+            values = [pane._rows.fields[at].value(record) for record in pane._rows.records]
+            assert [value for value in values if value is not None] == sorted(known, reverse=not sort.descending)
+        assert sorted(sorted_by) == sorted(shown)
+
+    run_view(test, reload_sample, size=(200, 50))
+
+
+def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("3")
+        await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))
+        await screen.settle()
+        assert screen.state.sorts["events"] == Sort("duration", descending=True)
+        rows = listed(screen, EventsPane).rows
+        frames = [getattr(screen.state.session.trace, name) for name in EVENT_FRAMES]
+        longest = max(int(frame["duration_ns"].max()) for frame in frames if len(frame))
+        assert int(screen.state.session.row(rows.ref(0))["duration_ns"]) == longest
+        await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))
+        await screen.settle()
+        assert screen.state.sorts["events"] == Sort("duration", descending=False)
+        # Remembered while the user looks elsewhere.
+        await screen.press("2", "3")
+        assert int(screen.state.session.row(listed(screen, EventsPane).rows.ref(0))["duration_ns"]) < longest
+
+    run_view(test, reload_sample)
+
+
+def test_findings_and_facts_are_not_sorted_and_say_so(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("1", "o")
+        assert "not sorted by columns" in screen.text()
+        await screen.press("6", "O")
+        assert "not sorted by columns" in screen.text()
+        assert screen.state.sorts == {}
+
+    run_view(test, reload_sample)
+
+
+def test_the_aggregation_of_a_range_counts_what_starts_in_it(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await drag_range(screen)
+        await screen.press("2")
+        span = screen.state.range
+        activity = screen.state.session.trace.activity
+        starts = activity["start_ns"].to_numpy()
+        inside = activity[(starts >= span.start_ns) & (starts < span.end_ns)]
+        rows = listed(screen, AggregationPane).rows
+        for label in ("Prediction", "Load (cached)"):
+            counts = [line.source.statistics.count for line in rows.records if line.shown.event == label]
+            assert sum(counts) == (inside["label"] == label).sum() > 0
+        assert "what starts in it" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        trace = screen.state.session.trace
+        lines = screen.state.session.report.aggregation
+        assert len(lines) > 5
+        for row in lines:
+            chosen = filter_of(row)
+            passed = sum(int(passing(getattr(trace, name), chosen, None).sum()) for name in EVENT_FRAMES)
+            assert passed == row.statistics.count, row.label
+        await screen.press("2", "enter")
+        assert screen.state.pane == "events"
+        assert len(listed(screen, EventsPane).rows) == lines[0].statistics.count
+        assert f"3 Events {lines[0].statistics.count:,}" in screen.text()
+
+    run_view(test, samples / "sharpen_8bit.trace", size=(200, 50))
+
+
+def test_the_predictions_are_those_that_the_app_called(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("4")
+        activity = screen.state.session.trace.activity
+        called = activity[(activity["kind"] == "prediction") & (activity["level"] == "top")]
+        rows = listed(screen, PredictionsPane).rows
+        assert [rows.index(row) for row in range(len(rows))] == list(called.index)
+        # Each prediction of this sample follows a load of its own.
+        assert set(column(screen, PredictionsPane, "load")) == {"cold"}
+        assert "N Neural Engine, G GPU" in screen.text()
+        await screen.press("o")
+        assert screen.state.sorts["predictions"] == Sort("duration", descending=True)
+        rows = listed(screen, PredictionsPane).rows
+        assert int(activity["duration_ns"][rows.index(0)]) == called["duration_ns"].max()
+
+    run_view(test, reload_sample)
+
+
+def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("4", "down", "down")
+        chosen = screen.state.selection
+        called = listed(screen, PredictionsPane).rows
+        assert chosen.prediction == called.index(2)
+        assert chosen.event == EventRef("activity", chosen.prediction)
+        await screen.press("enter")
+        span = screen.state.session.span(chosen.event)
+        assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
+
+    run_view(test, reload_sample)
+
+
+def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
+    calls = calls_of(reload_trace)
+    assert len(calls) > 100
+    assert (calls.time_ns.sum(axis=0) == calls.durations).all()
+    for place in (0, len(calls) - 1):
+        row = calls.parts(place)
+        assert sum(part.share for part in row.slices) == pytest.approx(1)
+        assert len(row.bar(37)) == 37
+    assert calls.place(int(calls.index[3])) == 3
+    loads = np.flatnonzero((reload_trace.activity["kind"] == "load_cached").to_numpy())
+    assert calls.place(int(loads[0])) is None
+
+
+def test_signs_of_bars_are_unique() -> None:
+    assert len({group.sign for group in GROUPS}) == len(GROUPS)
+
+
+def test_models_are_listed_with_their_facts(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("5", "down")
+        trace = screen.state.session.trace
+        names = column(screen, ModelsPane, "model")
+        assert set(names) == set(trace.models["name"])
+        assert screen.state.selection.model == names[1]
+        of_model = trace.activity[trace.activity["model"] == names[1]]
+        loads = int((of_model["kind"] == "load_cached").sum())
+        text = " ".join(screen.text().split())
+        assert f"{loads} loads" in text
+        assert "times a second" in text
+        await screen.press("enter")
+        assert screen.state.filter == EventFilter(model=names[1])
+
+    run_view(test, reload_sample, size=(200, 50))
+
+
+def test_columns_can_be_hidden_and_stay_so(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("4", "C")
+        await screen.press("space", "down", "down", "space", "escape")
+        assert screen.state.hidden == {("predictions", "start"), ("predictions", "model")}
+        shown = [entry.title for entry in listed(screen, PredictionsPane).shown]
+        assert "start" not in shown
+        assert "model" not in shown
+        assert "duration" in shown
+        await screen.press("2", "4")
+        assert [entry.title for entry in listed(screen, PredictionsPane).shown] == shown
+        await screen.press("6", "C")
+        assert "no columns to choose" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_the_last_column_cannot_be_hidden(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("4", "C", *["space", "down"] * 6, "escape")
+        assert screen.state.hidden == frozenset()
+        assert "At least one column must stay" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace) -> None:
+    rows = event_rows(reload_trace, EventFilter(), None, Sort("model", descending=False))
+    models = [getattr(reload_trace, rows.ref(row).frame)["model"].iloc[rows.ref(row).index] for row in range(len(rows))]
+    named = [str(model).casefold() for model in models if isinstance(model, str)]
+    assert named == sorted(named)
+    assert all(isinstance(model, str) for model in models[: len(named)])
+    assert len(rows) == sum(len(getattr(reload_trace, name)) for name in EVENT_FRAMES)
+
+
+def test_ranks_put_texts_in_order_and_none_last(reload_trace) -> None:
+    column = reload_trace.hardware["model"]
+    found = ranks(column)
+    assert (found[column.isna().to_numpy()] == found.max()).all()
+    texts = column.dropna().unique().astype(str)
+    by_rank = sorted(texts, key=lambda text: found[(column == text).to_numpy()][0])
+    assert by_rank == sorted(texts, key=str.casefold)
+
+
+def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
+    hardware = reload_trace.hardware
+    passed = passing(hardware, EventFilter(model=""), None)
+    assert passed.sum() == hardware["model"].isna().sum() > 0
+
+
+def test_hidden_columns_take_no_room() -> None:
+    columns = (Column("a", 10), Column("b", 0, least=20), Column("c", 5, drop=1))
+    assert fitted(columns, 60) == [10, 40, 5]
+    assert fitted(columns, 60, frozenset({"a"})) == [0, 52, 5]
+    assert fitted(columns, 38) == [10, 25, 0]
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+def test_tabs_fit_or_lose_what_matters_least(width) -> None:
+    tabs = [Tab(str(at), f"{at} Title of {at}", "1,234") for at in range(6)]
+    texts = tab_texts(tabs, width)
+    assert len(texts) == 6
+    assert all(text.strip().startswith(str(at)) for at, text in enumerate(texts))
+    if width == 200:
+        assert texts[0] == " 0 Title of 0 1,234 "
+    if width >= 60:
+        assert sum(map(len, texts)) <= width

@@ -1,0 +1,122 @@
+"""Filters and times as they are typed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.tui.query import (
+    Known,
+    QueryError,
+    filter_text,
+    filter_words,
+    parse_duration,
+    parse_filter,
+    parse_time,
+)
+from tracekit.tui.state import EventFilter
+
+KNOWN = Known(("My Model", "Style-A", "Style-B", "none"), ("load", "load_cached", "prediction"), ("ane", "cpu", "gpu"))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("", EventFilter()),
+        ("input copy", EventFilter(text="input copy")),
+        ("model:style-a", EventFilter(model="Style-A")),
+        ("model:'My Model' copy", EventFilter(text="copy", model="My Model")),
+        ("model:my", EventFilter(model="My Model")),
+        ("model:", EventFilter(model="")),
+        ("kind:load", EventFilter(kind="load")),
+        ("kind:pred device:GPU", EventFilter(kind="prediction", device="gpu")),
+        (">5ms <1.5s", EventFilter(min_ns=5_000_000, max_ns=1_500_000_000)),
+        ("a:b", EventFilter(text="a:b")),
+    ],
+)
+def test_a_text_means_a_filter(text, meant) -> None:
+    assert parse_filter(text, KNOWN) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("model:style", "'style' is more than one model here; there are Style-A, Style-B."),
+        ("model:x", "'x' is no model here; there are My Model, Style-A, Style-B, none."),
+        ("device:tpu", "'tpu' is no device here; there are ane, cpu, gpu."),
+        (">5", "'5' is no duration: write a number and ns, us, ms or s, as in 5ms."),
+        (">", "'' is no duration: write a number and ns, us, ms or s, as in 5ms."),
+        ("'open", "A quote is not closed."),
+    ],
+)
+def test_what_means_nothing_is_explained(text, told) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse_filter(text, KNOWN)
+    assert str(caught.value) == told
+
+
+def test_a_recording_without_devices_says_so() -> None:
+    with pytest.raises(QueryError, match="No event of this recording has a device"):
+        parse_filter("device:gpu", Known((), (), ()))
+
+
+FILTERS = st.builds(
+    EventFilter,
+    text=st.lists(st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1), max_size=3).map(" ".join),
+    model=st.sampled_from([None, "", *KNOWN.models]),
+    kind=st.sampled_from([None, *KNOWN.kinds]),
+    device=st.sampled_from([None, *KNOWN.devices]),
+    min_ns=st.none() | st.integers(0, 10**12),
+    max_ns=st.none() | st.integers(0, 10**12),
+)
+
+
+@settings(deadline=None)
+@given(FILTERS)
+def test_the_text_of_a_filter_means_that_filter(chosen) -> None:
+    assert parse_filter(filter_text(chosen), KNOWN) == chosen
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_means_something_or_is_explained(text) -> None:
+    with suppress(QueryError):
+        assert isinstance(parse_filter(text, KNOWN), EventFilter)
+
+
+def test_a_filter_is_said_in_words() -> None:
+    chosen = EventFilter("copy", "", "load", "gpu", 5_000_000, 20_000_000)
+    assert filter_words(chosen) == "'copy', no model named, load, gpu, at least 5.00 ms, at most 20.00 ms"
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [("1ns", 1), ("1.5us", 1500), ("2.5µs", 2500), ("250 ms", 250_000_000), ("0.000000001s", 1), ("12s", 12 * 10**9)],
+)
+def test_durations_have_a_unit(text, ns) -> None:
+    assert parse_duration(text) == ns
+
+
+@pytest.mark.parametrize(
+    ("text", "ns"),
+    [
+        ("1.5s", 1_500_000_000),
+        ("00:01.234", 1_234_000_000),
+        ("1:02.5", 62_500_000_000),
+        ("1:00:01", 3_601_000_000_000),
+        ("+10ms", 110_000_000),
+        ("-10ms", 90_000_000),
+        ("665597750ns", 665_597_750),
+    ],
+)
+def test_times_count_from_the_start_or_from_the_cursor(text, ns) -> None:
+    assert parse_time(text, 100_000_000) == ns
+
+
+@pytest.mark.parametrize("text", ["", "12", "soon", "1:2:3:4", "+", "--1s"])
+def test_what_is_no_time_is_explained(text) -> None:
+    with pytest.raises(QueryError, match="is no time: write"):
+        parse_time(text, 0)
