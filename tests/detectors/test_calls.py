@@ -21,7 +21,7 @@ MODEL, OTHER = Model("Segmenter"), Model("Other")
 def calls_of(tmp_path):
     def build(scenario):
         write_export(scenario, tmp_path)
-        views = model_views(build_trace(open_recording(tmp_path)))
+        views = tuple(model_views(build_trace(open_recording(tmp_path))))
         return comparable_calls(next(view for view in views if view.name == MODEL.base))
 
     return build
@@ -104,6 +104,6 @@ def test_a_long_call_ends_no_sequence_and_a_pause_does(scenario, tmp_path):
     for start, length in ((0, 9), (10, 90), (101, 9), (111, 9), (175, 9), (185, 9)):
         scenario.predict(MODEL, (100 + start) * MS, length * MS)
     write_export(scenario, tmp_path)
-    view = model_views(build_trace(open_recording(tmp_path)))[0]
+    view = next(model_views(build_trace(open_recording(tmp_path))))
     # Distances 10, 91, 10, 64, 10: five times their median is 50, and the pause before 175 is 55.
     assert sequences(view.predictions).tolist() == [0, 0, 0, 0, 1, 1]

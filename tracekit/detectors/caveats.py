@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.outcomes import Finding, Passed
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
-    from tracekit.detectors.outcomes import Outcome
     from tracekit.trace.model import Trace
 
 INFERRED = (
@@ -18,10 +16,8 @@ INFERRED = (
 """Said where Core ML itself recorded no prediction."""
 
 
-def caveats(detector: AnyDetector, outcome: Outcome, trace: Trace) -> tuple[str, ...]:
-    """One sentence for each thing that limits the answer; none where the detector could not look anyway."""
-    if not isinstance(outcome, Finding | Passed):
-        return ()
+def caveats(detector: AnyDetector, trace: Trace) -> tuple[str, ...]:
+    """One sentence for each thing that limits what the detector finds, or finds in order."""
     instruments = (*detector.needs, *detector.uses)
     found = []
     if trace.inferred and CORE_ML in instruments:

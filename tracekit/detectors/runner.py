@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tracekit.detectors.caveats import caveats
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.options import check_settings, configure, configure_model, matches
-from tracekit.detectors.outcomes import DetectorFailed, InsufficientData, NotApplicable, Outcome
+from tracekit.detectors.outcomes import DetectorFailed, Finding, InsufficientData, NotApplicable, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
 from tracekit.errors import UsageError, unknown
@@ -17,7 +17,7 @@ from tracekit.trace.instruments.catalogue import CORE_ML
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from tracekit.detectors.framework import AnyDetector, ModelView
+    from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.trace.model import Trace
 
@@ -49,20 +49,29 @@ def run_detectors(
     """
     general, special = settings or {}, model_settings or {}
     check_settings(detectors, general, special)
-    views = model_views(trace)
-    options: dict[str | None, dict[str, Any]] = {None: configure(detectors, general)}
-    options |= {view.name: configure_model(detectors, general, special, view.name) for view in views}
-    left_out = {
-        (detector, view.name)
-        for pattern, names in (model_skip or {}).items()
-        for detector in names
-        for view in views
-        if matches(view.name, pattern)
-    }
+    chosen = choose(detectors, only, skip)
+    options = configure(detectors, general)
+    outcomes = {detector.id: _of_recording(detector, options[detector.id], trace) for detector in chosen}
+    judging = [detector for detector in chosen if isinstance(detector, Detector) and not outcomes[detector.id]]
+    # Model by model: what is cut from the trace for one is let go before the next.
+    for view in model_views(trace) if judging else ():
+        own = configure_model(detectors, general, special, view.name) if special else options
+        left_out = _left_out(model_skip or {}, view.name)
+        for detector in judging:
+            outcomes[detector.id].append(
+                NotApplicable(view.name, "Left out for this model by the settings.")
+                if detector.id in left_out
+                else _detect(detector.detect, view, own[detector.id], view.name)
+            )
+    unnamed = _unnamed(trace)
+    for detector in judging:
+        answers = outcomes[detector.id] + unnamed
+        outcomes[detector.id] = answers or [NotApplicable(None, "No load and no prediction of a model was recorded.")]
+    limits = {detector.id: caveats(detector, trace) for detector in chosen}
     return tuple(
-        Judgement(detector, outcome, caveats(detector, outcome, trace))
-        for detector in choose(detectors, only, skip)
-        for outcome in _judge(detector, options, left_out, trace, views)
+        Judgement(detector, outcome, limits[detector.id] if isinstance(outcome, Finding | Passed) else ())
+        for detector in chosen
+        for outcome in outcomes[detector.id]
     )
 
 
@@ -78,36 +87,33 @@ def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collec
     return chosen
 
 
-def _judge(
-    detector: AnyDetector,
-    options: Mapping[str | None, Mapping[str, Any]],
-    left_out: Collection[tuple[str, str]],
-    trace: Trace,
-    views: Sequence[ModelView],
-) -> list[Outcome]:
-    """Outcomes of one detector. `options` are those of all detectors for each model, and for the recording (None);
-    `left_out` holds detectors with the models that they do not judge."""
+def _left_out(model_skip: Mapping[str, Collection[str]], model: str) -> set[str]:
+    """Ids of the detectors that do not judge this model."""
+    return {name for pattern, names in model_skip.items() if matches(model, pattern) for name in names}
+
+
+def _of_recording(detector: AnyDetector, options: Any, trace: Trace) -> list[Outcome]:
+    """The one outcome of a detector that could not look, or that judges the recording; none where it judges models."""
     blind = _missing_evidence(detector, trace)
     if blind is not None:
         return [blind]
-    if not isinstance(detector, Detector):
-        return [_detect(detector.detect, trace, options[None][detector.id], None)]
-    outcomes = [
-        NotApplicable(view.name, "Left out for this model by the settings.")
-        if (detector.id, view.name) in left_out
-        else _detect(detector.detect, view, options[view.name][detector.id], view.name)
-        for view in views
-    ]
+    if isinstance(detector, Detector):
+        return []
+    return [_detect(detector.detect, trace, options, None)]
+
+
+def _unnamed(trace: Trace) -> list[Outcome]:
+    """The outcome for predictions without a model, if there are any."""
     unnamed = unnamed_predictions(trace)
-    if unnamed:
-        outcomes.append(
-            InsufficientData(
-                model=None,
-                reason=f"{unnamed} predictions carry no model name, so they cannot be judged per model.",
-                record="Start the recording before the app loads its models: names come from the load.",
-            )
+    if not unnamed:
+        return []
+    return [
+        InsufficientData(
+            model=None,
+            reason=f"{unnamed} predictions carry no model name, so they cannot be judged per model.",
+            record="Start the recording before the app loads its models: names come from the load.",
         )
-    return outcomes or [NotApplicable(model=None, reason="No load and no prediction of a model was recorded.")]
+    ]
 
 
 def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData | None:

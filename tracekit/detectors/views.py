@@ -15,7 +15,7 @@ from tracekit.trace.frames import fixed
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     IntArray = npt.NDArray[np.int64]
 
 
-def model_views(trace: Trace) -> tuple[ModelView, ...]:
+def model_views(trace: Trace) -> Iterator[ModelView]:
     """One view per base name with at least one top-level load, compilation or prediction, by name.
 
     A pipeline's view holds the rows of its stages too, linked to the pipeline's own prediction, since their time is
-    spent inside it. O(n log n) in the rows of the trace.
+    spent inside it. A view is cut when its turn comes, so that the rows of one model at a time stand in memory twice.
+    O(n log n) in the rows of the trace.
     """
     activity = trace.activity
     top = activity[(activity["level"] == Level.TOP).to_numpy()]
@@ -37,15 +38,14 @@ def model_views(trace: Trace) -> tuple[ModelView, ...]:
     names = sorted(str(name) for name in called["model"].dropna().unique())
     owner = top_predictions(activity)
     of_prediction = _places(activity["model"], names)
-    own = _split(top, [_places(top["model"], names)], len(names))
-    frames = [
-        _rows_by_model(_relink(frame, owner, activity), of_prediction, names)
-        for frame in (trace.data, trace.compute, _own_work(trace.hardware))
-    ]
+    parts = [_split(top, [_places(top["model"], names)], len(names))]
+    for frame in (trace.data, trace.compute, trace.hardware):
+        linked = _relink(frame, owner, activity)
+        others = (frame["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+        parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))
     whole = breakdown(trace)
-    return tuple(
-        _view(trace, whole, name, rows, *parts) for name, rows, *parts in zip(names, own, *frames, strict=True)
-    )
+    for name, *frames in zip(names, *parts, strict=True):
+        yield _view(trace, whole, name, *frames)
 
 
 def unnamed_predictions(trace: Trace) -> int:
@@ -74,11 +74,6 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
     )
 
 
-def _own_work(hardware: pd.DataFrame) -> pd.DataFrame:
-    """Hardware rows without those of other processes."""
-    return hardware[(hardware["attribution"] != Attribution.FOREIGN).to_numpy(dtype=bool)]
-
-
 def _places(models: pd.Series, names: Sequence[str]) -> IntArray:
     """Place in `names` of each row's model: shape (rows,), -1 where it is none of them. O(rows)."""
     place = {name: index for index, name in enumerate(names)}
@@ -86,27 +81,34 @@ def _places(models: pd.Series, names: Sequence[str]) -> IntArray:
     return of_code[models.cat.codes.to_numpy()]
 
 
-def _rows_by_model(frame: pd.DataFrame, of_prediction: IntArray, names: Sequence[str]) -> list[pd.DataFrame]:
-    """For each name, rows that lie in one of its predictions, and rows of it or its stages that lie in no single one.
+def _models_of_rows(
+    frame: pd.DataFrame, of_prediction: IntArray, names: Sequence[str], others: npt.NDArray[np.bool_]
+) -> list[IntArray]:
+    """Places in `names` of the models that each row belongs to, -1 for none: of the model whose prediction it lies in;
+    where it lies in no single one, of its own model, and of the pipeline that this is a stage of.
 
-    `of_prediction` gives the place in `names` of the model of each row of the activity.
+    `of_prediction` gives the place of the model of each row of the activity; `others` are rows of other processes,
+    which belong to none. Shape (rows,) each.
     """
     linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
     alone = linked < 0
     by_prediction = np.full(len(frame), -1, np.int64)
     by_prediction[~alone] = of_prediction[linked[~alone]]
+    by_prediction[others] = -1
+    alone &= ~others
     model, parent = (np.where(alone, _places(frame[column], names), -1) for column in ("model", "parent_model"))
-    return _split(frame, [by_prediction, model, np.where(parent == model, -1, parent)], len(names))
+    return [by_prediction, model, np.where(parent == model, -1, parent)]
 
 
-def _split(frame: pd.DataFrame, places: Sequence[IntArray], count: int) -> list[pd.DataFrame]:
+def _split(frame: pd.DataFrame, places: Sequence[IntArray], count: int) -> Iterator[pd.DataFrame]:
     """The frame in `count` parts: a row stands in each part that one of `places` names for it. O(n log n)."""
-    place = np.concatenate(places)
-    row = np.tile(np.arange(len(frame)), len(places))
+    held = [np.flatnonzero(place >= 0) for place in places]
+    place = np.concatenate([each[rows] for each, rows in zip(places, held, strict=True)])
+    row = np.concatenate(held)
     order = np.lexsort((row, place))
-    place, row = place[order], row[order]
-    edges = np.searchsorted(place, np.arange(count + 1))
-    return [frame.take(row[start:end]) for start, end in pairwise(edges.tolist())]
+    row = row[order]
+    edges = np.searchsorted(place[order], np.arange(count + 1))
+    return (frame.take(row[start:end]) for start, end in pairwise(edges.tolist()))
 
 
 def _view(
