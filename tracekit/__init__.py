@@ -16,11 +16,12 @@ from tracekit._version import __version__
 from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
 
 if TYPE_CHECKING:
-    from tracekit.api import analyze, open_trace
+    from tracekit.api import analyze
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
     from tracekit.report.model import Report
     from tracekit.trace.model import Trace
+    from tracekit.trace.open import open_trace
 
 __all__ = [
     "MissingColumn",
@@ -42,7 +43,7 @@ _LAZY = {
     "Trace": "tracekit.trace.model",
     "analyze": "tracekit.api",
     "open_recording": "tracekit.recording",
-    "open_trace": "tracekit.api",
+    "open_trace": "tracekit.trace.open",
 }
 """Module that holds each public name that is not imported at once."""
 

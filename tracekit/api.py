@@ -19,11 +19,10 @@ from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
 from tracekit.errors import unknown
-from tracekit.recording import open_recording
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
-from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.filter import filter_trace, model_names
+from tracekit.trace.open import open_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -32,30 +31,10 @@ if TYPE_CHECKING:
     from tracekit.recording import Asking, Progress
     from tracekit.report.model import Report
     from tracekit.trace.model import Trace
+    from tracekit.trace.open import Paths
 
-    Paths = str | Path | Sequence[str | Path]
-    """One path or several that make up one recording. `-` is standard input."""
     Budgets = str | float | Sequence[str]
     """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
-
-
-def open_trace(
-    path: Paths,
-    *,
-    run: int | None = None,
-    reader: str = "auto",
-    asking: Asking | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Trace:
-    """Read a recording and work out what it means.
-
-    `run` is the number of the run; the latest one where it is None. `reader` is `auto`, `native` or `xctrace`, and
-    `asking` says how the last is asked, as for `open_recording`. Raises `UnreadableRecording` for an input that is no
-    recording or a broken one, `UsageError` for a run that it does not hold, and `TracekitError` for the reader
-    `xctrace` on a machine without it.
-    """
-    opened = open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress, reader=reader, asking=asking)
-    return build_trace(opened)
 
 
 def analyze(
@@ -150,19 +129,26 @@ def _judging(
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
     detectors = all_detectors()
     project = Config() if config is None else load_config(Path(config), detectors)
-    given = Config(
-        path=project.path,
-        only=tuple(only) or project.only,
-        skip=(*project.skip, *skip),
-        settings={**project.settings, **(settings or {})},
-        model_settings=merged(project.model_settings, model_settings or {}),
-        model_skip=project.model_skip,
-    )
-    general, special = with_budgets(_texts(budget), given.settings, given.model_settings)
+    general, special = with_budgets(_texts(budget), settings or {}, model_settings or {})
     general, special = with_expectations(_texts(expect), general, special)
-    choose(detectors, given.only, given.skip)
-    check_settings(detectors, general, special)
-    return replace(given, settings=general, model_settings=special)
+    judging = replace(
+        project,
+        only=tuple(only) or project.only,
+        skip=(*(name for name in project.skip if name not in only), *skip),
+        settings={**project.settings, **general},
+        model_settings=merged(_without(project.model_settings, general), special),
+    )
+    choose(detectors, judging.only, judging.skip)
+    check_settings(detectors, judging.settings, judging.model_settings)
+    return judging
+
+
+def _without(model_settings: ModelSettings, keys: Collection[str]) -> ModelSettings:
+    """The settings without these keys. What is given for all models goes before what the file sets for some."""
+    return {
+        pattern: {key: value for key, value in own.items() if key not in keys}
+        for pattern, own in model_settings.items()
+    }
 
 
 def _texts(given: Budgets) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracekit import api
 from tracekit.trace.filter import filter_trace
+from tracekit.trace.open import open_trace
 from tracekit.tui.calls import calls_of
 from tracekit.tui.state import Session, bounds_of
 
@@ -38,14 +38,17 @@ class Request:
 
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
-    opened = api.open_trace(path, run=request.run, reader=request.reader, asking=request.asking, progress=progress)
+    opened = open_trace(path, run=request.run, reader=request.reader, asking=request.asking, progress=progress)
     trace = filter_trace(opened, models=request.models, process=request.process)
     return Session(trace.contents.source, trace, None, bounds_of(trace))
 
 
 def judged(session: Session) -> Session:
     """The recording with its report and its predictions. Nothing is redacted on screen: what leaves it, is."""
-    return replace(session, report=api.judge(session.trace, redact=False), calls=calls_of(session.trace))
+    # The detectors are needed only now, when the lanes are on screen.
+    from tracekit.api import judge
+
+    return replace(session, report=judge(session.trace, redact=False), calls=calls_of(session.trace))
 
 
 def evidence_rows(session: Session) -> dict[str, frozenset[int]]:
