@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,34 @@ def test_what_is_given_goes_before_what_is_set(tmp_path, recording):
     assert set(reloads(given).values()) == {"finding"}
 
 
+def test_what_is_given_for_all_models_goes_before_what_is_set_for_some(tmp_path):
+    scenario = Scenario(Process("App", 7), duration_ns=1_000 * MS)
+    for k in range(20):
+        for name in ("CaptionA", "Other"):
+            scenario.predict(Model(name), 40 * k * MS, 8 * MS)
+    write_export(scenario, tmp_path / "calls")
+    path = written(tmp_path, '[models."Caption*"]\nbudget = "5ms"\n')
+
+    def budgets(**given):
+        report = tracekit.analyze(tmp_path / "calls", config=path, only=["missed-deadline"], **given)
+        return {
+            check.model: metric.value for check in report.checks for metric in check.metrics if metric.name == "budget"
+        }
+
+    assert budgets() == {"CaptionA": 5 * MS}
+    assert budgets(budget="50fps") == {"CaptionA": 20 * MS, "Other": 20 * MS}
+    assert budgets(budget=["Other=9ms"]) == {"CaptionA": 5 * MS, "Other": 9 * MS}
+    assert budgets(settings={"missed-deadline.budget_ms": 7}) == {"CaptionA": 7 * MS, "Other": 7 * MS}
+
+
+def test_a_detector_that_is_asked_for_runs_though_the_project_skips_it(tmp_path, recording):
+    path = written(tmp_path, 'skip = ["reload-before-predict", "cold-load"]\n')
+    report = tracekit.analyze(recording, config=path, only=["reload-before-predict"])
+    assert reloads(report) == {"CaptionA": "finding", "Other": "finding"}
+    with pytest.raises(UsageError, match="no detector is left"):
+        tracekit.analyze(recording, config=path, only=["cold-load"], skip=["cold-load"])
+
+
 def test_a_detector_can_be_left_out_for_some_models(tmp_path, recording):
     path = written(tmp_path, '[models.Other]\nskip = ["reload-before-predict"]\n')
     report = tracekit.analyze(recording, config=path)
@@ -129,6 +158,55 @@ def test_settings_are_looked_for_up_to_the_top_of_the_repository(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "[tool]\ntracekit = {fail-on = 'high'}\n",
+        "[ tool . tracekit ]\nfail-on = 'high'\n",
+        "tool.tracekit.fail-on = 'high'\n",
+    ],
+)
+def test_settings_in_a_pyproject_are_found_however_they_are_written(tmp_path, text):
+    (tmp_path / ".git").mkdir()
+    path = written(tmp_path, text, "pyproject.toml")
+    assert find_config(tmp_path) == path
+    assert load_config(path, DETECTORS).fail_on == "high"
+
+
+def test_a_pyproject_that_only_mentions_the_name_holds_no_settings(tmp_path):
+    (tmp_path / ".git").mkdir()
+    written(tmp_path, "# See tool.tracekit.\n[project]\ndependencies = ['coreml-tracekit']\n", "pyproject.toml")
+    assert find_config(tmp_path) is None
+
+
+@pytest.mark.parametrize("name", ["tracekit.toml", "pyproject.toml"])
+def test_settings_that_cannot_be_read_are_not_passed_over(tmp_path, name):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / name).write_text("tracekit = [")
+    assert find_config(tmp_path) == tmp_path / name
+    with pytest.raises(UsageError, match="is no valid TOML"):
+        load_config(tmp_path / name, DETECTORS)
+
+
+def test_a_link_that_leads_nowhere_is_told_and_one_in_a_circle_does_not_hang(tmp_path):
+    (tmp_path / "tracekit.toml").symlink_to("tracekit.toml")
+    assert find_config(tmp_path) == tmp_path / "tracekit.toml"
+    with pytest.raises(UsageError, match=r"tracekit\.toml: cannot be read"):
+        load_config(tmp_path / "tracekit.toml", DETECTORS)
+
+
+def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "tracekit.toml").mkdir()
+    (tmp_path / "pyproject.toml").mkdir()
+    assert find_config(tmp_path) is None
+
+
+def test_no_more_than_a_file_of_settings_can_hold_is_read():
+    with pytest.raises(UsageError, match="too large for a file of settings"):
+        load_config(Path("/dev/zero"), DETECTORS)
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("skipp = []", "'skipp': there is no setting named 'skipp'; did you mean 'skip'?"),
@@ -143,10 +221,13 @@ def test_settings_are_looked_for_up_to_the_top_of_the_repository(tmp_path):
         ("detectors = 3", "'detectors': must be a table of tables"),
         ("[models.A]\nonly = []", "'models.\"A\".only': there is no setting named 'only'"),
         ('[models.A]\nskip = ["x"]', "'models.\"A\".skip': there is no detector named 'x'"),
+        ('[models.A]\nskip = ["run-issues"]', "'models.\"A\".skip': 'run-issues' judges the recording as a whole"),
         ("budget = []", "'budget': must be a time or a rate"),
         ('budget = "fast"', "budget 'fast': write a time or a rate above 0"),
         ('budget = "A=3ms"', "'budget': must be a time or a rate"),
         ("budget = 0", "above 0"),
+        ("[detectors.reload-before-predict]\nmin_loads = 1" + "0" * 400, "must be a whole number"),
+        ("a = " + "1" * 5_000, "is no valid TOML"),
         ('expect = "npu"', "'expect': must be one of 'ane', 'gpu', 'cpu'"),
         ('expect = ["ane"]', "'expect': must be one of"),
         ('[models.A]\nexpect = "B=ane"', "'models.\"A\".expect': must be one of"),

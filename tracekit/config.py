@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.detectors.budgets import with_budgets
 from tracekit.detectors.expectations import UNITS, with_expectations
+from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.options import check_settings
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.runner import choose
@@ -72,14 +73,30 @@ def find_config(folder: Path) -> Path | None:
     `[tool.tracekit]` is none.
     """
     for place in (folder.resolve(), *folder.resolve().parents):
-        if (place / FILE).is_file():
-            return place / FILE
-        project = place / PYPROJECT
-        if project.is_file() and b"tool.tracekit" in project.read_bytes()[:_LARGEST]:
-            return project
-        if (place / ".git").exists():
-            break
+        try:
+            # A link that leads nowhere is found too: what is set must not be missed in silence.
+            if (place / FILE).is_file() or (place / FILE).is_symlink():
+                return place / FILE
+            if (place / PYPROJECT).is_file() and _may_hold_settings(place / PYPROJECT):
+                return place / PYPROJECT
+            if (place / ".git").exists():
+                break
+        except PermissionError:
+            # A folder that may only be passed through: nothing in it is meant for this user.
+            continue
     return None
+
+
+def _may_hold_settings(project: Path) -> bool:
+    """Whether a `pyproject.toml` has settings, however they are written, or cannot be read to the end."""
+    try:
+        data = _bytes(project)
+        if b"tracekit" not in data:
+            return False
+        tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
+    except (OSError, ValueError, RecursionError):
+        return True
+    return isinstance(tool, dict) and "tracekit" in tool
 
 
 def load_config(path: Path, detectors: Sequence[AnyDetector]) -> Config:
@@ -90,17 +107,23 @@ def load_config(path: Path, detectors: Sequence[AnyDetector]) -> Config:
         raise UsageError(f"{path.name}: {error}") from None
 
 
+def _bytes(path: Path) -> bytes:
+    """What a file holds, up to one byte beyond the largest file of settings. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(_LARGEST + 1)
+
+
 def _table(path: Path) -> dict[str, Any]:
     """The table of settings in a file."""
     try:
-        data = path.read_bytes()
+        data = _bytes(path)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}") from None
     if len(data) > _LARGEST:
         raise UsageError("is too large for a file of settings")
     try:
         document = tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"is no valid TOML: {error}") from None
     if path.name != PYPROJECT:
         return document
@@ -147,10 +170,12 @@ def _names(table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
 
 
 def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: str) -> None:
-    ids = [detector.id for detector in detectors]
+    by_id = {detector.id: detector for detector in detectors}
     for name in names:
-        if name not in ids:
-            raise UsageError(f"'{where}skip': {unknown('detector', name, ids)}")
+        if name not in by_id:
+            raise UsageError(f"'{where}skip': {unknown('detector', name, by_id)}")
+        if isinstance(by_id[name], RecordingDetector):
+            raise UsageError(f"'{where}skip': '{name}' judges the recording as a whole; skip it for all models")
 
 
 def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, Any]]:

@@ -130,9 +130,10 @@ def _number(key: str, value: str | Number, info: OptionInfo) -> Number:
     words = "a whole number" if wanted is int else "a number"
     try:
         number = wanted(value)
+        fits = not isinstance(value, bool) and number == float(value) and math.isfinite(number)
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"'{key}={value}': the value must be {words} ({info.unit})") from None
-    if isinstance(value, bool) or number != float(value) or not math.isfinite(number):
+        fits = False
+    if not fits:
         raise UsageError(f"'{key}={value}': the value must be {words} ({info.unit})")
     if number < 0 or (info.maximum is not None and number > info.maximum):
         upper = f" to {info.maximum}" if info.maximum is not None else " or more"
