@@ -122,7 +122,7 @@ def test_going_to_a_time_moves_cursor_and_view(run_view, reload_sample) -> None:
 
 def test_evidence_is_walked_through_and_leads_back(run_view, reload_sample) -> None:
     async def test(screen) -> None:
-        await screen.press("full_stop")
+        await screen.press("5", "full_stop")
         assert "No finding is selected" in screen.text()
         await screen.press("1", "down", "full_stop", "full_stop")
         check = screen.state.session.report.checks[1]
@@ -140,6 +140,14 @@ def test_evidence_is_walked_through_and_leads_back(run_view, reload_sample) -> N
         assert "This is the last of" in screen.text()
 
     run_view(test, reload_sample, size=(200, 50))
+
+
+def test_walking_begins_at_the_finding_that_has_the_cursor_at_first(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("full_stop")
+        assert screen.state.selection.finding == FindingRef(0, 0)
+
+    run_view(test, reload_sample)
 
 
 def test_an_event_leads_to_the_finding_that_it_is_evidence_of(run_view, reload_sample) -> None:
@@ -262,7 +270,7 @@ def test_a_row_is_copied_as_markdown_without_private_names(run_view, samples: Pa
 
 def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
     async def test(screen) -> None:
-        await screen.press("Y")
+        await screen.press("5", "Y")
         assert "No finding is selected" in screen.text()
         await screen.press("1", "down", "Y")
         check = screen.state.session.report.checks[1]

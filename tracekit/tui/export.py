@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
-from tracekit import api
 from tracekit.report import markdown
 from tracekit.report.build import build_report
 from tracekit.report.formatting import visible
@@ -46,8 +46,9 @@ def statistics_markdown(session: Session, span: Span | None) -> str:
     if span is None:
         rows, title = _redacted(session).aggregation, "All of the recording"
     else:
-        # Without checks: only the numbers are wanted.
-        rows = build_report(cut_to_range(session.trace, span.start_ns, span.end_ns), ()).aggregation
+        # Without checks: only the numbers are wanted, and of these what `ranges.aggregation` shows.
+        report = build_report(cut_to_range(session.trace, span.start_ns, span.end_ns), ())
+        rows = tuple(dataclasses.replace(row, warm=None) for row in report.aggregation)
         words = range_words(span)
         title = f"{words[0].upper()}{words[1:]}: {RULE}"
     safe = map_strings(tuple(rows), lambda _, text: visible(text))
@@ -59,8 +60,11 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
 
     A file that is there is replaced only with `replace`. Returns what became of it, as a sentence.
     """
+    # The detectors are no part of what a first screen needs.
+    from tracekit.api import judge
+
     cut = cut_to_range(session.trace, span.start_ns, span.end_ns) if span is not None else None
-    report = api.judge(cut) if cut is not None else _redacted(session)
+    report = judge(cut) if cut is not None else _redacted(session)
     text = renderer_for(path).render(report)
     try:
         with path.open("w" if replace else "x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:

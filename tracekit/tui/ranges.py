@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
@@ -18,11 +19,15 @@ RULE = "what starts in it, predictions with all that belongs to them"
 
 
 def aggregation(session: Session, span: Span | None) -> tuple[AggregationRow, ...] | None:
-    """The aggregation of a range, or of all; None where that is still to come. O(n log n) for a range."""
+    """The aggregation of a range, or of all; None where that is still to come. O(n log n) for a range.
+
+    Of a range, warm predictions are not told apart: the loads that they followed may lie before it.
+    """
     if span is None:
         return session.report.aggregation if session.report is not None else None
     trace = cut_to_range(session.trace, span.start_ns, span.end_ns)
-    return sort_rows((*aggregate(trace), *aggregate_hardware(trace)), "total")
+    rows = (*aggregate(trace), *aggregate_hardware(trace))
+    return sort_rows((replace(row, warm=None) for row in rows), "total")
 
 
 def range_words(span: Span) -> str:

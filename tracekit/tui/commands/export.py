@@ -13,6 +13,7 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui import export
 from tracekit.tui.action import Action, Section
 from tracekit.tui.commands.lists import focused_list
+from tracekit.tui.commands.walk import NO_FINDING, finding_here
 from tracekit.tui.theme import PALETTES
 from tracekit.units import format_count
 
@@ -37,10 +38,10 @@ def copy_row(app: ViewApp) -> None:
 
 def copy_finding(app: ViewApp) -> None:
     """Copy the selected finding."""
-    session, ref = app.state.session, app.state.selection.finding
+    session, ref = app.state.session, finding_here(app.state)
     check = session.check(ref) if ref is not None else None
     if ref is None or check is None:
-        app.say("No finding is selected: choose one in the list of findings, 1.")
+        app.say(NO_FINDING)
         return
     _copy(app, lambda: export.finding_markdown(session, ref.check), f"the check {check.id}")
 

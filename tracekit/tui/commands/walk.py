@@ -14,7 +14,7 @@ from tracekit.tui.state import EventRef, FindingRef, Selection
 
 if TYPE_CHECKING:
     from tracekit.tui.app import ViewApp
-    from tracekit.tui.state import Session
+    from tracekit.tui.state import Session, State
 
 
 def next_evidence(app: ViewApp) -> None:
@@ -28,10 +28,10 @@ def previous_evidence(app: ViewApp) -> None:
 
 
 def _walk(app: ViewApp, step: int) -> None:
-    ref = app.state.selection.finding
+    ref = finding_here(app.state)
     check = app.state.session.check(ref) if ref is not None else None
     if ref is None or check is None:
-        app.say("No finding is selected: choose one in the list of findings, 1.")
+        app.say(NO_FINDING)
         return
     if not check.evidence:
         app.say("This check lists no intervals.")
@@ -42,6 +42,17 @@ def _walk(app: ViewApp, step: int) -> None:
         app.say(f"This is the {'last' if step > 0 else 'first'} of {len(check.evidence)} intervals.")
         return
     _show(app, FindingRef(ref.check, place))
+
+
+NO_FINDING = "No finding is selected: choose one in the list of findings, 1."
+
+
+def finding_here(state: State) -> FindingRef | None:
+    """The selected finding; in the list of findings, where the cursor begins at the first one, that."""
+    report = state.session.report
+    if state.selection.finding is None and state.pane == "findings" and report is not None and report.summary.findings:
+        return FindingRef(0)
+    return state.selection.finding
 
 
 def to_finding(app: ViewApp) -> None:
@@ -60,7 +71,7 @@ def to_finding(app: ViewApp) -> None:
 
 def to_related(app: ViewApp) -> None:
     """To the finding that causes the selected one, or that it causes."""
-    ref, report = app.state.selection.finding, app.state.session.report
+    ref, report = finding_here(app.state), app.state.session.report
     check = app.state.session.check(ref) if ref is not None else None
     if report is None or check is None or not check.related:
         app.say("No finding with related ones is selected.")
