@@ -1,0 +1,156 @@
+"""Loads and predictions that block the main thread, and hangs that have another cause."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import CLEAN_APPS, MS, camera_app, draw_models, neural_engine_app
+from tracekit.testing.draws import on_clock
+from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
+
+ID = "main-thread-work"
+HANGS = "potential-hangs"
+LONG_CALLS = ("unaccounted-time", "warm-up-spike", "latency-jitter", "missed-deadline")
+
+
+def hang_around(app: App, start: int, end: int, slack_ns: int = 3 * MS) -> None:
+    """The main thread does not answer from shortly before to shortly after."""
+    app.scenario.hang(on_clock(start - slack_ns), on_clock(end - start + 2 * slack_ns))
+
+
+def load_on_main(draws: Draws) -> App:
+    """A load in the foreground; the model is called in the background later."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    start = app.now_ns
+    app.load(model, draws.integer(150, 4_000) * MS, draws.choice((LOAD_CACHED, LOAD_COLD)), engine=True)
+    hang_around(app, start, app.now_ns)
+    app.pause(draws.choice((300_000, 2_500 * MS)))
+    for _ in range(60):
+        app.predict(model, neural_engine(8 * MS))
+        app.pause(draws.integer(1, 12) * MS)
+    return app
+
+
+def photos_on_main(draws: Draws) -> App:
+    """A touch runs the model over some photos before the interface goes on."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, 60 * MS, engine=True)
+    step = draws.choice((neural_engine, gpu, cpu))(draws.integer(20, 60) * MS)
+    for _ in range(draws.integer(4, 8)):
+        app.pause(draws.integer(2_000, 5_000) * MS)
+        start = app.now_ns
+        for _ in range(draws.integer(8, 14)):
+            app.predict(model, step)
+            app.pause(400_000)
+        hang_around(app, start, app.now_ns)
+    return app
+
+
+def long_calls_on_main(draws: Draws) -> App:
+    """Each call blocks for longer than a hang needs."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, 60 * MS)
+    for _ in range(25):
+        app.pause(draws.integer(300, 900) * MS)
+        start = app.now_ns
+        app.predict(model, cpu(draws.integer(180, 260) * MS))
+        hang_around(app, start, app.now_ns)
+    return app
+
+
+def no_hang(draws: Draws) -> App:
+    """A clean app of any kind whose main thread answers all the time."""
+    app = draws.choice(tuple(CLEAN_APPS.values()))(draws)
+    app.scenario.recorded.add(HANGS)
+    return app
+
+
+def hangs_elsewhere(draws: Draws) -> App:
+    """A clean app that hangs before and after it uses the model."""
+    app = neural_engine_app(draws)
+    for _ in range(3):
+        app.pause(900 * MS)
+        app.scenario.hang(on_clock(app.now_ns), draws.integer(150, 700) * MS)
+        app.now_ns += 800 * MS
+    return app
+
+
+def load_in_hang(draws: Draws, permille: int) -> App:
+    """A load that fills so much of a hang of 1 s."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.models.append(model)
+    start = 500 * MS
+    app.scenario.load(model, start + MS, permille * MS)
+    app.scenario.hang(start, 1_000 * MS)
+    for number in range(60):
+        app.scenario.predict(model, 9_000 * MS + number * 12 * MS, 10 * MS).neural_engine(500_000, 9 * MS)
+    app.now_ns = 10_000 * MS
+    return app
+
+
+def hang_in_load(draws: Draws, permille: int) -> App:
+    """A hang that holds so much of a load of 1 s."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    app.models.append(model)
+    start = 500 * MS
+    app.scenario.load(model, start, 1_000 * MS)
+    app.scenario.hang(start, permille * MS)
+    for number in range(60):
+        app.scenario.predict(model, 9_000 * MS + number * 12 * MS, 10 * MS).neural_engine(500_000, 9 * MS)
+    app.now_ns = 10_000 * MS
+    return app
+
+
+def busy_in_the_background(draws: Draws) -> App:
+    """The model works all the time in the background, while something else makes the app hang."""
+    app = neural_engine_app(draws, predictions=150, runs=1)
+    start, span = app.predictions[20].row.start_ns, app.now_ns
+    for number in range(3):
+        app.scenario.hang(on_clock(start + number * (span - start) // 4), on_clock(min(span // 10, 400 * MS)))
+    return app
+
+
+def camera_with_hangs(draws: Draws) -> App:
+    """A camera app whose list of photos hangs while frames go on."""
+    app = camera_app(draws, frames=140)
+    for place in (30, 80):
+        app.scenario.hang(on_clock(app.predictions[place].row.start_ns), draws.integer(150, 500) * MS)
+    return app
+
+
+def moment_in_a_long_load(draws: Draws) -> App:
+    """A long load in the background, and a hang of a moment in it."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    start = app.now_ns
+    app.load(model, 6_000 * MS, LOAD_CACHED, engine=True)
+    app.scenario.hang(on_clock(start + 2_000 * MS), draws.integer(200, 900) * MS)
+    app.pause(2_000 * MS)
+    for _ in range(60):
+        app.predict(model, neural_engine(8 * MS))
+        app.pause(MS)
+    return app
+
+
+CASES = [
+    *cases(ID, POSITIVE, 5, load_on_main, also=("cold-load", *LONG_CALLS)),
+    *cases(ID, POSITIVE, 4, photos_on_main, also=LONG_CALLS),
+    *cases(ID, POSITIVE, 3, long_calls_on_main, also=LONG_CALLS),
+    *cases(ID, NEGATIVE, 7, no_hang),
+    *cases(ID, NEGATIVE, 4, hangs_elsewhere),
+    # Half of the hang, and four fifths of the load.
+    *each(ID, NEAR_ABOVE, (500, 501, 510), load_in_hang),
+    *each(ID, NEAR_ABOVE, (800, 801, 820), hang_in_load),
+    *each(ID, NEAR_BELOW, (499, 498, 480), load_in_hang),
+    *each(ID, NEAR_BELOW, (799, 798, 780), hang_in_load),
+    *cases(ID, LOOKALIKE, 2, busy_in_the_background),
+    *cases(ID, LOOKALIKE, 2, camera_with_hangs),
+    *cases(ID, LOOKALIKE, 1, moment_in_a_long_load),
+    *cases(ID, INSUFFICIENT, 3, neural_engine_app),
+]
