@@ -15,6 +15,11 @@ from tracekit.testing.rows import Model
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example"
 MS = 1_000_000
+CHANGED = """
+from dataclasses import make_dataclass, replace
+from tracekit.detectors.cold_load import DETECTOR
+DETECTOR = replace(DETECTOR, {})
+"""
 
 
 @pytest.fixture
@@ -82,8 +87,19 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
             {"double.py": "from tracekit.detectors.cold_load import DETECTOR\n"},
             "there is a detector 'cold-load' already",
         ),
+        *(
+            (f"{name}:DETECTOR", {f"{name}.py": CHANGED.format(change)}, reason)
+            for name, change, reason in (
+                ("dotted", "id='my.detector'", "the id 'my.detector' is not in kebab case"),
+                ("needy", "id='mine', needs=('Neural Engines',)", "looks at 'Neural Engines', which is none of"),
+                ("optionless", "id='mine', options=int", "TypeError"),
+                ("plain", "id='mine', options=make_dataclass('O', [('x', int, 3)])", "KeyError: 'unit'"),
+                ("silent", "id='mine', detect=None", "'mine' has nothing to call"),
+                ("patternless", "id='mine', pattern='slow'", "the pattern of 'mine' is no Pattern"),
+            )
+        ),
     ],
-    ids=["import", "type", "id"],
+    ids=["import", "type", "id", "dotted", "needs", "options", "plain options", "detect", "pattern"],
 )
 def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, recording, capsys, value, code, reason):
     install("broken-package", "mine", value, code)

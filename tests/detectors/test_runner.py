@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tracekit.detectors import reload_before_predict
@@ -12,8 +13,10 @@ from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import (
     Cost,
     DetectorFailed,
+    Evidence,
     Finding,
     InsufficientData,
+    Intervals,
     NotApplicable,
     Passed,
     Severity,
@@ -23,6 +26,7 @@ from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.runner import choose, run_detectors
 from tracekit.errors import UsageError
 from tracekit.recording import open_recording
+from tracekit.report.checks import checks_from
 from tracekit.testing.export_xml import write_export
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import CORE_ML
@@ -59,6 +63,41 @@ def test_a_detector_that_fails_leaves_the_others_running(trace):
     outcomes = run_detectors(trace, detectors=(broken, reload_before_predict.DETECTOR))
     assert [type(outcome) for _, outcome, _ in outcomes] == [DetectorFailed, DetectorFailed, Passed, Passed]
     assert outcomes[0][1].error == "ZeroDivisionError: no such number"
+
+
+def found(model="A", lost=((0, 5),), evidence=(), **cost):
+    starts, ends = np.array(lost, np.int64).reshape(-1, 2).T
+    given = Cost(**{"ns": 5, "share": 0.1, "basis": "", **cost})
+    return Finding(model, "", (), given, evidence, lost=Intervals(starts, ends))
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (None, "the answer is of type NoneType, no outcome"),
+        (True, "the answer is of type bool, no outcome"),
+        (Passed("Other", ""), "the answer is about Other, not A"),
+        (Passed(None, ""), "the answer is about the recording, not A"),
+        (found(share=float("nan")), "a cost share of nan"),
+        (found(share=-0.1), "a cost share of -0.1"),
+        (found(share=1.5), "a cost share of 1.5"),
+        (found(ns=-1), "a cost of -1"),
+        (found(ns=0.5), "a cost of 0.5"),
+        (found(lost=()), "a cost without lost intervals"),
+        (found(lost=[(5, 0)]), "without length"),
+        (found(lost=[(0, 5), (3, 6)]), "overlap"),
+        (found(lost=[(10, 12), (0, 5)]), "not sorted"),
+        (found(evidence=(Evidence(5, 3, "A", "", "t", 0),)), "evidence ends before it starts"),
+    ],
+)
+def test_an_answer_that_cannot_be_fails_alone(trace, answer, told):
+    odd = replace(reload_before_predict.DETECTOR, id="odd", detect=lambda _view, _options: answer)
+    judgements = run_detectors(trace, detectors=(odd, reload_before_predict.DETECTOR))
+    first, *_, last = [judgement.outcome for judgement in judgements]
+    assert isinstance(first, DetectorFailed)
+    assert told in first.error
+    assert isinstance(last, Passed)
+    assert {check.outcome for check in checks_from(judgements)} == {"error", "passed"}
 
 
 def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_path):

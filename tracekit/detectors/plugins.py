@@ -6,14 +6,17 @@ a detector that fails, so that the analysis goes on, the report shows it and the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.framework import AnyDetector, Detector, RecordingDetector
+from tracekit.detectors.options import option_infos
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.registry import DETECTORS
+from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
 GROUP = "tracekit.detectors"
 """Entry point group."""
+
+_ID = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
+_INSTRUMENTS = tuple(instrument.name for instrument in INSTRUMENTS)
 
 
 @cache
@@ -47,10 +53,28 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
                 raise TypeError(f"'{entry.value}' holds an object of type {type(detector).__name__}, no detector")
             if detector.id in taken:
                 raise ValueError(f"there is a detector '{detector.id}' already")
+            _check(detector)
             taken.add(detector.id)
+        return [replace(detector, package=_package(entry)) for detector in listed]
     except Exception as error:
         return [_broken(entry, f"the plug-in cannot be loaded ({type(error).__name__}: {error})")]
-    return [replace(detector, package=_package(entry)) for detector in listed]
+
+
+def _check(detector: AnyDetector) -> None:
+    """Raise TypeError or ValueError for a detector that could not be listed, configured or run."""
+    if not isinstance(detector.id, str) or not _ID.fullmatch(detector.id):
+        raise ValueError(f"the id {detector.id!r} is not in kebab case")
+    if not isinstance(detector.pattern, Pattern):
+        raise TypeError(f"the pattern of '{detector.id}' is no Pattern")
+    if not callable(detector.detect):
+        raise TypeError(f"'{detector.id}' has nothing to call")
+    for name in (*detector.needs, *detector.uses):
+        if name not in _INSTRUMENTS:
+            raise ValueError(f"'{detector.id}' looks at '{name}', which is none of: {', '.join(_INSTRUMENTS)}")
+    detector.options()
+    for info in option_infos(detector):
+        if isinstance(info.default, bool) or not isinstance(info.default, int | float):
+            raise TypeError(f"the option '{info.name}' of '{detector.id}' is no number")
 
 
 def _package(entry: EntryPoint) -> str:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tracekit.detectors.caveats import caveats
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.options import check_settings, configure, configure_model, matches
-from tracekit.detectors.outcomes import DetectorFailed, Finding, InsufficientData, NotApplicable, Outcome, Passed
+from tracekit.detectors.outcomes import (
+    DetectorFailed,
+    Finding,
+    InsufficientData,
+    NotApplicable,
+    Outcome,
+    Passed,
+    check_outcome,
+)
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
 from tracekit.errors import UsageError, unknown
@@ -129,6 +137,8 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData |
 def _detect(detect: Callable[[Any, Any], Outcome], seen: Any, options: Any, model: str | None) -> Outcome:
     """The answer of one detector function; whatever it raises becomes an outcome, so that the others still run."""
     try:
-        return detect(seen, options)
+        outcome = detect(seen, options)
+        check_outcome(outcome, model)
+        return outcome
     except Exception as error:
         return DetectorFailed(model=model, error=f"{type(error).__name__}: {error}")
