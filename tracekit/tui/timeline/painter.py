@@ -206,15 +206,21 @@ class Painter:
     def _ruler(self, state: State) -> list[Segment]:
         palette, columns = self._palette, self.columns
         marks = ruler(state.view, columns)
+        marked = [("◇", entry.time_ns) for entry in state.bookmarks]
+        marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
+        signs = {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
         cells = [" "] * columns
         for tick in marks.ticks:
             text = f"╵{tick.label}"
-            if tick.column + len(text) <= columns:
-                cells[tick.column : tick.column + len(text)] = text
-        marked = [("◇", entry.time_ns) for entry in state.bookmarks]
-        marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
-        for sign, time in (*marked, ("▼", state.cursor_ns)):
-            if 0 <= (at := column_of(state.view, columns, time)) < columns:
+            after = tick.column + len(text)
+            if after > columns:
+                continue
+            # A sign in the middle of a label would make another number of it.
+            if any(tick.column < at < after for at in signs):
+                text = text[:1]
+            cells[tick.column : tick.column + len(text)] = text
+        for at, sign in signs.items():
+            if 0 <= at < columns:
                 cells[at] = sign
         axis = Segment("".join(cells), style(palette.text, palette.gutter))
         return [self._title(f" {marks.base}" if marks.base else " time", palette.gutter), axis]
