@@ -67,6 +67,18 @@ def test_the_example_package_judges_a_recording(install, recording):
     assert checks["Late"].summary == "Loaded, and first used 1.50 s later."
 
 
+def test_the_example_leaves_out_predictions_before_the_load(install, scenario, tmp_path):
+    install("tracekit-first-call", "first-call", "tracekit_first_call:DETECTOR")
+    scenario.predict(Model("Again"), 0, 5 * MS)
+    scenario.load(Model("Again"), 10 * MS, 20 * MS)
+    scenario.predict(Model("Again"), 30 * MS, 5 * MS)
+    scenario.predict(Model("Before"), 0, 5 * MS)
+    scenario.load(Model("Before"), 10 * MS, 20 * MS)
+    write_export(scenario, tmp_path / "again")
+    report = tracekit.analyze(tmp_path / "again", only=["first-call"], settings={"first-call.wait_s": 0})
+    assert {check.model: check.outcome for check in report.checks} == {"Again": "passed", "Before": "not_applicable"}
+
+
 def test_the_example_is_configured_listed_and_explained_like_our_own(install, recording, capsys):
     install("tracekit-first-call", "first-call", "tracekit_first_call:DETECTOR")
     settings = {"first-call.wait_s": 2}

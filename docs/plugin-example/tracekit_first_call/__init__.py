@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from tracekit.detectors.outcomes import (
 from tracekit.detectors.patterns import Pattern
 from tracekit.units import format_duration
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -35,26 +31,31 @@ class Options:
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
-    """Looks at the time between the end of the first load and the first prediction."""
-    if view.loads.empty or view.predictions.empty:
-        return NotApplicable(view.name, "Its first load or its first prediction was not recorded.")
-    start, end = _end(view.loads.iloc[0]), int(view.predictions.iloc[0]["start_ns"])
-    wait_ns = max(end - start, 0)
-    metrics = (Metric("time to the first prediction", wait_ns / 1e9, "ratio", options.wait_s, Direction.ABOVE),)
-    if not metrics[0].reached:
-        return Passed(view.name, f"Used {format_duration(wait_ns)} after it was loaded.", metrics)
+    """Looks at the time between the end of the first load and the first prediction after it."""
+    if view.loads.empty:
+        return NotApplicable(view.name, "Its load was not recorded.")
+    load = view.loads.iloc[0]
+    loaded = int(load["start_ns"] + load["duration_ns"])
+    starts = view.predictions["start_ns"].to_numpy()
+    later = starts[starts >= loaded]
+    if not len(later):
+        return NotApplicable(view.name, "No prediction after its first load was recorded.")
+    used = int(later[0])
+    wait = Metric("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9), Direction.ABOVE)
+    if not wait.reached or used == loaded:
+        return Passed(view.name, f"Used {format_duration(used - loaded)} after it was loaded.", (wait,))
     return Finding(
         model=view.name,
-        summary=f"Loaded, and first used {format_duration(wait_ns)} later.",
-        metrics=metrics,
-        cost=Cost(wait_ns, 1.0, "Time from the end of the first load to the first prediction; share of that time."),
-        evidence=(Evidence(start, end, view.name, "wait", str(view.loads.iloc[0]["table"]), 0),),
-        lost=Intervals(np.array([start]), np.array([end])),
+        summary=f"Loaded, and first used {format_duration(used - loaded)} later.",
+        metrics=(wait,),
+        cost=Cost(
+            ns=used - loaded,
+            share=(used - loaded) / (used - int(load["start_ns"])),
+            basis="Time from the end of the first load to the first prediction; share of the time since its start.",
+        ),
+        evidence=(Evidence(loaded, used, view.name, "wait", str(load["table"]), int(load["row"])),),
+        lost=Intervals(np.array([loaded]), np.array([used])),
     )
-
-
-def _end(row: pd.Series) -> int:
-    return int(row["start_ns"] + row["duration_ns"])
 
 
 DETECTOR = Detector(
