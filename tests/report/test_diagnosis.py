@@ -9,7 +9,7 @@ import pytest
 import tracekit
 from tracekit.cli.main import main
 from tracekit.detectors.patterns import Pattern
-from tracekit.report.diagnosis import TREE, Answer, diagnose
+from tracekit.report.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
 from tracekit.report.text_diagnosis import render_diagnosis
 
 
@@ -54,6 +54,20 @@ def test_what_no_recording_shows_is_asked_for_and_not_answered(samples):
     assert not any(leaf.answer is Answer.SEEN for leaf in found.values())
 
 
+def test_what_no_check_was_run_for_is_not_called_absent(samples):
+    found = answers(diagnose(tracekit.analyze(samples / "style_transfer_fixed.trace", only=["unexpected-device"])))
+    assert found[Pattern.SLOW_FIRST_LOAD].answer is Answer.UNKNOWN
+    assert found[Pattern.SLOW_FIRST_LOAD].evidence[0].endswith("; no check for it was run.")
+
+
+def test_a_check_that_does_not_apply_says_why(samples):
+    report = tracekit.analyze(samples / "style_transfer_fixed.trace", only=["missed-deadline"])
+    told = answers(diagnose(report))[Pattern.SLOW_PREDICTIONS]
+    assert told.answer is Answer.UNKNOWN
+    assert set(told.evidence) == {f"{check.model}: {check.summary}" for check in report.checks}
+    assert told.checks == ("missed-deadline",)
+
+
 def test_a_recording_that_cannot_be_judged_answers_nothing(samples):
     found = answers(diagnose(tracekit.analyze(samples / "not_instrumented.trace")))
     assert {leaf.answer for leaf in found.values()} == {Answer.UNKNOWN}
@@ -73,6 +87,15 @@ def test_the_text_fits_its_width_and_tells_a_long_reason_once(samples, width):
 def test_a_finding_leads_to_its_page(samples):
     diagnosis = diagnose(tracekit.analyze(samples / "sharpen_8bit.trace"))
     assert "fix: tracekit explain excess-data-copies" in render_diagnosis(diagnosis, width=100, color=False)
+
+
+def test_each_page_has_a_command_of_its_own(capsys):
+    slow = LeafAnswer("2b", Answer.SEEN, ("Slow.",), ("latency-jitter", "missed-deadline"), "")
+    diagnosis = Diagnosis("run.trace", "2 findings.", (), (BranchAnswer("2 It is slow", (), (slow,)),))
+    line = render_diagnosis(diagnosis, width=100, color=False).splitlines()[-1]
+    for page in line.partition("fix: ")[2].split(", "):
+        assert main(page.split()[1:]) == 0
+    assert capsys.readouterr().out.count("## On the lanes") == 2
 
 
 def test_the_command_prints_text_or_json(samples, capsys):

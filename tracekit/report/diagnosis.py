@@ -212,7 +212,10 @@ def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
         return _told(leaf, Answer.NOT_SEEN, [shown, *unseen], looked)
     if blind:
         return _told(leaf, Answer.UNKNOWN, dict.fromkeys(f"{check.summary} {check.record}" for check in blind), blind)
-    nothing = f"A recording shows {leaf.shows}, and here there is none." if leaf.shows else "No recording shows this."
+    if own:
+        reasons = dict.fromkeys(f"{check.model}: {check.summary}" if check.model else check.summary for check in own)
+        return _told(leaf, Answer.UNKNOWN, reasons, own)
+    nothing = f"A recording shows {leaf.shows}; no check for it was run." if leaf.shows else "No recording shows this."
     return _told(leaf, Answer.UNKNOWN, [nothing], own)
 
 

@@ -55,7 +55,12 @@ def _leaf(leaf: LeafAnswer, told: set[str]) -> list[RenderableType]:
     if more > 0:
         lines.append(paragraph(Text(f"and {more} more in the report", style="dim"), 4))
     if leaf.answer == Answer.SEEN:
-        lines.append(paragraph(Text(f"fix: tracekit explain {', '.join(leaf.checks)}", style="dim"), 4))
+        lines.append(paragraph(Text(f"fix: {_pages(leaf)}", style="dim"), 4))
     else:
         lines.append(paragraph(Text(f"find out: {leaf.ask}", style="dim"), 4))
     return lines
+
+
+def _pages(leaf: LeafAnswer) -> str:
+    """The commands that print the pages of the checks."""
+    return ", ".join(f"tracekit explain {check}" for check in leaf.checks)
