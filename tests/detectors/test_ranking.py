@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.detectors import reload_before_predict
-from tracekit.detectors.outcomes import Cost, Finding, Intervals, Passed
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, Intervals, Passed
 from tracekit.detectors.ranking import Relation, rank, won_back
 from tracekit.detectors.runner import Judgement
 
@@ -107,6 +107,20 @@ def test_a_finding_about_the_recording_is_related_to_those_about_models():
     )
     assert [other.model for other in first.related] == ["Net"]
     assert [other.model for other in second.related] == [None]
+
+
+def test_a_finding_about_several_models_is_related_to_those_that_it_shows():
+    shown = tuple(Evidence(0, 1, model, "", "t", 0) for model in ("A", "B"))
+    several = replace(finding([(0, 30)]), model=None, evidence=shown)
+
+    def related(several):
+        causes = [judged("cause", finding([(0, 20)], model=model)) for model in ("A", "C")]
+        first, *_ = rank([judged("effect", several, caused_by=("cause",)), *causes])
+        return [other.model for other in first.related]
+
+    assert related(several) == ["A"]
+    assert related(replace(several, evidence_total=3)) == ["A", "C"]
+    assert related(replace(several, evidence=())) == ["A", "C"]
 
 
 def test_a_finding_without_cost_has_nothing_to_win_back():

@@ -64,9 +64,10 @@ def rank(judgements: Iterable[Judgement]) -> tuple[RankedFinding, ...]:
     together = {name: sum(won_back([_finding(entry) for entry in group])) for name, group in groups.items()}
     order = [entry for name in sorted(groups, key=lambda name: (-together[name], name)) for entry in groups[name]]
     gains = won_back([_finding(entry) for entry in order])
+    related = _related(order)
     return tuple(
-        RankedFinding(entry, None if _finding(entry).cost is None else gain, _related(entry, order))
-        for entry, gain in zip(order, gains, strict=True)
+        RankedFinding(entry, None if _finding(entry).cost is None else gain, related[place])
+        for place, (entry, gain) in enumerate(zip(order, gains, strict=True))
     )
 
 
@@ -108,15 +109,41 @@ def _pieces(edges: IntArray, times: Intervals) -> IntArray:
     return places
 
 
-def _related(judgement: Judgement, others: Sequence[Judgement]) -> tuple[Related, ...]:
-    """Findings about the same model, or about the recording, that this one causes or is caused by."""
-    found = []
-    for other in others:
-        model, about = judgement.outcome.model, other.outcome.model
-        if model is not None and about is not None and model != about:
-            continue
-        if other.detector.id in judgement.detector.caused_by:
-            found.append(Related(other.detector.id, about, Relation.CAUSED_BY))
-        if judgement.detector.id in other.detector.caused_by:
-            found.append(Related(other.detector.id, about, Relation.CAUSES))
-    return tuple(found)
+def _related(order: Sequence[Judgement]) -> list[tuple[Related, ...]]:
+    """For each finding those that cause it or that it causes, in their order. O(findings + pairs that are related)."""
+    by_id: dict[str, dict[str | None, list[int]]] = {}
+    for place, entry in enumerate(order):
+        by_id.setdefault(entry.detector.id, {}).setdefault(entry.outcome.model, []).append(place)
+    found: list[list[tuple[int, Related]]] = [[] for _ in order]
+    for effect, entry in enumerate(order):
+        for name in dict.fromkeys(entry.detector.caused_by):
+            for cause in _meeting(by_id.get(name, {}), entry.outcome.model):
+                if not _may_share_models(order[cause], entry):
+                    continue
+                model = order[cause].outcome.model
+                found[effect].append((cause, Related(name, model, Relation.CAUSED_BY)))
+                found[cause].append((effect, Related(entry.detector.id, entry.outcome.model, Relation.CAUSES)))
+    return [tuple(related for _, related in sorted(pairs, key=lambda pair: pair[0])) for pairs in found]
+
+
+def _meeting(by_model: dict[str | None, list[int]], model: str | None) -> list[int]:
+    """Places of the findings about this model or about the recording; all of them for a finding about the recording."""
+    if model is None:
+        return [place for places in by_model.values() for place in places]
+    return [*by_model.get(model, ()), *by_model.get(None, ())]
+
+
+def _may_share_models(one: Judgement, other: Judgement) -> bool:
+    """Whether two findings can be about the same model: one about several models shows all of them in its evidence,
+    unless that is a selection."""
+    about = [_models(_finding(entry)) for entry in (one, other)]
+    return about[0] is None or about[1] is None or not about[0].isdisjoint(about[1])
+
+
+def _models(finding: Finding) -> frozenset[str | None] | None:
+    """The models that a finding is about; None where it does not tell all of them."""
+    if finding.model is not None:
+        return frozenset((finding.model,))
+    shown = frozenset(entry.model for entry in finding.evidence)
+    whole = shown and None not in shown and finding.evidence_total <= len(finding.evidence)
+    return shown if whole else None
