@@ -108,6 +108,16 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
     assert (summary.findings, summary.passed) == (1, 1)
 
 
+def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> None:
+    about_recording = "the recording itself"
+    passed = summarise([check("passed", model=None, pattern=about_recording)])
+    assert (passed.judged, passed.verdict) == (True, "No finding: 1 check looked and found nothing.")
+    found = summarise([check("finding", severity="low", model=None, title="It was cut", pattern=about_recording)])
+    assert (found.judged, found.verdict) == (True, "1 finding (1 low): It was cut.")
+    blind = summarise([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
+    assert (blind.judged, blind.verdict) == (False, "This recording cannot be judged: no table says.")
+
+
 def test_what_all_fixes_win_back_is_added_up_only_where_something_was_measured() -> None:
     assert summarise([check("finding", severity="high"), check("finding", severity="low")]).win_back_ns == 2
     assert summarise([check("passed")]).win_back_ns is None

@@ -132,8 +132,8 @@ class Summary:
     insufficient_data: int
     errors: int
     judged: bool
-    """Whether at least one check of the app could look (finding or passed); checks of the recording itself do not
-    count."""
+    """Whether at least one check of the app could look (finding or passed). Checks of the recording itself count only
+    where no others were run."""
     win_back_ns: int | None
     """Time that all fixes together could win back at most, no ns counted twice; None where no finding has a cost."""
     verdict: str

@@ -21,8 +21,9 @@ def summarise(checks: Sequence[Check]) -> Summary:
     """Summary of ordered checks."""
     outcomes = Counter(check.outcome for check in checks)
     severities = Counter(check.severity for check in checks)
-    of_app = [check for check in checks if check.pattern != Pattern.RECORDING]
-    judged = any(check.outcome in ("finding", "passed") for check in of_app)
+    # Whoever asks about the recording itself alone is answered by that.
+    judging = [check for check in checks if check.pattern != Pattern.RECORDING] or checks
+    judged = any(check.outcome in ("finding", "passed") for check in judging)
     gains = [check.net_ns for check in checks if check.net_ns is not None]
     return Summary(
         findings=outcomes["finding"],
@@ -36,7 +37,7 @@ def summarise(checks: Sequence[Check]) -> Summary:
         errors=outcomes["error"],
         judged=judged,
         win_back_ns=sum(gains) if gains else None,
-        verdict=_verdict(checks, outcomes) if judged else f"This recording cannot be judged: {_obstacle(of_app)}",
+        verdict=_verdict(checks, outcomes) if judged else f"This recording cannot be judged: {_obstacle(judging)}",
     )
 
 
@@ -71,7 +72,7 @@ def _limits(outcomes: Counter[str]) -> str:
 
 
 def _obstacle(checks: Sequence[Check]) -> str:
-    """Why no check of the app could look, as the end of a sentence."""
+    """Why none of the checks could look, as the end of a sentence."""
     if not checks:
         return "no check was run."
     reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)
