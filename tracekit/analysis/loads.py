@@ -31,13 +31,15 @@ def first_after_load(activity: pd.DataFrame) -> npt.NDArray[np.bool_]:
     loads = is_load[chosen]
     if not loads.any():
         return result
-    rows = activity[["model", "instance", "level"]].iloc[chosen]
+    model, level = (activity[name].cat.codes.to_numpy()[chosen] for name in ("model", "level"))
+    instance = activity["instance"].to_numpy(np.int64, na_value=-1)[chosen]
     # A load takes its place in time at its end; at the same instant it comes before the prediction that uses it.
     time = activity["start_ns"].to_numpy()[chosen] + np.where(loads, activity["duration_ns"].to_numpy()[chosen], 0)
-    group = rows.groupby(["model", "instance", "level"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
-    order = np.lexsort((~loads, time, group))
-    follows_load = np.zeros(len(rows), dtype=bool)
-    same_group = group[order][1:] == group[order][:-1]
+    order = np.lexsort((~loads, time, level, instance, model))
+    follows_load = np.zeros(len(chosen), dtype=bool)
+    same_group = np.ones(len(chosen) - 1, dtype=bool)
+    for key in (model, instance, level):
+        same_group &= key[order][1:] == key[order][:-1]
     follows_load[order[1:]] = same_group & loads[order][:-1] & ~loads[order][1:]
     result[chosen[follows_load]] = True
     return result

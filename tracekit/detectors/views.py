@@ -108,7 +108,15 @@ def _split(frame: pd.DataFrame, places: Sequence[IntArray], count: int) -> Itera
     order = np.lexsort((row, place))
     row = row[order]
     edges = np.searchsorted(place[order], np.arange(count + 1))
-    return (frame.take(row[start:end]) for start, end in pairwise(edges.tolist()))
+    return (_rows(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
+
+
+def _rows(frame: pd.DataFrame, places: IntArray) -> pd.DataFrame:
+    """The rows at ascending places; those that stand side by side, as with one model they do, are not copied."""
+    if not len(places):
+        return frame.iloc[:0]
+    first, after = int(places[0]), int(places[-1]) + 1
+    return frame.iloc[first:after] if after - first == len(places) else frame.take(places)
 
 
 def _view(
@@ -121,13 +129,16 @@ def _view(
     hardware: pd.DataFrame,
 ) -> ModelView:
     """View of one base name; `own` are its rows of the Activity lane."""
-    kinds = own["kind"]
+
+    def of(kinds: Sequence[Kind]) -> pd.DataFrame:
+        return _rows(own, np.flatnonzero(own["kind"].isin(kinds).to_numpy(dtype=bool)))
+
     return ModelView(
         name=name,
         trace=trace,
-        loads=own[kinds.isin(LOAD_KINDS).to_numpy(dtype=bool)],
-        compiles=own[(kinds == Kind.COMPILE).to_numpy(dtype=bool)],
-        predictions=own[(kinds == Kind.PREDICTION).to_numpy(dtype=bool)],
+        loads=of(LOAD_KINDS),
+        compiles=of([Kind.COMPILE]),
+        predictions=of([Kind.PREDICTION]),
         data=data,
         compute=compute,
         hardware=hardware,
