@@ -12,10 +12,12 @@ from textual.widgets import Input
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.commands.export import NameCheck
+from tracekit.tui.commands.find import known_of
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.filtering import passing
 from tracekit.tui.inspection.event import ATTRIBUTION_WORDS
+from tracekit.tui.query import parse_filter
 from tracekit.tui.screens.ask import AskScreen, ChooseScreen
 from tracekit.tui.state import Bookmark, EventFilter, EventRef, FindingRef
 from tracekit.tui.timeline.viewport import Span
@@ -63,12 +65,20 @@ def test_a_wrong_filter_is_explained_and_can_be_corrected(run_view, reload_sampl
     async def test(screen) -> None:
         await screen.press("slash")
         await type_text(screen, "device:tpu")
-        assert "'tpu' is no device here; there are ane, cpu, gpu." in " ".join(screen.text().split())
+        assert "'tpu' is no device here; there are ane, gpu." in " ".join(screen.text().split())
         assert not screen.state.filter.active
         await type_text(screen, "device:gpu")
         assert screen.state.filter == EventFilter(device="gpu")
 
     run_view(test, reload_sample)
+
+
+def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
+    known = known_of(reload_trace)
+    assert "load" not in known.kinds
+    assert {"load_cached", "prediction", "gpu_exec"} <= set(known.kinds)
+    assert parse_filter("kind:load", known) == EventFilter(kind="load_cached")
+    assert set(known.models) == set(reload_trace.models["name"])
 
 
 def test_matches_are_walked_through_in_all_lanes_by_time(run_view, reload_sample) -> None:

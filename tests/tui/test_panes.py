@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tracekit.api import judge
 from tracekit.report.time_parts import GROUPS
-from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.filter import EVENT_FRAMES, cut_to_range
 from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.aggregation import AggregationPane, filter_of
 from tracekit.tui.detail.events import EventsPane, event_rows
@@ -283,3 +285,21 @@ def test_tabs_fit_or_lose_what_matters_least(width) -> None:
         assert texts[0] == " 0 Title of 0 1,234 "
     if width >= 60:
         assert sum(map(len, texts)) <= width
+
+
+def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        emptied = cut_to_range(session.trace, -2, -1)
+        bare = replace(
+            session, trace=emptied, report=judge(emptied, only=["recording-health"]), calls=calls_of(emptied)
+        )
+        screen.app.change(sessions=(bare,))
+        await screen.press("2")
+        assert "No event is known from this recording" in screen.text()
+        await screen.press("4")
+        assert "No prediction is known from this recording" in screen.text()
+        await screen.press("5")
+        assert "No row of the recording names a model" in screen.text()
+
+    run_view(test, samples / "sharpen_8bit.trace", size=(200, 50))

@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import Action, Section
@@ -74,10 +76,16 @@ def go_to_time(app: ViewApp) -> None:
 
 
 def known_of(trace: Trace) -> Known:
-    """What the rows of a trace can be filtered by; from the categories of the columns, so fast for any size."""
+    """What the rows of a trace can be filtered by: values that occur. O(n) with a small constant."""
 
     def texts(column: str) -> list[str]:
-        return sorted({str(text) for name in EVENT_FRAMES for text in getattr(trace, name)[column].cat.categories})
+        found: set[str] = set()
+        for name in EVENT_FRAMES:
+            values = getattr(trace, name)[column].cat
+            # The last place counts rows without a value.
+            occurs = np.bincount(values.codes.to_numpy() + 1, minlength=1)[1:] > 0
+            found.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
+        return sorted(found)
 
     return Known(texts("model"), texts("kind"), texts("device"))
 

@@ -42,8 +42,8 @@ def lines_of(rows: Sequence[AggregationRow]) -> list[Line]:
     return [Line(row, shown) for row in rows for shown in event_rows(row)]
 
 
-def aggregation_records(rows: Sequence[AggregationRow], sort: Sort) -> Records[Line]:
-    """The list, with the columns of the report."""
+def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) -> Records[Line]:
+    """The list, with the columns of the report; `empty` is said where there are no rows."""
     lines = lines_of(rows)
     fields: list[Field[Line]] = [
         Field("event", _event, _event, right=False, flexible=True),
@@ -52,7 +52,7 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort) -> Records[L
     fields += [_field(column) for column in event_columns([line.shown for line in lines])]
     if sort.column not in [field.title for field in fields]:
         sort = FIRST_SORT
-    return records_of(lines, fields, sort, "Nothing starts in the range.")
+    return records_of(lines, fields, sort, empty)
 
 
 def _event(line: Line) -> str:
@@ -67,6 +67,9 @@ def _field(column: Column[EventRow]) -> Field[Line]:
         return getattr(line.shown.statistics, name) if name is not None else line.shown.lane
 
     return Field(column.title, value, lambda line: column.cell(line.shown), right=not column.left, drop=column.rank)
+
+
+_NOTHING = "No event is known from this recording; 6 says what it holds."
 
 
 class AggregationPane(ListPane[Records[Line]]):
@@ -84,7 +87,10 @@ class AggregationPane(ListPane[Records[Line]]):
     def make(self, state: State) -> Records[Line] | None:
         """The aggregation of the range, or the report's."""
         rows = aggregation(state.session, state.range)
-        return None if rows is None else aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT))
+        if rows is None:
+            return None
+        empty = _NOTHING if state.range is None else "Nothing starts in the range."
+        return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
 
     def heading(self, state: State, rows: Records[Line]) -> str:
         """What is counted."""

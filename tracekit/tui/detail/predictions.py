@@ -38,6 +38,9 @@ _COLUMNS = (
     Column("where its time went", 0, ordered=False, prose=True, least=16),
 )
 
+_NONE_FITS = "No prediction fits the range and the filter; c drops the filter."
+_NONE = "No prediction is known from this recording; 6 says what it holds."
+
 FIRST_SORT = Sort("start", descending=False)
 
 
@@ -51,7 +54,11 @@ class CallRows:
     """Shape (rows,): places in `calls`."""
     sorted_by: tuple[int, bool]
     columns: Sequence[Column] = _COLUMNS
-    empty: str = "No prediction fits the range and the filter."
+
+    @property
+    def empty(self) -> str:
+        """Why nothing is listed."""
+        return _NONE_FITS if len(self.calls) else _NONE
 
     def __len__(self) -> int:
         return len(self.order)
@@ -130,7 +137,8 @@ class PredictionsPane(ListPane[CallRows]):
     def heading(self, state: State, rows: CallRows) -> str:
         """How many, and what the signs of the bars mean."""
         del state
-        return f"{format_count(len(rows), 'prediction')} · {signs(rows.calls)}"
+        parts = (format_count(len(rows), "prediction"), signs(rows.calls))
+        return " · ".join(part for part in parts if part)
 
     def row_of(self, rows: CallRows, state: State) -> int | None:
         """The prediction that is selected."""
