@@ -291,9 +291,8 @@ def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Pat
     async def test(screen) -> None:
         session = screen.state.session
         emptied = cut_to_range(session.trace, -2, -1)
-        bare = replace(
-            session, trace=emptied, report=judge(emptied, only=["recording-health"]), calls=calls_of(emptied)
-        )
+        report = judge(emptied, only=["reload-before-predict"])
+        bare = replace(session, trace=emptied, report=report, calls=calls_of(emptied))
         screen.app.change(sessions=(bare,))
         await screen.press("2")
         assert "No event is known from this recording" in screen.text()
