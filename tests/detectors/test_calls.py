@@ -41,6 +41,41 @@ def test_the_first_after_a_load_and_overlapping_ones_are_left_out(scenario, call
     assert calls.left_out == "1 prediction right after a load, 2 predictions that overlapped another"
 
 
+def test_what_was_left_out_says_what_to_record(scenario, calls_of):
+    for index in range(25):
+        start = 100 * index * MS
+        scenario.load(MODEL, start, 10 * MS)
+        scenario.predict(MODEL, start + 20 * MS, 9 * MS)
+    scenario.predict(MODEL, 2_440 * MS, 9 * MS)
+    answer = calls_of(scenario).too_few("Segmenter", 20, "Record for longer.")
+    assert answer.reason.startswith("Most predictions came right after a load")
+    assert answer.record == "Keep the model loaded between predictions, and record again."
+
+
+def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
+    for index in range(21):
+        scenario.predict(MODEL, 10 * index * MS, 15 * MS)
+    answer = calls_of(scenario).too_few("Segmenter", 20, "Record for longer.")
+    assert answer.reason.startswith("Most predictions overlapped another one")
+    assert answer.record == "Record a phase in which one prediction runs at a time."
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        (0, "No prediction to compare; 20 are needed. Left out: 1 prediction right after a load."),
+        (1, "Only 1 prediction to compare; 20 are needed. Left out: 1 prediction right after a load."),
+        (3, "Only 3 predictions to compare; 20 are needed. Left out: 1 prediction right after a load."),
+    ],
+)
+def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
+    scenario.load(MODEL, 0, 10 * MS)
+    for index in range(calls + 1):
+        scenario.predict(MODEL, (20 + 20 * index) * MS, 5 * MS)
+    answer = calls_of(scenario).too_few("Segmenter", 20, "Record for longer.")
+    assert (answer.reason, answer.record) == (reason, "Record for longer.")
+
+
 def gpu_calls(scenario, lengths):
     for index, length in enumerate(lengths):
         start = (100 + 100 * index) * MS

@@ -44,7 +44,7 @@ def test_a_cold_load_that_nobody_waits_for_is_told_and_no_finding(scenario, judg
     predictions(scenario, end + 2_000 * MS)
     outcome = judge(scenario, ID)["Encoder"]
     assert isinstance(outcome, Passed)
-    assert "once, 3.00 s" in outcome.summary
+    assert "once, in 3.00 s" in outcome.summary
     assert "hangs of the main thread were not recorded" in outcome.summary
 
 

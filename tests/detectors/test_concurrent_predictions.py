@@ -34,7 +34,7 @@ def test_calls_that_pile_up_and_slow_down_are_found(scenario, judge):
     values = {metric.name: metric.value for metric in found.metrics}
     assert values["most in flight"] == 4
     assert values["slow-down above the limit"] == pytest.approx(4.0)
-    assert values["busy time above the limit"] == pytest.approx(400 / 600)
+    assert values["time with more than the limit in flight"] == pytest.approx(400 / 600)
     assert found.evidence_total == 40
 
 

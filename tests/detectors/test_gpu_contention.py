@@ -39,17 +39,17 @@ def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
     assert found.cost.ns == 6 * 5 * MS
     # One call after the load, 14 calm and 6 long ones.
     assert found.cost.share == pytest.approx(30 / (10 + 140 + 90))
-    assert values(found)["slow-down while others use the GPU"] == 1.5
-    assert values(found)["predictions with others on the GPU"] == 0.3
+    assert values(found)["slow-down with other work on the GPU"] == 1.5
+    assert values(found)["predictions with other work on the GPU"] == 0.3
     assert found.evidence_total == 6
     assert found.lost.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
     assert found.lost.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
-    assert "The app itself had 100 %" in found.summary
+    assert "all of that work was the app's own" in found.summary
 
 
 def test_it_is_told_whose_work_it_was(scenario, judge):
     calls(scenario, process=WINDOW_SERVER)
-    assert "other processes 100 %" in judge(scenario, ID)["Style"].summary
+    assert "all of that work was for other processes" in judge(scenario, ID)["Style"].summary
 
 
 def test_other_models_are_others_too(scenario, judge):
@@ -112,7 +112,7 @@ def test_half_disturbed_predictions_are_no_measure(scenario, judge):
         scenario.gpu_work(start, MS, scenario.target)
     outcome = judge(scenario, ID)["Style"]
     assert isinstance(outcome, InsufficientData)
-    assert "and 0 had it for themselves" in outcome.reason
+    assert "and 0 had it to themselves" in outcome.reason
 
 
 def test_predictions_that_overlap_each_other_are_not_compared(scenario, judge):

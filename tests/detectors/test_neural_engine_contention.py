@@ -42,7 +42,7 @@ def test_waits_are_found_with_their_time(scenario, judge):
     # The wait begins with the call, although the engine was busy before.
     assert found.lost.starts.tolist() == [(100 + k * 50) * MS for k in range(8)]
     assert found.lost.ends.tolist() == [(105 + k * 50) * MS for k in range(8)]
-    assert "most likely that of other processes" in found.summary
+    assert "most likely other processes" in found.summary
     assert "Assistant" not in found.summary
 
 
@@ -56,7 +56,7 @@ def test_other_models_of_the_app_are_named_with_their_part(scenario, judge):
     found = judge(scenario, ID)
     assert isinstance(found["DepthNet"], Passed)
     assert isinstance(found["PoseNet"], Finding)
-    assert "Other models of this app (DepthNet) had 100 %" in found["PoseNet"].summary
+    assert "Another model of this app (DepthNet) used it for 100 %" in found["PoseNet"].summary
     assert values(found["PoseNet"])["median wait of these"] == 10 * MS
 
 

@@ -134,7 +134,7 @@ def test_of_two_models_the_one_behind_the_longer_pauses_is_named(scenario, judge
     outcomes = judge(scenario, GAPS)
     assert isinstance(outcomes["Segmenter"], Finding)
     assert isinstance(outcomes["Other"], Passed)
-    assert "before the calls of Segmenter" in outcomes["Other"].summary
+    assert "before the predictions of Segmenter" in outcomes["Other"].summary
 
 
 def test_calls_that_overlap_are_not_serial(scenario, judge):

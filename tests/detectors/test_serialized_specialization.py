@@ -65,7 +65,7 @@ def test_a_row_that_nobody_waits_for_is_no_finding(scenario, judge, later, expec
     outcome = judge(scenario, ID)[None]
     assert isinstance(outcome, expected)
     if expected is Passed:
-        assert "no call was seen to wait" in outcome.summary
+        assert "no prediction was seen to wait" in outcome.summary
 
 
 @pytest.mark.parametrize(("hang", "expected"), [(1_352, Finding), (1_340, Passed)])

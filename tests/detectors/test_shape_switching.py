@@ -37,7 +37,7 @@ def test_time_beyond_the_fast_median_is_the_cost(scenario, judge):
     assert values["slow group to fast group"] == pytest.approx(3)
     assert values["changes between the groups"] == 39
     assert "work longer on the Neural Engine" in found.summary
-    assert "holds no shapes" in found.summary
+    assert "does not show shapes" in found.summary
 
 
 @pytest.mark.parametrize(("slow", "expected"), [(20, Finding), (19.9, Passed)])
@@ -81,7 +81,7 @@ def test_another_unit_is_other_work(scenario, judge):
         now += 30 * MS
     found = judge(scenario, ID)["Segmenter"]
     assert isinstance(found, Finding)
-    assert "the slow ones run mainly on the CPU and the fast ones on the Neural Engine" in found.summary
+    assert "the slow ones run mainly on the CPU, the fast ones on the Neural Engine" in found.summary
 
 
 def test_without_any_work_recorded_two_groups_are_not_judged(scenario, judge):

@@ -31,7 +31,7 @@ def test_time_beyond_the_cool_median_is_the_cost(scenario, judge):
     assert found.cost.ns == (10 * 2 + 20 * 5) * MS
     assert found.cost.share == pytest.approx(120 / (200 + 120 + 300))
     assert found.evidence_total == 30
-    assert {metric.name: metric.value for metric in found.metrics}["slow-down while hot"] == pytest.approx(1.5)
+    assert {metric.name: metric.value for metric in found.metrics}["hottest to coolest state"] == pytest.approx(1.5)
     assert "Serious" in found.summary
 
 

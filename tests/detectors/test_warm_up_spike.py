@@ -36,7 +36,7 @@ def test_a_slow_first_call_is_found_with_its_cost(scenario, judge):
     assert found.cost.ns == (158 - 23) * MS
     assert found.cost.share == pytest.approx(135 / (158 + 20 * 23))
     assert severity_of(found.cost) is Severity.MEDIUM
-    assert values(found)["first prediction against the following"] == pytest.approx(158 / 23)
+    assert values(found)["first prediction to the median of the following"] == pytest.approx(158 / 23)
     assert values(found)["median of the following"] == 23 * MS
     assert [entry.end_ns - entry.start_ns for entry in found.evidence] == [158 * MS]
     assert found.lost.starts.tolist() == [51 * MS]

@@ -48,7 +48,7 @@ def test_conclusions_and_advice_are_sentences(make):
 
 def test_a_table_missing_from_the_table_of_contents_was_not_recorded(make):
     entry = covered(make)
-    assert entry.conclusion == "Nothing of Core ML was recorded: the run's table of contents lists no table of it."
+    assert entry.conclusion == "The recording holds no Core ML table."
     assert entry.advice == "Record with the Core ML template."
 
 

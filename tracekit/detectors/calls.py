@@ -17,7 +17,8 @@ import pandas as pd
 from tracekit.analysis.cadence import BURST_FACTOR
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.outcomes import Cost, Intervals
+from tracekit.detectors.outcomes import Cost, InsufficientData, Intervals
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.units import format_count
@@ -91,11 +92,25 @@ class Calls:
         )
         return ", ".join(f"{format_count(count, 'prediction')} {why}" for count, why in counts if count)
 
-    @property
-    def too_few(self) -> str:
-        """Sentence for too few calls to compare."""
-        behind = f" (left out: {self.left_out})" if self.left_out else ""
-        return f"Only {format_count(len(self.rows), 'prediction')} to compare{behind}; {MIN_CALLS} are needed."
+    def too_few(self, model: str, needed: int, record: str) -> InsufficientData:
+        """The answer where fewer than `needed` calls can be compared. `record` says what to record, unless what was
+        left out asks for something else."""
+        total = len(self.rows) + self.cold + self.overlapping + self.waiting + self.opening
+        if self.cold >= max(needed, total / 2):
+            return InsufficientData(
+                model,
+                "Most predictions came right after a load, so that too few show how long the model takes otherwise.",
+                "Keep the model loaded between predictions, and record again.",
+            )
+        if self.overlapping >= max(needed, total / 2):
+            return InsufficientData(
+                model,
+                "Most predictions overlapped another one of the model, so that too few show how long one takes by "
+                "itself.",
+                "Record a phase in which one prediction runs at a time.",
+            )
+        behind = f" Left out: {self.left_out}." if self.left_out else ""
+        return InsufficientData(model, too_few(len(self.rows), needed, "to compare") + behind, record)
 
 
 def sequences(predictions: pd.DataFrame) -> IntArray:

@@ -165,8 +165,8 @@ def _undecided(view: ModelView, chosen: Mask) -> InsufficientData:
     longest = int(view.loads["duration_ns"].to_numpy()[chosen].max())
     return InsufficientData(
         view.name,
-        f"A load of {format_duration(longest)} was waited for, but the recording does not tell whether it prepared the "
-        "model for the device or took it from the cache.",
+        f"Something waited for a load of {format_duration(longest)}, but the recording does not tell whether it "
+        "prepared the model for the device or took it from the cache.",
         "Record two launches in a row: if the load is as long in the second, it does not come from the cache. Systems "
         "from iOS 17 and macOS 14 on say which it was.",
     )
@@ -177,13 +177,14 @@ def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
     durations = view.loads["duration_ns"].to_numpy()
     longest = format_duration(int(durations.max()))
     if not known.cold.any():
-        return f"{format_count(len(durations), 'load')}, none known to be cold; the longest took {longest}."
+        words = format_count(len(durations), "load")
+        return f"{words}, none known to have prepared the model for the device; the longest took {longest}."
     cold = durations[known.cold]
     times = "once" if len(cold) == 1 else f"{len(cold):,} times"
     unseen = "" if "hangs" in view.trace.context else " (hangs of the main thread were not recorded)"
     return (
-        f"Prepared for the device {times}, {format_duration(int(cold.max()))} at most; no call of it was seen to wait "
-        f"long for that{unseen}."
+        f"Prepared for the device {times}, in {format_duration(int(cold.max()))} at most; no prediction was seen to "
+        f"wait long for that{unseen}."
     )
 
 
@@ -227,7 +228,7 @@ Load in the background as soon as it is known that the model will be needed, and
 actor Models {
     private var loading: Task<MLModel, Error>?
 
-    /// Call early, for example when the screen that uses the model is about to appear.
+    /// Call early: when the screen that uses the model is about to appear.
     func prepare(_ url: URL, _ configuration: MLModelConfiguration) {
         guard loading == nil else { return }
         loading = Task(priority: .utility) {
@@ -251,7 +252,7 @@ DETECTOR = Detector(
     finding_title="The user waits while the model is prepared for the device",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="Preparing a model takes seconds to minutes, against milliseconds from the cache.",
+    why="Preparing a model can take from a second to minutes; a load from the cache takes milliseconds.",
     fix=FIX,
     references=(
         Reference(

@@ -34,7 +34,7 @@ class Options:
     )
     min_engine_compiles: int = option(
         3,
-        "compilations of one program",
+        "compilations of one part",
         "Two configurations of a model may need one each on the Neural Engine; the third repeats one (our judgement).",
     )
     min_lost_ms: float = option(
@@ -51,7 +51,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = (
         Metric("compilations by the app", len(compiles), "count", options.min_compiles, Direction.ABOVE),
         Metric(
-            "most compilations of one Neural Engine program",
+            "most compilations of one part for the Neural Engine",
             int(programs["label"].value_counts().max()) if len(programs) else 0,
             "count",
             options.min_engine_compiles,
@@ -104,12 +104,12 @@ def _finding(
         parts.append(f"The app compiled it {len(again) + 1:,} times")
     if len(programs):
         count = int(programs["label"].value_counts().max()) + 1
-        parts.append(f"{'the' if parts else 'The'} Neural Engine compiled one program of it {count:,} times")
+        parts.append(f"{'the' if parts else 'The'} same part of it was compiled for the Neural Engine {count:,} times")
     rows = pd.concat([again, programs])
     spent = covered_ns(view.compiles, programs, view.loads, view.predictions)
     return Finding(
         model=view.name,
-        summary=f"{', and '.join(parts)}; all but the first took {format_duration(lost)}.",
+        summary=f"{', and '.join(parts)}; all but the first took {format_duration(lost)} together.",
         metrics=metrics,
         cost=Cost(
             ns=lost,
@@ -136,8 +136,9 @@ of medium size. The result goes to a temporary place: an app that does not move 
 ## How it is measured
 
 Per model. `Compile` rows of the Activity lane: from `min_compiles` on, all but the first count as avoidable.
-Compilations on the Neural Engine whose label names the model: where one label occurs `min_engine_compiles` times or
-more, all but the first count, since the system keeps the result where path and configuration stay the same. It is a
+Compilations for the Neural Engine whose label names the model and a part of it: where one label occurs
+`min_engine_compiles` times or more, all but the first count, since the system keeps the result where path and
+configuration stay the same. It is a
 finding if both together cover `min_lost_ms` or more.
 
 A single compilation is not judged: nothing in one recording tells whether the model had just been downloaded, or
@@ -157,17 +158,22 @@ and keep the result:
 
 ```swift
 func compiledModel(for source: URL) async throws -> URL {
-    let folder = try FileManager.default.url(
-        for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
-    let kept = folder.appending(path: source.deletingPathExtension().lastPathComponent + ".mlmodelc")
-    if FileManager.default.fileExists(atPath: kept.path) { return kept }
-    let compiled = try await MLModel.compileModel(at: source)   // lies in a temporary folder
-    try FileManager.default.moveItem(at: compiled, to: kept)
+    let files = FileManager.default
+    let folder = try files.url(for: .applicationSupportDirectory, in: .userDomainMask,
+                               appropriateFor: nil, create: true)
+    let name = source.deletingPathExtension().lastPathComponent
+    let kept = folder.appending(path: name + ".mlmodelc")
+    if files.fileExists(atPath: kept.path) { return kept }
+    // The result lies in a temporary folder: move it.
+    let compiled = try await MLModel.compileModel(at: source)
+    try files.moveItem(at: compiled, to: kept)
     return kept
 }
 ```
 
-In coremltools, `MLModel("Model.mlpackage")` compiles each time; `model.get_compiled_model_path()` gives the compiled
+Where the Neural Engine compiles the same part again, load the model from the same path and with the same
+`MLModelConfiguration` each time: the system keeps the result under both. In coremltools,
+`MLModel("Model.mlpackage")` compiles each time; `model.get_compiled_model_path()` gives the compiled
 one to copy, and `coremltools.models.CompiledMLModel(path)` loads it. With ONNX Runtime, set `ModelCacheDirectory`.
 """
 

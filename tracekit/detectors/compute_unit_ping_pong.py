@@ -24,11 +24,12 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import union
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Device
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -111,8 +112,7 @@ def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
         )
     return InsufficientData(
         view.name,
-        f"Which units worked when is known for {format_count(known, 'prediction')}; {options.min_predictions} are "
-        "needed.",
+        too_few(known, options.min_predictions, "of which is known which units worked when"),
         "Record the feature for longer, one prediction at a time.",
     )
 
@@ -128,8 +128,8 @@ def _finding(view: ModelView, rows: pd.DataFrame, found: Turns, metrics: tuple[M
     return Finding(
         model=view.name,
         summary=(
-            f"Half of its predictions change the compute unit {metrics[0].value:.0f} times or more. Between two turns "
-            f"of the {main}, which does most of the work, pass {format_duration(mean)} of each prediction on average "
+            f"Half of its predictions change the compute unit {metrics[0].value:.0f} times or more. That interrupts "
+            f"the {main}, which does most of the work, for {format_duration(mean)} of each prediction on average "
             f"({format_share(float(metrics[1].value or 0))} of its time)."
         ),
         metrics=(*metrics, Metric("mean interruption of a prediction", mean, "ns")),
@@ -137,8 +137,8 @@ def _finding(view: ModelView, rows: pd.DataFrame, found: Turns, metrics: tuple[M
             ns=cost,
             share=cost / spent,
             basis=(
-                f"Time between two turns of the {main} in one prediction, of which it would need a part for the work "
-                "that others do then; share of the time with predictions of the model in flight."
+                f"Time between two turns of the {main} in one prediction, of which it would need a part to do the work "
+                "of the other units itself; share of the time with predictions of the model in flight."
             ),
         ),
         evidence=evidence_of(rows),

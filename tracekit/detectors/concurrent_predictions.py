@@ -79,16 +79,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, _seldom(found), metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
-            return _finding(view, found, metrics, f"{slowdown:.1f} times as long as calls that ran alone")
+            return _finding(view, found, metrics, f"{slowdown:.1f} times as long")
         return Passed(
             view.name,
-            f"Up to {found.max_depth} in flight, but calls are not much slower than alone ({slowdown:.1f} times).",
+            f"Up to {found.max_depth} in flight at once, hardly slower than alone ({slowdown:.1f} times as long).",
             metrics,
         )
     deep = summarise_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
     # Several instances may well run on different devices, where depth alone shows nothing.
     if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
-        return _finding(view, found, metrics, "too few calls ran alone to tell how much that slows them down")
+        return _finding(view, found, metrics, "too few ran alone to tell how much that slows them down")
     return InsufficientData(
         view.name,
         f"Up to {found.max_depth} in flight, but too few calls ran alone to tell whether they slow each other down.",
@@ -101,7 +101,7 @@ def _seldom(found: ConcurrencySummary) -> str:
     words = f"At most {found.max_depth} in flight at once"
     if found.max_depth <= found.limit:
         return f"{words}."
-    return f"{words}, more than {found.limit} during {format_share(found.share_above)} of the busy time only."
+    return f"{words}, more than {found.limit} during {format_share(found.share_above)} of the time only."
 
 
 def _slowdown(found: ConcurrencySummary, options: Options) -> float | None:
@@ -116,7 +116,9 @@ def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options
     """Everything measured."""
     return (
         Metric("most in flight", found.max_depth, "count", options.limit + 1, Direction.ABOVE),
-        Metric("busy time above the limit", found.share_above, "share", options.busy_share, Direction.ABOVE),
+        Metric(
+            "time with more than the limit in flight", found.share_above, "share", options.busy_share, Direction.ABOVE
+        ),
         Metric("slow-down above the limit", slowdown, "ratio", options.slowdown, Direction.ABOVE),
         Metric("median alone", found.alone_median_ns, "ns"),
         Metric("median above the limit", found.above_median_ns, "ns"),
@@ -127,12 +129,12 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     limit_share = format_share(found.share_above)
     summary = (
-        f"Up to {found.max_depth} of {format_count(len(view.predictions), 'prediction')} in flight at once, more than "
-        f"{found.limit} during {limit_share} of the busy time; "
+        f"Up to {format_count(found.max_depth, 'prediction')} are in flight at once, more than {found.limit} during "
+        f"{limit_share} of the time with any; "
     )
     if found.above_median_ns is not None and found.alone_median_ns is not None:
         summary += (
-            f"median {format_duration(found.above_median_ns)} then, "
+            f"the median is {format_duration(found.above_median_ns)} then and "
             f"{format_duration(found.alone_median_ns)} alone ({effect})."
         )
     else:
@@ -146,9 +148,9 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
             ns=found.excess_ns,
             share=found.excess_ns / found.busy_ns if found.busy_ns else 0.0,
             basis=(
-                f"Time with predictions in flight, of which those beyond the first {found.limit} count (with "
-                f"{2 * found.limit} in flight, half of it); share of all time with predictions in flight. It is won "
-                "as far as they only waited for each other."
+                f"Part of the time with more than {found.limit} in flight that falls to those beyond the first "
+                f"{found.limit} (half of it where {2 * found.limit} are); share of all time with predictions in "
+                "flight. It is won as far as they only waited for each other."
             ),
         ),
         evidence=evidence_of(rows),

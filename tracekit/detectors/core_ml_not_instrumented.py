@@ -102,7 +102,11 @@ def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, i
         if trace.cover(CORE_ML).state is TableState.MISSING
         else "the table of Core ML is empty"
     )
-    doubt = "" if is_certain else " Its rows name no process: that the target asked for them is possible, not certain."
+    doubt = (
+        ""
+        if is_certain
+        else " Rows of the Neural Engine name no process: that they are the app's own is possible, not certain."
+    )
     return Finding(
         model=None,
         summary=f"{what}, and {nothing}.{doubt}{_cause(trace)}",
@@ -187,7 +191,7 @@ DETECTOR = RecordingDetector(
     finding_title="Models ran, and Core ML recorded nothing of them",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="Without the events of Core ML, loads, copies and most of what a prediction does cannot be seen.",
+    why="Without the events of Core ML, loads, copies and most of what a prediction does stay invisible.",
     fix=FIX,
     references=(
         Reference(

@@ -94,7 +94,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Record with Xcode 16 or later, which numbers them, or count in the code how often the model is created.",
         )
     if len(view.loads) <= 1 and len(numbers) <= 1:
-        return Passed(view.name, "One instance.")
+        return Passed(view.name, "Only one instance was seen.")
     if len(view.predictions) < options.min_predictions:
         return InsufficientData(
             view.name,
@@ -199,18 +199,21 @@ def _finding(view: ModelView, found: Instances, doubled: bool, metrics: tuple[Me
         noun = "load was" if len(found.unused) == 1 else "loads were"
         parts.append(f"{len(found.unused):,} {noun} never used, although the model was used afterwards")
     words = "; ".join(parts)
-    time = f"loading what is not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
+    time = f"loading those not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
     return Finding(
         model=view.name,
-        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory, which is not recorded.",
+        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance holds memory too, which the recording does "
+        "not show.",
         metrics=metrics,
         cost=Cost(
             ns=lost,
-            share=lost / spent if spent else 0.0,
+            share=lost / spent,
             basis="Time covered by the loads that are not needed, as far as they were recorded; share of the time "
             "covered by the model's loads and predictions.",
-        ),
+        )
+        if lost
+        else None,
         evidence=evidence_of(shown),
         evidence_total=len(shown),
         lost=covered_by(rows),
@@ -259,8 +262,11 @@ actor SharedModel {
     private var loading: Task<MLModel, Error>?
 
     func model() async throws -> MLModel {
-        if let loading { return try await loading.value }   // also while the first load is running
-        let task = Task { try await MLModel.load(contentsOf: url, configuration: .init()) }
+        // Also while the first load is running.
+        if let loading { return try await loading.value }
+        let task = Task {
+            try await MLModel.load(contentsOf: url, configuration: .init())
+        }
         loading = task
         return try await task.value
     }

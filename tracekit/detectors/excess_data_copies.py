@@ -20,6 +20,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.units import format_count, format_duration, format_share
 
 
@@ -63,7 +64,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if count < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"Only {format_count(count, 'prediction')}; {options.min_predictions} are needed.",
+            too_few(count, options.min_predictions),
             "Record the feature for longer, so that the model is used several times.",
         )
     mean_ns = float(view.predictions["duration_ns"].mean())
@@ -80,7 +81,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     metrics = (
         Metric("copies and conversions", summary.share, "share", options.copy_share, Direction.ABOVE),
-        Metric("outstanding input copies", summary.large_share, "share", options.large_input_share, Direction.ABOVE),
+        Metric(
+            "input copies far longer than others",
+            summary.large_share,
+            "share",
+            options.large_input_share,
+            Direction.ABOVE,
+        ),
         Metric("mean prediction", mean_ns, "ns"),
         Metric("copy time per prediction", summary.covered_ns / count, "ns"),
         *(Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
@@ -97,7 +104,7 @@ def _unplaced(view: ModelView, summary: CopySummary) -> InsufficientData:
     rows = format_count(summary.outside_count, "copy row lies", "copy rows lie")
     return InsufficientData(
         view.name,
-        f"{rows} in none of its predictions ({format_duration(summary.outside_ns)}, beside "
+        f"{rows} in none of its predictions ({format_duration(summary.outside_ns)}, besides "
         f"{format_duration(summary.covered_ns)} of copies inside them), so that their share is unknown.",
         "Record from before the model loads until its predictions have ended.",
     )
@@ -120,8 +127,8 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
     )
     if len(summary.large_rows):
         text += (
-            f" {format_count(len(summary.large_rows), 'input copy', 'input copies')} stand out from the other inputs "
-            "of the same call."
+            f" {format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} far longer than those "
+            "of the other inputs in the same prediction."
         )
     rows = view.data.loc[summary.rows]
     return Finding(

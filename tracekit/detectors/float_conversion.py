@@ -20,7 +20,8 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.wording import too_few
+from tracekit.units import format_duration, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if count < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"Only {format_count(count, 'prediction')}; {options.min_predictions} are needed.",
+            too_few(count, options.min_predictions),
             "Record the feature for longer, so that the model is used several times.",
         )
     mean_ns = float(view.predictions["duration_ns"].mean())
@@ -68,7 +69,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = (
         Metric("conversions", summary.share, "share", options.conversion_share, Direction.ABOVE),
         Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
-        Metric("data cast time", summary.cast_ns, "ns"),
+        Metric("data cast time per prediction", summary.cast_ns / count, "ns"),
         Metric("predictions that convert", summary.converting, "count"),
         Metric("mean prediction", mean_ns, "ns"),
     )
@@ -103,7 +104,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
             f"Converting inputs and outputs takes {format_duration(summary.covered_ns / count)} of each "
             f"{format_duration(float(view.predictions['duration_ns'].mean()))} prediction{often} "
             f"({format_share(summary.share)} of {format_duration(summary.predicted_ns)}), "
-            f"{format_duration(summary.cast_ns)} of it in data casts."
+            f"{format_duration(summary.cast_ns / count)} of it in data casts."
         ),
         metrics=metrics,
         cost=Cost(
@@ -170,8 +171,10 @@ model = ct.convert(
 ```swift
 // Fill a Float16 buffer that the Neural Engine can use as it is.
 let attributes = [kCVPixelBufferIOSurfacePropertiesKey: [:]] as CFDictionary
-CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half, attributes, &buffer)
-let input = MLMultiArray(pixelBuffer: buffer!, shape: [1, height as NSNumber, width as NSNumber])
+CVPixelBufferCreate(nil, width, height,
+                    kCVPixelFormatType_OneComponent16Half, attributes, &buffer)
+let shape = [1, height as NSNumber, width as NSNumber]
+let input = MLMultiArray(pixelBuffer: buffer!, shape: shape)
 ```
 """
 

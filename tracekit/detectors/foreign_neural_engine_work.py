@@ -82,12 +82,14 @@ def _passed(metrics: tuple[Metric, ...]) -> str:
 
 def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
     """The finding. Its rows name models of others, or lie outside the predictions and name nothing."""
+    most = max(metric.value or 0.0 for metric in metrics[:2])
     others = executed[executed["attribution"].isin([Attribution.FOREIGN, Attribution.UNATTRIBUTED]).to_numpy(bool)]
     return Finding(
         model=None,
         summary=(
-            f"{trace.sharing.sentence} In all, the engine executed for {format_duration(metrics[2].value or 0)}; the "
-            "times of the target's predictions may include waiting for the others."
+            f"{trace.sharing.sentence} At least {format_share(most)} of the "
+            f"{format_duration(metrics[2].value or 0)} in which it worked was for others. The app's "
+            "predictions may have waited for them."
         ),
         metrics=metrics,
         cost=None,

@@ -25,6 +25,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Attribution, Kind
 from tracekit.units import format_count, format_duration, format_share
@@ -96,20 +97,22 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(found.rows) < 2 * options.min_compared:
         return InsufficientData(
             view.name,
-            f"{format_count(len(found.rows), 'prediction')} with work on the GPU to compare; "
-            f"{2 * options.min_compared} are needed.",
+            too_few(len(found.rows), 2 * options.min_compared, "to compare, with work on the GPU")
+            + " The first after a load, and those that overlap, are left out.",
             "Record the feature for longer, one prediction at a time.",
         )
     disturbed, calm = found.overlap >= options.overlap_share, found.overlap <= options.calm_share
     share = float(disturbed.mean())
-    affected = Metric("predictions with others on the GPU", share, "share", options.affected_share, Direction.ABOVE)
+    affected = Metric("predictions with other work on the GPU", share, "share", options.affected_share, Direction.ABOVE)
     if not affected.reached or not disturbed.any():
-        return Passed(view.name, f"Others used the GPU during {format_share(share)} of its predictions.", (affected,))
+        return Passed(
+            view.name, f"The GPU did much other work during {format_share(share)} of its predictions.", (affected,)
+        )
     if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
         return InsufficientData(
             view.name,
-            f"Others used the GPU during {disturbed.sum():,} of {format_count(len(found.rows), 'prediction')}, and "
-            f"{calm.sum():,} had it for themselves; {options.min_compared} of each are needed to tell what difference "
+            f"The GPU did other work during {disturbed.sum():,} of {format_count(len(found.rows), 'prediction')}, and "
+            f"{calm.sum():,} had it to themselves; {options.min_compared} of each are needed to tell what difference "
             "that makes.",
             "Record for longer, with phases in which the app draws and phases in which it does not.",
         )
@@ -119,18 +122,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
     explained = _explained(found.others_ns[disturbed], extra[disturbed])
     metrics = (
         affected,
-        Metric("slow-down while others use the GPU", slow / usual, "ratio", options.slowdown, Direction.ABOVE),
-        Metric("extra time with others at work", explained, "share", options.explained_share, Direction.ABOVE),
+        Metric("slow-down with other work on the GPU", slow / usual, "ratio", options.slowdown, Direction.ABOVE),
+        Metric("extra time that other work fills", explained, "share", options.explained_share, Direction.ABOVE),
         Metric("median with the GPU to itself", usual, "ns"),
-        Metric("median with others on the GPU", slow, "ns"),
+        Metric("median with other work on the GPU", slow, "ns"),
     )
     if not metrics[1].reached:
-        words = f"Predictions take {slow / usual:.2f} times as long while others use the GPU."
+        words = f"Predictions take {slow / usual:.2f} times as long while the GPU does other work."
         return Passed(view.name, words, metrics)
     if not metrics[2].reached:
         return Passed(
             view.name,
-            f"Predictions take {slow / usual:.2f} times as long while others use the GPU, but others work for only "
+            f"Predictions take {slow / usual:.2f} times as long while the GPU does other work, but that fills only "
             f"{format_share(explained)} of the extra time.",
             metrics,
         )
@@ -200,7 +203,7 @@ def _finding(
     return Finding(
         model=view.name,
         summary=(
-            f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} the GPU worked for others too, and "
+            f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} the GPU did other work too, and "
             f"they take {slow / usual:.1f} times as long (median {format_duration(slow)} against "
             f"{format_duration(usual)}). {_whose(others, lost)}"
         ),
@@ -233,7 +236,15 @@ def _whose(others: pd.DataFrame, lost: Intervals) -> str:
     whole = max(int((lost.ends - lost.starts).sum()), 1)
     part = int(integrate(*depth_profile(*_union(own_app)), *lost).sum()) / whole
     away = int(integrate(*depth_profile(*_union(others[foreign])), *lost).sum()) / whole
-    return f"The app itself had {format_share(part)} of that time, other processes {format_share(away)}."
+    if part >= _NEARLY_ALL > away:
+        return "Nearly all of that work was the app's own, such as drawing."
+    if away >= _NEARLY_ALL > part:
+        return "Nearly all of that work was for other processes."
+    return f"The app itself asked for {format_share(part)} of that work, other processes for {format_share(away)}."
+
+
+_NEARLY_ALL = 0.9
+"""Share of the disturbed time from which on one side alone is named."""
 
 
 DESCRIPTION = """
@@ -284,10 +295,10 @@ rendering and image filters for the time after it.
 DETECTOR = Detector(
     id="gpu-contention",
     title="Predictions have the GPU to themselves",
-    finding_title="Predictions are slow while the GPU works for others",
+    finding_title="Predictions are slow while the GPU does other work",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Frames drop and predictions stretch, because both want the GPU at the same time.",
+    why="Drawing and predicting want the GPU at the same time: frames drop, and predictions take longer.",
     fix=FIX,
     references=(
         Reference(

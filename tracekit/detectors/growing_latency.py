@@ -57,18 +57,22 @@ def detect(view: ModelView, options: Options) -> Outcome:
     calls = comparable_calls(view)
     reading = read_growth(view, calls, rule)
     found = reading.found
+    if len(calls.rows) < rule.min_calls:
+        return calls.too_few(view.name, rule.min_calls, _LONGER)
     if not len(found.count):
         return InsufficientData(
             view.name,
-            f"No sequence of {rule.min_calls} predictions in a row that can be compared "
-            f"({format_count(len(calls.rows), 'prediction')} in all).",
-            "Record a longer sequence of calls, such as a long answer of a language model.",
+            f"No {rule.min_calls} predictions that can be compared follow each other ({len(calls.rows):,} in all): "
+            "pauses lie between them.",
+            _LONGER,
         )
     metrics = (
         Metric("sequences", len(found.count), "count"),
         Metric("sequences that grow", int(found.grows.sum()), "count"),
-        Metric("rank correlation with order", _median(found.correlation), "ratio", rule.correlation, _UP),
-        Metric("last tenth to first tenth", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
+        Metric(
+            "rank correlation of durations with their order", _median(found.correlation), "ratio", rule.correlation, _UP
+        ),
+        Metric("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
     )
     if reading.cause is None:
         return Passed(view.name, _passed(reading), metrics)
@@ -83,6 +87,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 _UP = Direction.ABOVE
+_LONGER = "Record a longer sequence of predictions, such as a long answer of a language model."
 
 
 def _median(values: npt.NDArray[np.float64]) -> float | None:
@@ -117,13 +122,15 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     longest = int(found.count[found.grows].max())
     start, ratio = float(np.median(found.start_ns[found.grows])), float(np.median(found.ratio[found.grows]))
     sequences = int(found.grows.sum())
-    afresh = ", and start afresh with the next one" if found.starts_afresh else ""
+    which = f"a sequence of {longest:,} predictions"
+    if sequences > 1:
+        which = f"{sequences:,} sequences of up to {longest:,} predictions"
+    afresh = ", and start afresh with the next sequence" if found.starts_afresh else ""
     return Finding(
         model=view.name,
         summary=(
-            f"In {format_count(sequences, 'sequence')} of up to {longest:,} calls, predictions become longer and "
-            f"longer: from {format_duration(start)} to {format_duration(start * ratio)}, {ratio:.1f} times as "
-            f"long{afresh}."
+            f"In {which}, they become longer and longer: from {format_duration(start)} to "
+            f"{format_duration(start * ratio)}, {ratio:.1f} times as long{afresh}."
         ),
         metrics=metrics,
         cost=cost,
@@ -172,8 +179,8 @@ for token in prompt {
 
 ```python
 states = [
-    ct.StateType(wrapped_type=ct.TensorType(shape=cache_shape, dtype=np.float16), name="keyCache"),
-    ct.StateType(wrapped_type=ct.TensorType(shape=cache_shape, dtype=np.float16), name="valueCache"),
+    ct.StateType(wrapped_type=ct.TensorType(shape=shape, dtype=np.float16), name=name)
+    for name in ("keyCache", "valueCache")
 ]
 mlmodel = ct.convert(traced, inputs=inputs, outputs=outputs, states=states,
                      minimum_deployment_target=ct.target.iOS18)
@@ -184,8 +191,8 @@ Where the history has no end, bound it: a sliding window over the last tokens or
 
 DETECTOR = Detector(
     id="growing-latency",
-    title="Calls of a sequence take the same time",
-    finding_title="Each call takes longer than the one before",
+    title="Predictions of a sequence take the same time",
+    finding_title="Each prediction takes longer than the one before",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
     why="The longer the user works with it, the slower the feature becomes.",

@@ -16,7 +16,6 @@ from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (
     Direction,
     Finding,
-    InsufficientData,
     Metric,
     NotApplicable,
     Outcome,
@@ -69,7 +68,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
-        return InsufficientData(view.name, calls.too_few, "Record the feature for longer, one prediction at a time.")
+        return calls.too_few(view.name, MIN_CALLS, "Record the feature for longer, one prediction at a time.")
     durations = calls.durations
     typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
     third = len(durations) // 3
@@ -118,22 +117,22 @@ def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_n
     limit = min(_LONG * usual_ns, slow)
     long = calls.durations >= limit
     if drift:
-        words = "the first third"
+        words = "their first third"
         what = (
-            f"Predictions become slower for good: {format_duration(usual_ns)} in the first third of the recording, "
-            f"{float(metrics[1].value or 0):.1f} times as long in the last."
+            f"Predictions become slower for good: their median is {format_duration(usual_ns)} in the first third of "
+            f"them, and {float(metrics[1].value or 0):.1f} times as long in the last third."
         )
     else:
-        words = "the calls"
+        words = "them all"
         what = (
-            f"One of twenty of {format_count(len(calls.rows), 'prediction')} takes {format_duration(slow)} or more, "
+            f"One in twenty of {format_count(len(calls.rows), 'prediction')} takes {format_duration(slow)} or more, "
             f"{slow / typical:.1f} times the median of {format_duration(typical)}."
         )
     lost, cost = extra_time(
         view,
         calls.where(long),
         np.full(int(long.sum()), usual_ns),
-        f"Time that predictions of {_LONG} times the median of {words} and more took beyond it",
+        f"Time that predictions of {_LONG} times the median of {words}, and longer ones, took beyond that median",
     )
     rows = calls.rows[long]
     return Finding(
@@ -161,9 +160,7 @@ def _coincidences(view: ModelView, calls: Calls, long: Mask) -> list[str]:
     """Sentences on what the long calls have in common."""
     found = []
     states = thermal_states(view, calls)
-    if states is None:
-        found.append("Whether the device was hot is not known: the thermal state was not recorded.")
-    elif _in_common(states > 0, long):
+    if states is not None and _in_common(states > 0, long):
         found.append("The long ones ran while the device was warmer.")
     performance = view.trace.context.get("gpu_performance")
     if performance is not None and not performance.empty:
@@ -174,11 +171,16 @@ def _coincidences(view: ModelView, calls: Calls, long: Mask) -> list[str]:
     if (busy > 0).all() and (~long).any():
         extra = float(np.median(calls.durations[long]) - np.median(calls.durations[~long]))
         share = float(np.median(busy[long]) - np.median(busy[~long])) / extra if extra > 0 else 0.0
-        part = format_share(min(max(share, 0.0), 1.0))
         if share >= 0.5:
-            found.append(f"{part} of the extra time is work of the compute units: lower clocks, or more input.")
+            found.append(
+                f"{format_share(min(share, 1.0))} of the extra time is work of the compute units: they ran at lower "
+                "clocks, or had more to do."
+            )
         else:
-            found.append(f"Only {part} of the extra time is work of the compute units: the long ones wait.")
+            part = f"Only {format_share(share)}" if share > 0 else "None"
+            found.append(f"{part} of the extra time is work of the compute units: the long ones wait.")
+    if states is None:
+        found.append("Whether the device was hot is not known: the thermal state was not recorded.")
     return found
 
 
@@ -217,7 +219,8 @@ cost is the time that calls of one and a half times the usual time and more took
 """
 
 FIX = """
-Ask for predictions from a task whose priority fits: work of background priority runs on slow cores and at low clocks.
+Ask for predictions from a task with a priority that fits: work of background priority runs on slow cores and at low
+clocks.
 
 ```swift
 let task = Task(priority: .userInitiated) {
@@ -227,16 +230,17 @@ let task = Task(priority: .userInitiated) {
 
 With Dispatch, use a queue of quality of service `.userInitiated` instead of `.utility` or `.background`. Keep heavy
 work of the app away from the time of the predictions, and plan a frame for the 95th percentile instead of the median.
-Check Low Power Mode (`ProcessInfo.processInfo.isLowPowerModeEnabled`), which slows the CPU most.
+Check Low Power Mode (`ProcessInfo.processInfo.isLowPowerModeEnabled`), which slows the CPU most. Where predictions stay
+slow from some moment on, look what the app changed then: the size of the input, a setting, other work that began.
 """
 
 DETECTOR = Detector(
     id="latency-jitter",
-    title="Calls of a model take about the same time",
-    finding_title="Some calls take much longer than the others",
+    title="Predictions of a model take about the same time",
+    finding_title="Some predictions take much longer than the others",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="A feature that is fast enough on average still stutters with each long call.",
+    why="A feature that is fast enough on average still stutters with each long prediction.",
     fix=FIX,
     references=(
         Reference("TaskPriority", "https://developer.apple.com/documentation/swift/taskpriority"),

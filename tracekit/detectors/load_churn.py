@@ -95,7 +95,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(rows) < needed:
         return InsufficientData(
             view.name,
-            f"Loaded again {'once' if len(rows) == 1 else f'{len(rows)} times'} soon after use: too few for a pattern.",
+            f"Loaded again {'once' if len(rows) == 1 else f'{len(rows)} times'} soon after several uses: too seldom "
+            "for a pattern.",
             "Record the feature for longer.",
         )
     if found.in_turns[found.soon].mean() >= options.in_turns_share:
@@ -144,8 +145,8 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
     lost = covered_ns(rows)
     return Finding(
         model=view.name,
-        summary=f"Released and loaded again {len(rows):,} times soon after it had been in use: {format_duration(lost)} "
-        f"of loading, {format_share(share)} of the model's time.",
+        summary=f"Released and loaded again {len(rows):,} times soon after several uses: {format_duration(lost)} of "
+        f"loading, {format_share(share)} of the model's time.",
         metrics=metrics,
         cost=Cost(
             ns=lost,
@@ -195,7 +196,9 @@ final class ModelStore {
     private var inUse: Set<URL> = []
 
     /// Call on a memory warning.
-    func releaseIdleModels() { kept = kept.filter { inUse.contains($0.key) } }
+    func releaseIdleModels() {
+        kept = kept.filter { inUse.contains($0.key) }
+    }
 }
 ```
 
@@ -206,7 +209,7 @@ model smaller: in coremltools, `coremltools.optimize.coreml.palettize_weights` o
 DETECTOR = Detector(
     id="load-churn",
     title="Models stay loaded while they are in use",
-    finding_title="The model is released and loaded again while it is in use",
+    finding_title="The model is released and soon loaded again",
     pattern=Pattern.OUT_OF_MEMORY_ON_LOAD,
     description=DESCRIPTION,
     why="Each reload takes up to half a second, and the next call waits for it.",

@@ -24,6 +24,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import union
 from tracekit.units import format_count, format_duration, format_share
 
@@ -55,8 +56,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(judged) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"{format_count(len(judged), 'prediction')} with a duration behind the first after each load; "
-            f"{options.min_predictions} are needed.",
+            too_few(len(judged), options.min_predictions, "besides the first one after each load"),
             "Record the feature for longer, so that the model is used more often.",
         )
     budget = round(options.budget_ms * 1e6)
@@ -134,15 +134,15 @@ judged.
 """
 
 FIX = """
-Find out first what the time goes to (`compute units`, copies and waiting are in the report). Then make the model
-smaller or faster, run it on the Neural Engine, or call it less often and reuse the last result in between:
+Find out first what the time goes to: the report says so under *Where the time of a prediction goes*. Then make the
+model smaller or faster, run it on the Neural Engine, or call it less often and reuse the last result in between:
 
 ```swift
 let configuration = MLModelConfiguration()
 configuration.computeUnits = .cpuAndNeuralEngine
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
 
-// Every second frame is enough for many features; drop frames instead of queueing them.
+// Every second frame is enough for many features; drop frames, do not queue.
 if frameNumber.isMultiple(of: 2) {
     latest = try await model.prediction(from: input)
 }

@@ -25,6 +25,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Attribution, Kind
 from tracekit.units import format_count, format_duration, format_share
@@ -75,8 +76,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if count < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"{format_count(count, 'prediction')} with work on the Neural Engine of its own; "
-            f"{options.min_predictions} are needed.",
+            too_few(count, options.min_predictions, "whose work on the Neural Engine is known"),
             "Record the feature for longer, so that the model is used more often.",
         )
     waits = engine_waits(view.trace, view.predictions, view.data, view.compute, view.hardware)
@@ -88,7 +88,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("longest wait for others", int(waited.max()), "ns"),
     )
     if not metrics[0].reached or not affected.any():
-        words = f"{format_count(int(affected.sum()), 'prediction')} of {count:,} waited for work of others"
+        words = f"{int(affected.sum()):,} of {format_count(count, 'prediction')} waited for work of others"
         return Passed(
             view.name, f"{words if affected.any() else 'None of its predictions waited for others'}.", metrics
         )
@@ -114,9 +114,9 @@ def _finding(
     return Finding(
         model=view.name,
         summary=(
-            f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} waited for a Neural Engine that "
-            f"worked for others, half of them for {format_duration(median)} or more of {format_duration(typical)}. "
-            f"{_whose(view, lost)}"
+            f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} waited while the Neural Engine "
+            f"worked for others, half of them for {format_duration(median)} or more; their median is "
+            f"{format_duration(typical)}. {_whose(view, lost)}"
         ),
         metrics=(*metrics, Metric("median wait of these", median, "ns")),
         cost=Cost(
@@ -147,11 +147,12 @@ def _whose(view: ModelView, lost: Intervals) -> str:
     }
     working = sorted((name for name, time in by_model.items() if time), key=lambda name: (-by_model[name], name))
     if not working:
-        return "No label names another model of this app: the work was most likely that of other processes."
+        return "No row names another model of this app, so that the others were most likely other processes."
     whole = int((lost.ends - lost.starts).sum())
     part = min(sum(by_model.values()) / whole, 1.0)
     more = f" and {len(working) - 2} more" if len(working) > 2 else ""
-    return f"Other models of this app ({', '.join(working[:2])}{more}) had {format_share(part)} of that time."
+    noun = "Another model" if len(working) == 1 else "Other models"
+    return f"{noun} of this app ({', '.join(working[:2])}{more}) used it for {format_share(part)} of that time."
 
 
 def _profile(starts: pd.Series, durations: pd.Series) -> tuple[IntArray, IntArray]:
@@ -197,7 +198,9 @@ actor NeuralEngineQueue {
     private var last: Task<Void, Never>?
 
     /// Runs one prediction after the other, in the order in which they were asked for.
-    func run<Output: Sendable>(_ work: @Sendable @escaping () async throws -> Output) async throws -> Output {
+    func run<Output: Sendable>(
+        _ work: @Sendable @escaping () async throws -> Output
+    ) async throws -> Output {
         let previous = last
         let task = Task { await previous?.value; return try await work() }
         last = Task { _ = try? await task.value }
@@ -220,10 +223,10 @@ Where other processes did the work, close them and record again before changing 
 DETECTOR = Detector(
     id="neural-engine-contention",
     title="Predictions get the Neural Engine when they need it",
-    finding_title="Predictions wait for a Neural Engine that works for others",
+    finding_title="Predictions wait while the Neural Engine works for others",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="A prediction that queues takes longer than its work, and how long depends on somebody else.",
+    why="A prediction that has to queue takes longer than its own work, and how long depends on somebody else.",
     fix=FIX,
     references=(
         Reference(

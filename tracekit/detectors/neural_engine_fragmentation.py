@@ -26,6 +26,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import union
 from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.units import format_count, format_duration, format_share
@@ -69,8 +70,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(rows) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"{format_count(len(rows), 'prediction')} with work on the Neural Engine; {options.min_predictions} are "
-            "needed.",
+            too_few(len(rows), options.min_predictions, "with work on the Neural Engine"),
             "Record the feature for longer, so that the model is used more often.",
         )
     gaps = gaps_between(own)
@@ -114,9 +114,9 @@ def _finding(view: ModelView, rows: pd.DataFrame, gaps: Gaps, idle: IntArray, me
     return Finding(
         model=view.name,
         summary=(
-            f"Half of {format_count(len(rows), 'prediction')} are cut into {metrics[0].value:.0f} or more pieces of "
-            f"work on the Neural Engine; between them nothing runs for {format_duration(mean)} of each prediction on "
-            f"average ({format_share(float(metrics[1].value or 0))} of its time)."
+            f"Half of its {format_count(len(rows), 'prediction')} are cut into {metrics[0].value:.0f} or more pieces "
+            f"of work on the Neural Engine; between them nothing runs for {format_duration(mean)} of each prediction "
+            f"on average ({format_share(float(metrics[1].value or 0))} of its time)."
         ),
         metrics=(*metrics, Metric("mean time in gaps", mean, "ns")),
         cost=Cost(
@@ -193,7 +193,7 @@ DETECTOR = Detector(
     finding_title="Predictions are cut into pieces on the Neural Engine with gaps between them",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Each piece has to be asked for, and nothing runs in between.",
+    why="Each piece has to be asked for by itself, and meanwhile the Neural Engine stands still.",
     fix=FIX,
     references=(
         Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),

@@ -148,7 +148,7 @@ def pause_cost(idle: Idle, words: str) -> tuple[Intervals, Cost]:
     """Where the pauses lie, and what they cost at most. `words` begin the basis."""
     won = int((idle.end_ns - idle.start_ns).sum())
     span = int(idle.distance_ns.sum())
-    basis = f"{words}; share of the time from the first to the last call of the sequences."
+    basis = f"{words}; share of the time from the first to the last prediction of the sequences."
     return Intervals(idle.start_ns, idle.end_ns), Cost(ns=won, share=won / span if span else 0.0, basis=basis)
 
 

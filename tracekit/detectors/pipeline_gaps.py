@@ -46,28 +46,35 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not len(found.idle.distance_ns):
         return InsufficientData(
             view.name,
-            f"No {options.min_calls} predictions with a duration in a row ({len(view.predictions):,} in all).",
+            f"No {options.min_calls} predictions follow each other without a long pause "
+            f"({len(view.predictions):,} in all).",
             "Record the feature while it works on many inputs in a row.",
         )
     share = found.idle.share
     metrics = (
         Metric("time without Core ML work", share, "share", options.gap_share, Direction.ABOVE),
         Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
-        Metric("median distance of predictions", float(np.median(found.idle.distance_ns)), "ns"),
+        Metric("median time from prediction to prediction", float(np.median(found.idle.distance_ns)), "ns"),
     )
     if not metrics[0].reached or not share:
-        return Passed(view.name, f"In runs of calls, Core ML is idle {format_share(share)} of the time.", metrics)
+        return Passed(
+            view.name,
+            f"While predictions follow each other, Core ML is idle {format_share(share)} of the time.",
+            metrics,
+        )
     if found.activity is Activity.PACED:
         return Passed(
-            view.name, f"Calls keep a beat of {pace_words(found.idle)}: the pauses wait for the next input.", metrics
+            view.name,
+            f"Predictions keep a beat of {pace_words(found.idle)}: the app waits for its next input.",
+            metrics,
         )
     if found.culprit != view.name:
-        return Passed(view.name, f"Most of the pauses lie before the calls of {found.culprit}.", metrics)
+        return Passed(view.name, f"Most of the pauses lie before the predictions of {found.culprit}.", metrics)
     if found.activity is Activity.UNCLEAR:
         return InsufficientData(
             view.name,
-            f"Core ML is idle {format_share(share)} of the time between calls, but nothing recorded tells whether the "
-            "app works or waits for input meanwhile.",
+            f"While predictions follow each other, Core ML is idle {format_share(share)} of the time, but nothing "
+            "recorded tells whether the app works or waits for input meanwhile.",
             "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
         )
     return _finding(view, found, metrics)
@@ -76,19 +83,22 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses."""
     idle = found.idle
-    lost, cost = pause_cost(idle, "Time between calls without any load, compilation or prediction")
+    lost, cost = pause_cost(idle, "Time between predictions in which no load, compilation or prediction ran")
     pause = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.distance_ns - idle.idle_ns))
     if found.marked:
-        why = f"Signposts of the app lie in it: {', '.join(found.marked)}"
+        why = f"Signposts of the app lie in the pauses: {', '.join(found.marked)}"
     else:
-        why = "It takes about the same each time, however long the call took: so does work of the app, and no camera"
+        why = (
+            "The pauses are about equally long, however long the predictions take, as when the app works in them; "
+            "waiting for a camera or a timer looks different"
+        )
     return Finding(
         model=view.name,
         summary=(
-            f"In runs of {format_count(len(idle.distance_ns) + 1, 'prediction')}, Core ML is idle "
-            f"{format_share(idle.share)} of the time: about {format_duration(pause)} pass around each call, and "
-            f"predicting takes {format_duration(busy)}. {why}."
+            f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, Core ML is idle "
+            f"{format_share(idle.share)} of the time: {format_duration(pause)} around each prediction, which takes "
+            f"{format_duration(busy)} itself (medians). {why}."
         ),
         metrics=metrics,
         cost=cost,

@@ -151,7 +151,7 @@ anew at each use pays for this every time.
 
 Per model (all its instances together), from the Activity lane. It is a finding when there are at least `min_loads`
 loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
-followed by at most one prediction before the next load, and when `min_loads` less one of them are reloads: the model
+followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads: the model
 had been used since its previous load, not longer than `idle_s` before. The cost is the time covered by the reloads;
 the first load is needed.
 

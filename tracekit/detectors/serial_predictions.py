@@ -54,7 +54,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not len(found.idle.distance_ns):
         return InsufficientData(
             view.name,
-            f"No {options.min_calls} predictions with a duration in a row ({len(view.predictions):,} in all).",
+            f"No {options.min_calls} predictions follow each other without a long pause "
+            f"({len(view.predictions):,} in all).",
             "Record the feature while it works on many inputs in a row.",
         )
     reason = _other_reason(view, found, options)
@@ -68,16 +69,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     if not metrics[0].reached or not resting:
         return Passed(
-            view.name, f"In runs of calls, the compute unit rests {format_share(resting)} of the time.", metrics
+            view.name,
+            f"While predictions follow each other, the compute unit rests {format_share(resting)} of the time.",
+            metrics,
         )
     if generates_a_sequence(view):
-        words = "Each call seems to need the result of the one before, as with the tokens of a language model."
+        words = "Each prediction seems to need the result of the one before, as with the tokens of a language model."
         return Passed(view.name, words, metrics)
     if found.activity is Activity.UNCLEAR:
         return InsufficientData(
             view.name,
-            f"The compute unit rests {format_share(resting)} of the time between calls, but nothing recorded tells "
-            "whether the app works or waits for input meanwhile.",
+            f"While predictions follow each other, the compute unit rests {format_share(resting)} of the time, but "
+            "nothing recorded tells whether the app works or waits for input meanwhile.",
             "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
         )
     return _finding(view, found, metrics)
@@ -90,17 +93,17 @@ def _idle_metric(found: Pauses, options: Options) -> Metric:
 def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
     """Why the pauses are none that overlapping would fill; empty where they may be."""
     if found.idle.share < options.gap_share:
-        return f"In runs of calls, Core ML is idle {format_share(found.idle.share)} of the time."
+        return f"While predictions follow each other, Core ML is idle {format_share(found.idle.share)} of the time."
     starts = view.predictions["start_ns"].to_numpy()
     _, depth = depth_profile(starts, starts + view.predictions["duration_ns"].to_numpy())
     if int(depth.max(initial=0)) > 1:
-        return "Calls overlap already."
+        return "Predictions overlap already."
     if found.activity is Activity.PACED:
-        return f"Calls keep a beat of {pace_words(found.idle)}: the pauses wait for the next input."
+        return f"Predictions keep a beat of {pace_words(found.idle)}: the app waits for its next input."
     if found.idle.share >= GAP_SHARE:
         return "The pauses are longer than the predictions: see pipeline-gaps."
     if found.culprit != view.name:
-        return f"Most of the pauses lie before the calls of {found.culprit}."
+        return f"Most of the pauses lie before the predictions of {found.culprit}."
     return ""
 
 
@@ -108,17 +111,17 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
     """The finding with its cost: the pauses, all of which another call could fill."""
     idle = found.idle
     lost, cost = pause_cost(
-        idle, "Time between calls without any load, compilation or prediction, which other calls could fill"
+        idle, "Time between predictions in which no load, compilation or prediction ran, and another one could"
     )
     busy, distance = (float(np.median(part)) for part in (idle.distance_ns - idle.idle_ns, idle.distance_ns))
     marked = f" ({', '.join(found.marked)})" if found.marked else ""
     return Finding(
         model=view.name,
         summary=(
-            f"In runs of {format_count(len(idle.distance_ns) + 1, 'prediction')}, each call waits for the app: "
-            f"{format_duration(float(np.median(idle.idle_ns)))} of {format_duration(distance)} per call pass without "
-            f"any Core ML work{marked}. If calls do not need the result of the one before, overlapping them with that "
-            f"work would take about {format_duration(busy)} per call."
+            f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, each waits for the app: "
+            f"one is made every {format_duration(distance)}, and {format_duration(float(np.median(idle.idle_ns)))} of "
+            f"that pass without Core ML work{marked}. If none needs the result of the one before, two in flight would "
+            f"make one every {format_duration(busy)} or so."
         ),
         metrics=metrics,
         cost=cost,
@@ -160,7 +163,7 @@ Use the asynchronous prediction (iOS 17, macOS 14) and keep two calls in flight:
 ```swift
 try await withThrowingTaskGroup(of: Void.self) { group in
     for (index, image) in images.enumerated() {
-        if index >= 2 { try await group.next() }
+        if index >= 2 { _ = try await group.next() }
         group.addTask {
             let input = try makeInput(from: image)
             let output = try await model.prediction(from: input)
@@ -176,7 +179,7 @@ Where all inputs are there from the beginning, hand them over together: `model.p
 DETECTOR = Detector(
     id="serial-predictions",
     title="The compute unit works while the app does",
-    finding_title="Calls wait for the app, one after the other",
+    finding_title="Predictions wait for the app, one after the other",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
     why="The compute unit rests while the app works, and the other way round, so that all takes longer than it must.",

@@ -95,8 +95,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
         ):
             return InsufficientData(
                 None,
-                f"{chain.models} models were loaded one after another and waited for, but the recording does not tell "
-                "whether they were prepared for the device or came from the cache.",
+                f"{chain.models} models were loaded one after another while the app waited, but the recording does not "
+                "tell whether they were prepared for the device or came from the cache.",
                 "Record two launches in a row: loads that are as long in the second do not come from the cache.",
             )
     longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
@@ -162,7 +162,7 @@ def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
     time = format_duration(longest.end_ns - longest.start_ns)
     if longest.in_line is False:
         return f"{longest.models} models were prepared in {time}, side by side."
-    return f"{longest.models} models were prepared in a row in {time}; no call was seen to wait long for that."
+    return f"{longest.models} models were prepared in a row in {time}; no prediction was seen to wait long for that."
 
 
 def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain], options: Options) -> Finding:
@@ -177,8 +177,8 @@ def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain
     return Finding(
         model=None,
         summary=f"{worst.models} models were prepared for the device one after another, in "
-        f"{format_duration(worst.end_ns - worst.start_ns)}, while somebody waited: {', '.join(names[:5])}{more}. The "
-        f"longest alone took {format_duration(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}",
+        f"{format_duration(worst.end_ns - worst.start_ns)}, while the app waited: {', '.join(names[:5])}{more}. The "
+        f"longest by itself took {format_duration(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}",
         metrics=_metrics(worst, options),
         cost=Cost(
             ns=lost,
@@ -227,10 +227,11 @@ FIX = """
 Prepare the models in the background ahead of time, and the one that is needed first before the others:
 
 ```swift
-/// At the first launch after an installation or update, long before the feature is opened.
+/// At the first launch after an installation or update, before the feature is opened.
 func prepareModels(_ urls: [URL], _ configuration: MLModelConfiguration) {
     Task(priority: .utility) {
-        for url in urls {                                   // in the order in which they are needed
+        // In the order in which they are needed.
+        for url in urls {
             _ = try? await MLModel.load(contentsOf: url, configuration: configuration)
         }
     }

@@ -60,7 +60,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
-        return InsufficientData(view.name, calls.too_few, "Record the feature for longer, with all kinds of inputs.")
+        return calls.too_few(view.name, MIN_CALLS, "Record the feature for longer, with all kinds of inputs.")
     rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
     found = read_switching(view, calls, rule)
     if found is None:
@@ -99,17 +99,16 @@ def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Met
     )
     rows = calls.rows[found.slow]
     if found.work is Work.OTHER_UNIT:
-        what = f"the slow ones run mainly on the {found.slow_unit} and the fast ones on the {found.fast_unit}"
+        what = f"the slow ones run mainly on the {found.slow_unit}, the fast ones on the {found.fast_unit}"
     else:
         what = f"the slow ones work longer on the {found.slow_unit}"
     return Finding(
         model=view.name,
         summary=(
-            f"{format_count(len(rows), 'prediction')} of {len(calls.rows):,} "
+            f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
             f"({format_share(float(found.slow.mean()))}) take {format_duration(found.slow_median_ns)} instead of "
-            f"{format_duration(found.fast_median_ns)}, with "
-            f"{found.switches} changes between both; {what}. Inputs of different shapes are the usual cause, though a "
-            "recording holds no shapes."
+            f"{format_duration(found.fast_median_ns)} (medians); slow and fast ones change {found.switches:,} times, "
+            f"and {what}. Inputs of different shapes are the usual cause, though a recording does not show shapes."
         ),
         metrics=metrics,
         cost=cost,
@@ -158,10 +157,11 @@ or resize inputs to the nearest one:
 shapes = ct.EnumeratedShapes(
     shapes=[[1, 3, 256, 256], [1, 3, 512, 512]], default=[1, 3, 256, 256]
 )
-mlmodel = ct.convert(traced, inputs=[ct.TensorType(name="image", shape=shapes)])
+image = ct.TensorType(name="image", shape=shapes)
+mlmodel = ct.convert(traced, inputs=[image])
 ```
 
-If the shape seldom changes, tell Core ML so; it then optimizes for each shape that it meets:
+If the shape seldom changes, tell Core ML so (iOS 17.4, macOS 14.4); it then optimizes for each shape that it meets:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -173,11 +173,11 @@ For two kinds of inputs that alternate, load two instances, or two models of fix
 
 DETECTOR = Detector(
     id="shape-switching",
-    title="Calls of a model take one time",
-    finding_title="Some calls do the same job in a slower way",
+    title="All predictions of a model take the same path",
+    finding_title="Some predictions take a slower path than others",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Calls that leave the fast path take several times as long, and which ones do is not visible to the user.",
+    why="Predictions that leave the fast path take several times as long, and nothing in the code shows which ones do.",
     fix=FIX,
     references=(
         Reference(

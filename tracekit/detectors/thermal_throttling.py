@@ -44,7 +44,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, "The device stayed cool: its thermal state was Nominal throughout.")
     calls = comparable_calls(view)
     if len(calls.rows) < MIN_CALLS:
-        return InsufficientData(view.name, calls.too_few, "Record the feature for longer, until the device is warm.")
+        return calls.too_few(view.name, MIN_CALLS, "Record the feature for longer, until the device is warm.")
     found = read_heat(view, calls)
     if found is None or found.coolest is None:
         return InsufficientData(
@@ -60,15 +60,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Begin recording on a cool device and go on until it is warm.",
         )
     metrics = (
-        Metric("slow-down while hot", found.ratio, "ratio", options.slowdown, Direction.ABOVE),
+        Metric("hottest to coolest state", found.ratio, "ratio", options.slowdown, Direction.ABOVE),
         Metric(f"median while {_name(found.coolest)}", found.cool_median_ns, "ns"),
         Metric(f"median while {_name(found.hottest)}", found.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(found.is_cool)).cause is Cause.SEQUENCE:
         return Passed(view.name, "Predictions become longer with their sequence, in the coolest state too.", metrics)
     if not metrics[0].reached:
-        words = f"Predictions take {found.ratio:.2f} times as long while {_name(found.hottest)} as while"
-        return Passed(view.name, f"{words} {_name(found.coolest)}.", metrics)
+        words = f"Predictions take {found.ratio:.2f} times as long while the thermal state is {_name(found.hottest)}"
+        return Passed(view.name, f"{words} as while it is {_name(found.coolest)}.", metrics)
     return _finding(view, calls, found, metrics)
 
 
@@ -153,7 +153,7 @@ time. In coremltools, smaller and compressed models generate less heat per call.
 DETECTOR = Detector(
     id="thermal-throttling",
     title="Predictions keep their pace as the device warms up",
-    finding_title="Predictions are slower while the device is hot",
+    finding_title="Predictions become slower as the device heats up",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
     why="The feature works on the desk and stutters after some minutes of use.",

@@ -111,8 +111,8 @@ def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: t
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
             f"{format_count(len(cut), 'load or prediction', 'loads and predictions')} had not ended when the recording "
-            f"did, {format_share(metrics[0].value or 0)} of the time in models; {longest['model']} had been at it for "
-            f"{format_duration(int(longest['duration_ns']))}."
+            f"did, {format_share(metrics[0].value or 0)} of the time in models; {longest['model']} had been running "
+            f"for {format_duration(int(longest['duration_ns']))}."
         )
     if metrics[1].reached:
         signs.append(
@@ -205,13 +205,15 @@ Record until the feature is done, stop once, and wait until the recording is sav
 itself:
 
 ```shell
-xcrun xctrace record --template 'Core ML' --time-limit 60s --launch -- ./mytool   # no --window
+# Without --window.
+xcrun xctrace record --template 'Core ML' --time-limit 60s --launch -- ./mytool
 ```
 
 A recording that was not finished can often be recovered:
 
 ```shell
-xcrun xctrace import --input run.trace/Trace1.run/Attachments/trace-data.atrc --template 'Core ML' --output saved.trace
+xcrun xctrace import --template 'Core ML' --output saved.trace \\
+    --input run.trace/Trace1.run/Attachments/trace-data.atrc
 ```
 """
 

@@ -21,6 +21,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -61,14 +62,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if count < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"{format_count(count, 'prediction')} with a duration; {options.min_predictions} are needed.",
+            too_few(count, options.min_predictions, "with a duration"),
             "Record the feature for longer, so that the model is used more often.",
         )
     if total < count * options.min_mean_ms * 1e6:
         return NotApplicable(
             view.name,
-            f"Its predictions take {format_duration(total / count)} on average, most of which is the fixed cost of "
-            "a call.",
+            f"Predictions take {format_duration(total / count)} on average: so short that fixed costs prevail.",
         )
     frame = view.breakdown.frame
     unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
@@ -82,8 +82,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if int(alone.sum()) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"{format_share(share)} of the time of its predictions lies in no recorded row, but they overlap each "
-            "other, and calls that wait for each other leave no row.",
+            f"No recorded event explains {format_share(share)} of the time of its predictions, but they overlap, and "
+            "waiting for each other leaves no event.",
             "Record a phase in which one prediction runs at a time.",
         )
     rest = np.maximum(unknown - _queued(view, frame), 0)
@@ -94,17 +94,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _metrics(share: float, options: Options) -> tuple[Metric, ...]:
-    return (Metric("time in no recorded row", share, "share", options.unaccounted_share, Direction.ABOVE),)
+    return (Metric("time that no event explains", share, "share", options.unaccounted_share, Direction.ABOVE),)
 
 
 def _explained(share: float, waiting: bool = False) -> str:
     """Words for time that is explained well enough."""
     if waiting:
         return (
-            f"{format_share(share)} of the time of its predictions lies in no row of theirs, but in much of it the "
-            "compute unit worked for others, or another call of the model was in flight."
+            f"No event of their own explains {format_share(share)} of the time of its predictions, but in much of it "
+            "the compute unit worked for others, or another prediction of the model was in flight."
         )
-    return f"Recorded rows explain {format_share(1 - share)} of the time of its predictions."
+    return f"Recorded events explain {format_share(1 - share)} of the time of its predictions."
 
 
 def _blind(view: ModelView, share: float) -> InsufficientData | None:
@@ -112,8 +112,8 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
     if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
         return InsufficientData(
             view.name,
-            "Core ML recorded no data or compute row in any of its predictions, although each call leaves some, so "
-            "this recording does not show what happens in a prediction.",
+            "Core ML recorded no data or compute event in any of its predictions, although each leaves some, so this "
+            "recording does not show what happens in a prediction.",
             "Record with the Core ML template of a current Xcode.",
         )
     lost = [
@@ -125,7 +125,7 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
         return None
     return InsufficientData(
         view.name,
-        f"{format_share(share)} of the time of its predictions lies in no recorded row. "
+        f"No recorded event explains {format_share(share)} of the time of its predictions. "
         + " ".join(entry.conclusion for entry in lost),
         " ".join(dict.fromkeys(entry.advice for entry in lost)),
     )
@@ -159,20 +159,20 @@ def _finding(view: ModelView, chosen: Mask, rest: IntArray, metrics: tuple[Metri
     rows = view.predictions[chosen]
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
     empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.cover(name).state is TableState.EMPTY]
-    also = f" The tables of {' and '.join(empty)} were recorded and hold no row." if empty else ""
+    also = f" Nothing of the {' or the '.join(empty)} was captured." if empty else ""
     share = float(metrics[0].value or 0)
     return Finding(
         model=view.name,
         summary=(
-            f"{format_share(share)} of the time of its predictions lies in no recorded row: in "
-            f"{format_count(len(rows), 'prediction')} of {format_duration(mean)} on average, nothing tells what "
-            f"happened during {format_duration(unknown)} each.{also} This is a blind spot of the recording, not "
-            "proof that the CPU did the work."
+            f"No recorded event explains {format_share(share)} of the time of its predictions: in "
+            f"{format_count(len(rows), 'prediction')} of {format_duration(mean)} on average, "
+            f"{format_duration(unknown)} of each are blank.{also} This is a blind spot of the recording, "
+            "and no proof that the CPU did the work."
         ),
         metrics=(
             *metrics,
             Metric("mean prediction", mean, "ns"),
-            Metric("mean time in no recorded row", unknown, "ns"),
+            Metric("mean time that no event explains", unknown, "ns"),
         ),
         cost=None,
         evidence=evidence_of(rows),
@@ -239,8 +239,8 @@ let plan = try await MLComputePlan.load(contentsOf: url, configuration: configur
 
 DETECTOR = Detector(
     id="unaccounted-time",
-    title="Recorded rows explain the time of predictions",
-    finding_title="Most of the time of predictions is not explained by any recorded row",
+    title="Recorded events explain the time of predictions",
+    finding_title="No recorded event explains most of the time of predictions",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
     why="What is not explained is easily blamed on the wrong part, and other checks cannot see into it.",

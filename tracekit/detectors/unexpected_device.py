@@ -26,6 +26,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Device, Kind, Lane
@@ -111,7 +112,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if int(judged.sum()) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"{format_count(int(judged.sum()), 'prediction')} with a duration; {options.min_predictions} are needed.",
+            too_few(int(judged.sum()), options.min_predictions, "with a duration"),
             "Record the feature for longer, so that the model is used more often.",
         )
     on, on_most = work.least[expected], work.least[expected] + work.open_ns[expected]
@@ -196,12 +197,13 @@ def _finding(view: ModelView, expected: Device, work: Work, elsewhere_ns: int, m
     cost = min(elsewhere_ns, int((lost.ends - lost.starts).sum()))
     spent = covered_ns(view.predictions)
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
-    doubt = " Labels name no model in part of the rows, so that this is possible rather than sure." if by_time else ""
+    doubt = " Part of the rows name no model, so that this is possible and not certain." if by_time else ""
     return Finding(
         model=view.name,
         summary=(
             f"Expected on the {_NAMES[expected]}, but {format_share(1 - work.share(expected))} of the recorded work of "
-            f"{format_count(len(view.predictions), 'prediction')} ran elsewhere: {work.words}.{doubt}"
+            f"{format_count(len(view.predictions), 'prediction')} ran elsewhere: {work.words}.{doubt} "
+            f"How long it would take on the {_NAMES[expected]}, the recording does not show."
         ),
         metrics=metrics,
         cost=Cost(

@@ -143,7 +143,8 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
         model=None,
         summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: {_listed(names)}. "
         f"Loading {'them' if many else 'it'} took {format_duration(lost)}, and the recording goes on for "
-        f"{format_duration(shortest)}{' or more' if many else ''} after that. Memory is held too, and not recorded.",
+        f"{format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
+        f"{'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
             Metric("unused models", len(names), "count", 1, Direction.ABOVE),
             Metric("recorded after the load", shortest, "ns", round(options.unused_s * 1e9), Direction.ABOVE),
@@ -207,7 +208,9 @@ actor SegmenterProvider {
 
     func model() async throws -> MLModel {
         if let loading { return try await loading.value }
-        let task = Task { try await MLModel.load(contentsOf: url, configuration: .init()) }
+        let task = Task {
+            try await MLModel.load(contentsOf: url, configuration: .init())
+        }
         loading = task
         return try await task.value
     }

@@ -140,7 +140,7 @@ def _metrics(firsts: FirstCalls, chosen: Mask, resumed: float | None, options: O
     place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
     return (
         Metric(
-            "first prediction against the following",
+            "first prediction to the median of the following",
             float(firsts.ratio[place]),
             "ratio",
             options.ratio,
@@ -172,14 +172,14 @@ def _why_not(firsts: FirstCalls, spike: Mask, rare: Mask, deliberate: Mask, dura
         worst = int(np.argmax(firsts.ratio))
         return (
             f"First predictions after a load take at most {firsts.ratio[worst]:.1f} times the median of those that "
-            "follow, or hardly longer in time."
+            "follow, or are longer by too little to notice."
         )
     slow = format_duration(int(durations[spike].max()))
     if (spike & rare & deliberate).any():
         return f"The first prediction took {slow} and was followed by a pause, as a call to warm the model up is."
     if not (spike & rare).any():
         return f"The first prediction took {slow}, and others later on took about as long."
-    return f"The first prediction took {slow}, and so do predictions after a pause: it is not the load."
+    return f"The first prediction took {slow}, and about as long do those that follow a pause: it is not the load."
 
 
 def _finding(view: ModelView, firsts: FirstCalls, chosen: Mask, metrics: tuple[Metric, ...]) -> Finding:
@@ -246,7 +246,8 @@ Make one prediction with an empty input right after loading, in the background, 
 ```swift
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
 Task(priority: .utility) {
-    let input = try SegmenterInput(image: emptyPixelBuffer)   // same shape as the real ones
+    // Same shape and type as the real inputs.
+    let input = SegmenterInput(image: emptyPixelBuffer)
     _ = try await model.prediction(from: input)
 }
 ```
@@ -261,7 +262,7 @@ DETECTOR = Detector(
     finding_title="The first prediction after a load is slow",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="The user sees exactly that one.",
+    why="It is the prediction that the user waits for after opening the feature.",
     fix=FIX,
     references=(
         Reference(

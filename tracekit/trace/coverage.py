@@ -104,7 +104,7 @@ def _what(reason: str) -> str:
 def _missing(recording: Recording, instrument: Instrument) -> tuple[str, str]:
     if recording.contents.has_table_of_contents:
         return (
-            f"nothing of {instrument.name} was recorded: the run's table of contents lists no table of it",
+            f"the recording holds no {instrument.name} table",
             instrument.record_with,
         )
     conclusion = (
