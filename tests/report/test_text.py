@@ -87,7 +87,7 @@ def test_the_environment_decides_nothing(full: Report, variable: str, monkeypatc
 
 def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     text = flat(plain(full))
-    assert "could win back up to 1.30 s, 69 % of what this model spent" in text
+    assert "could win back up to 1.30 s, 69 % of the model's time" in text
     assert "at 00:00.137 (17.17 ms), 00:00.274 (17.17 ms) and 72 more" in text
     assert "Together, the fix could win back up to 7.65 s." in text
     assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
@@ -179,6 +179,14 @@ def test_a_recording_that_cannot_be_judged_says_what_to_do_and_says_it_once(not_
 def test_a_clean_report_has_no_findings_section(clean: Report) -> None:
     assert "FINDINGS" not in plain(clean)
     assert "Passed: reload-before-predict, excess-data-copies" in plain(clean)
+
+
+def test_a_check_that_looked_at_some_of_the_models_only_says_so(full: Report) -> None:
+    assert "Passed: excess-data-copies (2 of 3 models)" in flat(plain(full))
+
+
+def test_what_would_help_to_judge_more_follows_the_verdict(full: Report) -> None:
+    assert "To judge more: Record the feature for longer." in plain(full, 120).split("\n\n")[0].splitlines()
 
 
 def test_a_failed_check_is_shown(failed: Report) -> None:

@@ -16,12 +16,13 @@ def check(
     model: str | None = "Net",
     title: str = "It is slow",
     pattern: str = "2b all predictions slow",
+    name: str = "id",
 ) -> Check:
     cost = Cost(1, 0.1, "") if severity else None
     found = {"cost": cost, "net_ns": cost and cost.ns, "related": (), "evidence": (), "evidence_total": 0}
     texts = {"title": title, "summary": summary, "why": "", "fix": "", "record": "", "caveats": ()}
     return Check(
-        "id",
+        name,
         outcome=outcome,
         severity=severity,
         pattern=pattern,
@@ -55,12 +56,18 @@ def test_a_finding_about_the_recording_names_no_model() -> None:
 
 
 def test_a_clean_recording_says_who_looked() -> None:
-    assert verdict(check("passed"), check("passed")) == "No finding: 2 checks looked and found nothing."
+    looked = (check("passed"), check("passed", model="Other"), check("passed", name="other"))
+    assert verdict(*looked) == "No finding: 2 checks looked and found nothing."
 
 
 def test_a_clean_verdict_admits_what_could_not_look() -> None:
-    told = verdict(check("passed"), check("insufficient_data"), check("error"))
+    told = verdict(check("passed"), check("insufficient_data", name="blind"), check("error", name="broken"))
     assert told == "No finding: 1 check looked and found nothing; 1 check could not look and 1 check failed."
+
+
+def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
+    told = verdict(check("passed"), check("insufficient_data", model="Other"))
+    assert told == "No finding: 1 check looked and found nothing; 1 check could not look at every model."
 
 
 @pytest.mark.parametrize(

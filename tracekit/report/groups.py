@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,8 +43,17 @@ class Obstacle:
     """One reason for which checks could not look."""
 
     reason: str
+    """Of the first check, where the reasons of several were taken together."""
     record: str
     checks: tuple[Check, ...]
+    alike: int = 0
+    """How many other reasons were taken together with this one."""
+
+    @property
+    def sentences(self) -> str:
+        """The reason, that there are more like it, and what to record."""
+        more = f"({format_count(self.alike, 'more reason')} of this kind.)" if self.alike else ""
+        return " ".join(filter(None, (self.reason, more, self.record)))
 
 
 def findings(checks: Iterable[Check]) -> tuple[Group, ...]:
@@ -55,13 +65,47 @@ def findings(checks: Iterable[Check]) -> tuple[Group, ...]:
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
-def obstacles(checks: Iterable[Check]) -> tuple[Obstacle, ...]:
-    """What could not be judged, by reason, in the order of the report."""
+def obstacles(checks: Iterable[Check], *, together: bool = False) -> tuple[Obstacle, ...]:
+    """What could not be judged, by reason, in the order of the report.
+
+    `together` takes as one the reasons for which the same detectors could not look and which ask for the same: they
+    differ in the numbers of each model.
+    """
     groups: dict[tuple[str, str], list[Check]] = {}
     for check in checks:
         if check.outcome == "insufficient_data":
             groups.setdefault((check.summary, check.record), []).append(check)
-    return tuple(Obstacle(reason, record, tuple(group)) for (reason, record), group in groups.items())
+    found = [Obstacle(reason, record, tuple(group)) for (reason, record), group in groups.items()]
+    return _taken_together(found) if together else tuple(found)
+
+
+def _taken_together(found: Iterable[Obstacle]) -> tuple[Obstacle, ...]:
+    alike: dict[tuple[frozenset[str], str], list[Obstacle]] = {}
+    for obstacle in found:
+        who = frozenset(check.id for check in obstacle.checks)
+        alike.setdefault((who, obstacle.record), []).append(obstacle)
+    return tuple(
+        Obstacle(
+            group[0].reason,
+            group[0].record,
+            tuple(check for obstacle in group for check in obstacle.checks),
+            len(group) - 1,
+        )
+        for group in alike.values()
+    )
+
+
+def would_help(checks: Iterable[Check], most: int = 2) -> tuple[str, ...]:
+    """What to record so that more detectors can look: the advice that helps most of them first."""
+    helped: dict[str, set[str]] = {}
+    for check in checks:
+        if check.outcome == "insufficient_data" and 0 < len(check.record) <= _SHORT:
+            helped.setdefault(check.record, set()).add(check.id)
+    return tuple(sorted(helped, key=lambda record: -len(helped[record]))[:most])
+
+
+_SHORT = 90
+"""Characters of an advice that fits into a line; the longer ones stand beside their reasons alone."""
 
 
 def with_outcome(checks: Iterable[Check], outcome: str) -> tuple[Check, ...]:
@@ -69,9 +113,11 @@ def with_outcome(checks: Iterable[Check], outcome: str) -> tuple[Check, ...]:
     return tuple(check for check in checks if check.outcome == outcome)
 
 
-def names(checks: Sequence[Check]) -> tuple[str, ...]:
-    """Each detector once, with the number of models it is about where there are several: `an-id (5 models)`."""
-    models: dict[str, int] = {}
-    for check in checks:
-        models[check.id] = models.get(check.id, 0) + (check.model is not None)
-    return tuple(f"{name} ({format_count(n, 'model')})" if n > 1 else name for name, n in models.items())
+def names(checks: Sequence[Check], every: Iterable[Check]) -> tuple[str, ...]:
+    """Each detector once; where `every`, the checks of the report, holds it for more models, with how many of them
+    these are: `an-id (2 of 5 models)`."""
+    here, whole = (Counter(check.id for check in some if check.model is not None) for some in (checks, every))
+    return tuple(
+        f"{name} ({here[name]:,} of {format_count(whole[name], 'model')})" if 0 < here[name] < whole[name] else name
+        for name in dict.fromkeys(check.id for check in checks)
+    )

@@ -203,8 +203,8 @@ def _measured(check: Check) -> str:
 
 def _not_judged(report: Report) -> str:
     lines = [
-        f"- {_ids(obstacle.checks)}: {sentence(obstacle.reason)} {sentence(obstacle.record)}".rstrip()
-        for obstacle in obstacles(report.checks)
+        f"- {_ids(obstacle.checks, report)}: {sentence(obstacle.sentences)}"
+        for obstacle in obstacles(report.checks, together=True)
     ]
     lines += [
         f"- {code(check.id)} failed{f' on {code(check.model)}' if check.model else ''}: {sentence(check.summary)}"
@@ -213,13 +213,13 @@ def _not_judged(report: Report) -> str:
     return "### Not judged\n\n" + "\n".join(lines) if lines else ""
 
 
-def _ids(checks: Sequence[Check]) -> str:
-    return ", ".join(code(name) for name in names(checks))
+def _ids(checks: Sequence[Check], report: Report) -> str:
+    return ", ".join(code(name) for name in names(checks, report.checks))
 
 
 def _passed(report: Report) -> str:
     lines = [
-        f"{title}: {_ids(checks)}."
+        f"{title}: {_ids(checks, report)}."
         for outcome, title in (("passed", "Passed"), ("not_applicable", "Not applicable"))
         if (checks := with_outcome(report.checks, outcome))
     ]

@@ -21,7 +21,7 @@ from tracekit.report.columns import (
     overlapping,
     without_small_processes,
 )
-from tracekit.report.groups import names, with_outcome
+from tracekit.report.groups import names, with_outcome, would_help
 from tracekit.report.screen import NARROWEST, WIDEST, glued, heading, labelled, paragraph, printed, table
 from tracekit.report.strings import map_strings
 from tracekit.report.text_findings import SEVERITY_STYLES, finding_blocks, not_judged_blocks
@@ -59,7 +59,7 @@ def render_text(report: Report, *, width: int, color: bool, verbose: bool = Fals
         *_verdict(safe),
         *_recording(safe, width, verbose),
         *finding_blocks(safe, width, verbose),
-        *not_judged_blocks(safe),
+        *not_judged_blocks(safe, verbose),
         *_models(safe, width, verbose),
         *_time_parts(safe, width, verbose),
         *_aggregation(safe, width, verbose),
@@ -82,6 +82,8 @@ def _verdict(report: Report) -> list[RenderableType]:
     lines = [Text(summary.verdict, style=f"bold {SEVERITY_STYLES[worst] if worst else clean}")]
     if summary.win_back_ns and len({check.id for check in report.checks if check.cost}) > 1:
         lines.append(Text(f"All fixes together could win back up to {glued(format_duration(summary.win_back_ns))}."))
+    if summary.judged and (advice := would_help(report.checks)):
+        lines.append(Text(f"To judge more: {' '.join(advice)}"))
     return [*lines, Text()]
 
 
@@ -239,6 +241,6 @@ def _rest(report: Report, width: int, verbose: bool) -> list[RenderableType]:
             pairs = [(Text(check.id), Text(_joined(check.model, check.summary))) for check in checks]
             blocks += [heading(title), *labelled(pairs, width)]
         elif checks:
-            line = Text(f"{title}: ", style="bold").append(f"{', '.join(names(checks))}", style="not bold")
+            line = Text(f"{title}: ", style="bold").append(", ".join(names(checks, report.checks)), style="not bold")
             blocks += ([] if blocks else [Text()]) + [paragraph(line)]
     return blocks

@@ -72,13 +72,14 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
     """What was measured for one model, what it costs, and where to look."""
     text = Text(check.summary, overflow="fold")
     if check.cost:
-        share = f"{glued(format_share(check.cost.share))} of what {'this model' if check.model else 'the models'} spent"
+        share = f"{glued(format_share(check.cost.share))} of {'the model' if check.model else 'the app'}'s time"
         severity = f"{check.severity}: " if several else ""
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
         text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
         text.append(f", {share}")
         if check.net_ns is not None and check.net_ns < check.cost.ns:
-            text.append(f"; {glued(format_duration(check.net_ns))} of it is in no finding above")
+            beyond = f"{glued(format_duration(check.net_ns))} of it in no" if check.net_ns else "all of it in a"
+            text.append(f"; {beyond} finding above")
     for caveat in check.caveats:
         text.append(f"\nmind: {caveat}", style="italic")
     for other in check.related:
@@ -100,20 +101,18 @@ def _where(check: Check, limit: int) -> str:
     return f"at {', '.join(glued(formatting.span(entry)) for entry in shown)}{more}"
 
 
-def not_judged_blocks(report: Report) -> list[RenderableType]:
-    """What could not look, why, and what to record; then what failed."""
+def not_judged_blocks(report: Report, verbose: bool) -> list[RenderableType]:
+    """What could not look, why, and what to record; then what failed. `verbose` gives every reason by itself."""
     errors = with_outcome(report.checks, "error")
-    blocked = obstacles(report.checks)
+    blocked = obstacles(report.checks, together=not verbose)
     if not errors and not blocked:
         return []
     blocks: list[RenderableType] = [heading("Not judged")]
     for obstacle in blocked:
         # The verdict has just said it.
         told = obstacle.reason.rstrip(".")[1:] in report.summary.verdict and not report.summary.judged
-        which = ", ".join(names(obstacle.checks))
-        blocks.append(paragraph(Text(which, style="bold"), 2))
-        lines = ([] if told else [obstacle.reason]) + ([obstacle.record] if obstacle.record else [])
-        blocks += [paragraph(line, 4) for line in lines]
+        blocks.append(paragraph(Text(", ".join(names(obstacle.checks, report.checks)), style="bold"), 2))
+        blocks.append(paragraph(obstacle.record if told else obstacle.sentences, 4))
     for check in errors:
         label = Text(f"{check.id} failed", style="bold red")
         about = f" on {formatting.shorten(check.model, 32)}" if check.model else ""

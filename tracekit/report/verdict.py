@@ -42,11 +42,17 @@ def summarise(checks: Sequence[Check]) -> Summary:
 
 
 def _verdict(checks: Sequence[Check], outcomes: Counter[str]) -> str:
-    """Says what was found, or that nothing was found; never one for the other."""
+    """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
+    many models it looks at."""
     if outcomes["finding"]:
-        return f"{_found(checks)}{_limits(outcomes)}."
-    looked = format_count(outcomes["passed"], "check")
-    return f"No finding: {looked} looked and found nothing{_limits(outcomes)}."
+        return f"{_found(checks)}{_limits(checks)}."
+    looked = format_count(len(_ids(checks, "passed")), "check")
+    return f"No finding: {looked} looked and found nothing{_limits(checks)}."
+
+
+def _ids(checks: Sequence[Check], *outcomes: str) -> set[str]:
+    """Detectors with one of the outcomes for at least one model."""
+    return {check.id for check in checks if check.outcome in outcomes}
 
 
 def _found(checks: Sequence[Check]) -> str:
@@ -61,13 +67,15 @@ def _found(checks: Sequence[Check]) -> str:
     return f"{format_count(len(findings), 'finding')} ({', '.join(ranks)}){where}: {kinds[0].rstrip('.')}{more}"
 
 
-def _limits(outcomes: Counter[str]) -> str:
+def _limits(checks: Sequence[Check]) -> str:
     """What the reader must know before trusting the verdict."""
+    blind, failed = _ids(checks, "insufficient_data"), _ids(checks, "error")
     limits = []
-    if outcomes["insufficient_data"]:
-        limits.append(f"{format_count(outcomes['insufficient_data'], 'check')} could not look")
-    if outcomes["error"]:
-        limits.append(f"{format_count(outcomes['error'], 'check')} failed")
+    if blind:
+        where = " at every model" if blind & _ids(checks, "finding", "passed") else ""
+        limits.append(f"{format_count(len(blind), 'check')} could not look{where}")
+    if failed:
+        limits.append(f"{format_count(len(failed), 'check')} failed")
     return f"; {listed(limits)}" if limits else ""
 
 

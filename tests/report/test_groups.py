@@ -1,0 +1,70 @@
+"""Checks that say the same are told once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tracekit.report.groups import names, obstacles, would_help
+
+if TYPE_CHECKING:
+    from tracekit.report.model import Check, Report
+
+
+@pytest.fixture
+def blind(full: Report):
+    """Makes checks that could not look, of a detector for a model, with a reason and an advice."""
+    template = next(check for check in full.checks if check.outcome == "insufficient_data")
+
+    def make(name: str, model: str | None, reason: str, record: str) -> Check:
+        return replace(template, id=name, model=model, summary=reason, record=record)
+
+    return make
+
+
+def test_reasons_that_differ_in_the_numbers_of_each_model_are_taken_together(blind) -> None:
+    checks = [blind("jitter", f"m{n}", f"Only {n} predictions.", "Record more.") for n in (1, 2, 3)]
+    assert len(obstacles(checks)) == 3
+    (obstacle,) = obstacles(checks, together=True)
+    assert obstacle.checks == tuple(checks)
+    assert obstacle.sentences == "Only 1 predictions. (2 more reasons of this kind.) Record more."
+
+
+def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> None:
+    checks = [
+        blind("jitter", "m1", "Only 1.", "Record more."),
+        blind("shape", "m1", "Only 1 of each.", "Record more."),
+        blind("jitter", "m2", "They overlap.", "Record one at a time."),
+    ]
+    assert [entry.sentences for entry in obstacles(checks, together=True)] == [
+        "Only 1. Record more.",
+        "Only 1 of each. Record more.",
+        "They overlap. Record one at a time.",
+    ]
+
+
+def test_one_reason_of_several_detectors_is_told_once(blind) -> None:
+    checks = [blind(name, "m1", "Only 1.", "Record more.") for name in ("jitter", "shape")]
+    assert len(obstacles(checks, together=True)) == 1
+
+
+def test_a_detector_says_of_how_many_models_only_where_it_is_not_all(blind) -> None:
+    every = [blind(name, model, "", "") for name in ("jitter", "shape") for model in ("m1", "m2", "m3")]
+    every.append(blind("whole", None, "", ""))
+    assert names(every, every) == ("jitter", "shape", "whole")
+    assert names(every[1:], every) == ("jitter (2 of 3 models)", "shape", "whole")
+
+
+def test_the_advice_that_helps_most_detectors_comes_first(blind) -> None:
+    checks = [
+        blind("hangs", None, "", "Add Hangs."),
+        *(blind("jitter", f"m{n}", "", "Record one at a time.") for n in range(5)),
+        *(blind(name, "m1", "", "Record for longer.") for name in ("warm", "shape")),
+    ]
+    assert would_help(checks) == ("Record for longer.", "Add Hangs.")
+
+
+def test_no_advice_and_long_advice_are_left_to_the_reasons(blind) -> None:
+    assert would_help([blind("a", None, "", ""), blind("b", None, "", "x" * 200)]) == ()
