@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.copies import cut_to_predictions, places
+from tracekit.analysis.copies import COLUMNS, cut_to_predictions, places
 from tracekit.intervals import union_length, union_length_by_group
 from tracekit.trace.events import Attribution, Kind
 
@@ -50,7 +50,7 @@ def summarise_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
     Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes
     all of them conversions. O(n log n) in the rows of `data`.
     """
-    rows = data[data["kind"].isin(CONVERSION_KINDS).to_numpy(dtype=bool)]
+    rows = data.loc[data["kind"].isin(CONVERSION_KINDS).to_numpy(dtype=bool), COLUMNS]
     group = places(predictions, rows)
     ambiguous = (rows["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & (len(predictions) > 0)
     lost = (group == len(predictions)) & ~ambiguous

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     IntArray = npt.NDArray[np.int64]
 
 
+COLUMNS = ["start_ns", "duration_ns", "kind", "prediction", "attribution"]
+"""Columns of copy rows that count; taking only these is much faster than taking whole rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class CopySummary:
     """Copies and conversions inside the predictions of one model."""
@@ -51,7 +55,7 @@ def summarise_copies(
     An input copy stands out when it takes at least `large_ns` and `large_ratio` times the median of the other input
     copies of the same prediction. O(n log n) in the rows of `data`.
     """
-    copies = data[data["kind"].isin(COPY_KINDS).to_numpy(dtype=bool)]
+    copies = data.loc[data["kind"].isin(COPY_KINDS).to_numpy(dtype=bool), COLUMNS]
     linked = copies["prediction"].isin(predictions.index).to_numpy(dtype=bool)
     ambiguous = (copies["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & ~linked
     # Without predictions there is nothing that an ambiguous row could lie in.

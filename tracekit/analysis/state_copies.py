@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.copies import cut_to_predictions, places
+from tracekit.analysis.copies import COLUMNS, cut_to_predictions, places
 from tracekit.analysis.growth import growth
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import COPY_KINDS, Kind, Level
@@ -52,10 +52,11 @@ class StateCopies:
 
 def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
-    copies = data[data["kind"].isin(COPY_KINDS).to_numpy(dtype=bool)]
+    copies = data.loc[(data["kind"].isin(COPY_KINDS) & data["prediction"].notna()).to_numpy(dtype=bool), COLUMNS]
     group = places(predictions, copies)
     linked = group < len(predictions)
-    copies, group = copies[linked], group[linked]
+    if not linked.all():
+        copies, group = copies[linked], group[linked]
     start, end = cut_to_predictions(predictions, copies, group)
     kind = copies["kind"]
     is_input = (kind == Kind.INPUT_COPY).to_numpy(dtype=bool)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tracekit.detectors.outcomes import Evidence
 
 if TYPE_CHECKING:
@@ -15,7 +17,9 @@ MAX_EVIDENCE = 50
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
     """The longest rows of an event frame first, at most `MAX_EVIDENCE`; ties by start, then by index."""
-    chosen = rows.sort_values(["duration_ns", "start_ns"], ascending=[False, True], kind="stable").head(MAX_EVIDENCE)
+    # Sorting two columns and taking few rows is much faster than sorting the frame.
+    order = np.lexsort((rows["start_ns"].to_numpy(), -rows["duration_ns"].to_numpy()))
+    chosen = rows.iloc[order[:MAX_EVIDENCE]]
     return tuple(
         Evidence(
             start_ns=int(start),
