@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class Steps:
     """Steps of shape (steps,) between neighbouring edges that at least one interval covers, by window and time."""
 
-    window: IntArray
+    window: npt.NDArray[np.int32]
     start_ns: IntArray
     length_ns: IntArray
     """More than 0."""
-    layer: IntArray
+    layer: npt.NDArray[np.int8]
     """First layer that covers the step."""
     covered: Mask
     """Shape (layers, steps): whether each layer covers the step."""
@@ -45,7 +45,7 @@ def sweep(
     window: IntArray, layer: IntArray, starts_ns: IntArray, ends_ns: IntArray, *, windows: int, layers: int
 ) -> Steps:
     """Steps of intervals that each lie in one window (0 to `windows` - 1) and one layer (0 to `layers` - 1; the lower
-    wins).
+    wins). There are at most 127 layers.
 
     The four arrays have shape (n,). Windows need not be disjoint in time: intervals of different windows never meet.
     O(n log n + layers × n).
@@ -53,11 +53,13 @@ def sweep(
     keep = ends_ns > starts_ns
     window, layer, starts_ns, ends_ns = window[keep], layer[keep], starts_ns[keep], ends_ns[keep]
     time = np.concatenate((starts_ns, ends_ns))
-    owner = np.concatenate((window, window))
+    # Small types: with a million intervals, these arrays are what a breakdown needs most memory for.
+    owner = np.concatenate((window, window), dtype=np.int32, casting="same_kind")
     order = np.lexsort((time, owner))
     time, owner = time[order], owner[order]
-    change = np.concatenate((np.ones(len(window), np.int32), np.full(len(window), -1, np.int32)))[order]
-    kind = np.concatenate((layer, layer))[order]
+    change = np.where(order < len(window), 1, -1).astype(np.int8)
+    kind = np.concatenate((layer, layer), dtype=np.int8, casting="same_kind")[order]
+    del order
     # Every interval ends in its own window, so all counts are back at zero where the next window begins.
     covered = np.array(
         [np.cumsum(np.where(kind == number, change, 0), dtype=np.int32) > 0 for number in range(layers)], dtype=np.bool_
@@ -69,7 +71,7 @@ def sweep(
         window=owner[lasting],
         start_ns=time[lasting],
         length_ns=length[lasting],
-        layer=covered.argmax(axis=0).astype(np.int64),
+        layer=covered.argmax(axis=0).astype(np.int8),
         covered=covered,
         edges=np.searchsorted(owner[lasting], np.arange(windows + 1)),
     )
