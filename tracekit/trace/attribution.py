@@ -25,7 +25,7 @@ row may end up to 1 ms after the prediction in which it began.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,10 @@ if TYPE_CHECKING:
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (a heuristic of the reference)."""
+
+_DEEPEST = 16
+"""Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file
+can nest as many as it has rows, and each takes a pass over all rows. What lies deeper counts for the last of them."""
 
 _UNNAMED = "Unnamed_Model"
 """What Core ML calls a model without a display name (reported). Labels of the hardware may still name it."""
@@ -78,13 +82,11 @@ def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int64Array)
     silent = answer.attribution == _code(Attribution.UNATTRIBUTED)
 
     by_label = np.flatnonzero(named & (executed | on_gpu))
-    keys = own_model[by_label]
-    for offered, key in ((np.arange(len(calls.model)), calls.model), _of_stages(calls, events)):
-        search = _search_by_model(calls, offered, key, keys)
-        place, count = _with_slack(search, start[by_label], end[by_label], on_gpu[by_label])
-        answer.call[by_label] = place
-        missing = count == 0
-        by_label, keys = by_label[missing], keys[missing]
+    search = _search_by_model(calls, np.arange(len(calls.model)), calls.model, own_model[by_label])
+    answer.call[by_label], count = _with_slack(search, start[by_label], end[by_label], on_gpu[by_label])
+    by_label = by_label[count == 0]
+    search = _search_by_model(calls, *_of_stages(calls, events, own_model[by_label]))
+    answer.call[by_label], _ = _with_slack(search, start[by_label], end[by_label], on_gpu[by_label])
 
     graph = np.asarray(lane == Lane.MPS)
     by_time = np.flatnonzero(silent & (executed | (graph & (graphs < 0))))
@@ -192,14 +194,31 @@ def _calls(events: pd.DataFrame) -> _Calls:
     )
 
 
-def _of_stages(calls: _Calls, events: pd.DataFrame) -> tuple[Int64Array, Int64Array]:
-    """Predictions of pipelines, each under the model of every stage that the pipeline has."""
+def _of_stages(calls: _Calls, events: pd.DataFrame, stages: Int64Array) -> tuple[Places, Int64Array, Int64Array]:
+    """Predictions of the pipelines that have these stages, and a key of each; and the key that each stage looks for.
+
+    Stages of the same pipelines share a key, so that a pipeline of many stages is offered once.
+    """
     names = events["model"].cat.categories
     pairs = events[["model", "parent_model"]].dropna().drop_duplicates()
-    stage, pipeline = (_codes_in(pairs[name], names) for name in ("model", "parent_model"))
-    members = [np.flatnonzero(calls.model == outer) for outer in pipeline]
-    none = np.zeros(0, np.int64)
-    return np.concatenate((none, *members)), np.repeat(stage, [len(found) for found in members])
+    around: dict[int, list[int]] = {stage: [] for stage in np.unique(stages).tolist()}
+    for stage, pipeline in zip(*(_codes_in(pairs[name], names).tolist() for name in pairs), strict=True):
+        if stage in around:
+            around[stage].append(pipeline)
+    keys: dict[tuple[int, ...], int] = {}
+    key_of = {stage: keys.setdefault(tuple(sorted(outer)), len(keys)) for stage, outer in around.items()}
+    order = np.argsort(calls.model, kind="stable")
+    low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side=side) for side in _SIDES)
+    members = [np.concatenate([order[:0], *(order[low[code] : high[code]] for code in outer)]) for outer in keys]
+    return (
+        np.concatenate([order[:0], *members]),
+        np.repeat(np.arange(len(keys)), [len(found) for found in members]),
+        np.array([key_of[stage] for stage in stages.tolist()], np.int64),
+    )
+
+
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+"""Of a searched value: before the first of its equals, and behind the last."""
 
 
 def _search_by_model(calls: _Calls, offered: Int64Array, key: Int64Array, keys: Int64Array) -> Search:
@@ -222,7 +241,7 @@ def _search_innermost(calls: _Calls) -> Search:
     def search(start: Int64Array, end: Int64Array, rows: Places) -> tuple[Int64Array, Int64Array]:
         place = np.full(len(rows), -1, np.int64)
         count = np.zeros(len(rows), np.int64)
-        for tier in np.unique(tiers):
+        for tier in np.unique(tiers[tiers < _DEEPEST]):
             among = np.flatnonzero(tiers == tier)
             index, found = containing(calls.start[among], calls.end[among], start, end)
             inner = np.append(among, -1)[index]
@@ -236,10 +255,10 @@ def _search_innermost(calls: _Calls) -> Search:
 
 
 def _tiers(calls: _Calls) -> Int64Array:
-    """How many predictions lie around each. A chain meets each model once, unless damage made it a circle."""
+    """How many predictions lie around each, at most `_DEEPEST`: damage can make a chain a circle."""
     tier = np.zeros(len(calls.outer), np.int64)
     around = calls.outer
-    for _ in range(int(calls.model.max(initial=0)) + 1):
+    for _ in range(_DEEPEST):
         if (around < 0).all():
             break
         tier += around >= 0

@@ -1,0 +1,41 @@
+"""Hardware rows of pipelines: stages that several have, and pipelines in pipelines."""
+
+import pandas as pd
+import pytest
+
+from tracekit.trace.build import build_trace
+from tracekit.trace.pipelines import top_predictions
+
+
+def engine_label(model):
+    return f"{model}_main__Op0_AneInference Prediction"
+
+
+def test_a_stage_of_two_pipelines_is_sought_in_both(make):
+    rows = [
+        (0, 100, "Prediction", "first-1"),
+        (50, 100, "Prediction", "second-1"),
+        (10, 5, "Prediction", "shared-1", "first-1", "sub"),
+        (110, 5, "Prediction", "shared-1", "second-1", "sub"),
+        (20, 5, "Prediction", "own-1", "first-1", "sub"),
+    ]
+    shared, own = engine_label("shared"), engine_label("own")
+    engine = [(30, 5, shared), (130, 5, shared), (60, 5, shared), (60, 6, own)]
+    trace = build_trace(make.recording(make.coreml(*rows), make.engine(*engine)))
+    called = dict(enumerate(trace.activity["model"].astype(str)))
+    found = {
+        (row.start_ns, row.model): None if pd.isna(row.prediction) else called[row.prediction]
+        for row in trace.hardware.itertuples()
+    }
+    assert found == {(30, "shared"): "first", (130, "shared"): "second", (60, "shared"): None, (60, "own"): "first"}
+
+
+@pytest.mark.parametrize("levels", [3, 40])
+def test_a_row_in_many_pipelines_leads_to_the_call_of_the_app(make, levels):
+    nested = [(k, 1_000 - 2 * k, "Prediction", f"s{k}-1", f"s{k - 1}-1", "sub") for k in range(1, levels)]
+    core_ml = make.coreml((0, 1_000, "Prediction", "s0-1"), *nested)
+    trace = build_trace(make.recording(core_ml, make.engine((500, 5, "Neural Engine Prediction"))))
+    (row,) = trace.hardware.itertuples()
+    assert row.attribution == "contained"
+    assert trace.activity.loc[row.prediction, "model"] == f"s{min(levels, 16) - 1}"
+    assert top_predictions(trace.activity)[row.prediction] == 0
