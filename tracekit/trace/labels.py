@@ -59,8 +59,11 @@ class KnownModels:
     """Base names of the models that the recording names elsewhere, ready for matching."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        distinct = sorted(set(names), key=lambda name: (-len(name), name))
-        self._folded = tuple((_fold(name), name) for name in distinct if name)
+        self._spellings: dict[str, list[str]] = {}
+        for name in sorted(set(filter(None, names))):
+            self._spellings.setdefault(_fold(name), []).append(name)
+        # Names are looked up by what they begin with, not tried one by one: a file can hold many, in as many labels.
+        self._lengths = sorted({len(name) for name in self._spellings}, reverse=True)
         self._found: dict[str, str] = {}
 
     def find(self, head: str) -> str:
@@ -77,9 +80,11 @@ class KnownModels:
 
     def _known(self, head: str) -> str | None:
         folded = _fold(head)
-        hits = [name for key, name in self._folded if _is_function(folded, key)]
-        longest = [name for name in hits if len(name) == len(hits[0])]
-        return next((name for name in longest if head.startswith(name)), longest[0] if longest else None)
+        for length in self._lengths:
+            spellings = self._spellings.get(folded[:length], ()) if folded[length : length + 1] == "_" else ()
+            if spellings and _is_function(folded[length:]):
+                return next((name for name in spellings if head.startswith(name)), spellings[0])
+        return None
 
 
 def neural_engine_label(label: str, known: KnownModels) -> HardwareLabel:
@@ -140,9 +145,6 @@ def _before_function(head: str) -> str:
     return head.rpartition("_")[0] or head
 
 
-def _is_function(head: str, model: str) -> bool:
-    """Whether folded `head` is `model`, `_` and a function name; a longer name before `_main` is another model."""
-    if not head.startswith(model + "_"):
-        return False
-    function = head[len(model) :]
+def _is_function(function: str) -> bool:
+    """Whether what follows a model, `_` included, is a function name; a longer name before `_main` is another model."""
     return function == _DEFAULT_FUNCTION or not (function == "_" or function.endswith(_DEFAULT_FUNCTION))
