@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracekit.intervals import clip, depth_profile, integrate, union
+from tracekit.intervals import clip, depth_profile, integrate, union, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.trace.pipelines import top_predictions
 
@@ -67,21 +67,31 @@ class Shared:
     def time(self, models: IntArray, starts_ns: IntArray, ends_ns: IntArray, layers: Sequence[int]) -> IntArray:
         """Time in windows of these models that rows of these layers cover, which could belong there.
 
-        Shape (windows,). O((rows + windows) log n) for each model with rows of its own.
+        Shape (windows,). O((rows + windows) log rows).
         """
         chosen = np.isin(self.layer, layers)
-        nameless = chosen & (self.model < 0)
-        result = self._covered(nameless, starts_ns, ends_ns)
-        for model in np.unique(self.model[chosen & ~nameless]):
-            own = np.flatnonzero(models == model)
-            result[own] = self._covered(nameless | (chosen & (self.model == model)), starts_ns[own], ends_ns[own])
-        return result
+        nameless, named = chosen & (self.model < 0), chosen & (self.model >= 0)
+        profile = depth_profile(*union(self.start_ns[nameless], self.end_ns[nameless]))
+        result = integrate(*profile, starts_ns, ends_ns)
+        group, start, end = union_by_group(self.model[named], self.start_ns[named], self.end_ns[named])
+        if not len(group):
+            return result
+        # Of what rows of a model cover, only the time that no nameless row covers comes on top.
+        length = end - start - integrate(*profile, start, end)
+        before = np.concatenate(([0], np.cumsum(length)))
+        times = np.unique(start)
+        key = group * (len(times) + 1) + np.searchsorted(times, start, side="right")
 
-    def _covered(self, chosen: Mask, starts_ns: IntArray, ends_ns: IntArray) -> IntArray:
-        if not chosen.any():
-            return np.zeros(len(starts_ns), np.int64)
-        profile = depth_profile(*union(self.start_ns[chosen], self.end_ns[chosen]))
-        return integrate(*profile, starts_ns, ends_ns)
+        def up_to(time_ns: IntArray) -> IntArray:
+            """Such time of the window's model, and of models with a lower number, until then."""
+            sought = models * (len(times) + 1) + np.searchsorted(times, time_ns, side="right")
+            count = np.searchsorted(key, sought, side="right")
+            last = np.maximum(count - 1, 0)
+            inside = (count > 0) & (group[last] == models) & (time_ns < end[last])
+            low = np.where(inside, time_ns, end[last])
+            return before[count] - np.where(inside, end[last] - low - integrate(*profile, low, end[last]), 0)
+
+        return result + up_to(ends_ns) - up_to(starts_ns)
 
 
 def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
