@@ -1,0 +1,104 @@
+"""How long all detectors take on a large recording that has been read.
+
+    python benchmarks/detectors.py [--predictions N] [--bundle BUNDLE]
+
+Writes a bundle of N predictions of four models, unless one is given, reads it, and judges it in a process of its own.
+Prints the time of all detectors together with what they share, its ratio to the time of reading the bundle, the peak
+memory after each, and the detectors that take longest by themselves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.outcomes import Outcome
+
+SHOWN = 8
+"""Detectors listed, the slowest first."""
+
+
+def peak() -> str:
+    """The most memory that this process has had."""
+    # Bytes on macOS, kB on Linux.
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit} MB"
+
+
+def measure(bundle: Path) -> None:
+    """Read and judge the bundle, and print how long it took."""
+    import tracekit
+    from tracekit.detectors.registry import DETECTORS
+    from tracekit.detectors.runner import run_detectors
+
+    started = time.perf_counter()
+    trace = tracekit.open_trace(bundle)
+    read = time.perf_counter() - started
+    rows = sum(len(frame) for frame in (trace.activity, trace.data, trace.compute, trace.hardware))
+    print(f"{rows:,} events; reading: {read:.2f} s, peak {peak()}")
+    started = time.perf_counter()
+    judgements = run_detectors(trace)
+    judged = time.perf_counter() - started
+    print(
+        f"{len(DETECTORS)} detectors, {len(judgements)} answers; judging: {judged:.2f} s, {judged / read:.2f} times as "
+        f"long as reading, peak {peak()}"
+    )
+    spent = dict.fromkeys((detector.id for detector in DETECTORS), 0.0)
+
+    def timed(detector: AnyDetector) -> AnyDetector:
+        def detect(seen: Any, options: Any) -> Outcome:
+            started = time.perf_counter()
+            try:
+                return detector.detect(seen, options)
+            finally:
+                spent[detector.id] += time.perf_counter() - started
+
+        return replace(detector, detect=detect)
+
+    # Once more: what detectors share is kept with the trace by now, so that this is the time of each by itself.
+    run_detectors(trace, detectors=[timed(detector) for detector in DETECTORS])
+    for name in sorted(spent, key=spent.__getitem__, reverse=True)[:SHOWN]:
+        print(f"  {spent[name] * 1000:7.0f} ms  {name}")
+
+
+def write(bundle: Path, predictions: int) -> None:
+    """The recording to be judged."""
+    from view import large
+
+    from tracekit.testing import write_bundle
+
+    write_bundle(large(predictions), bundle)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--predictions", type=int, default=100_000)
+    parser.add_argument("--bundle", type=Path)
+    parser.add_argument("--step", choices=("write", "measure"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step == "write":
+        write(options.bundle, options.predictions)
+        return
+    if options.step == "measure":
+        measure(options.bundle)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = options.bundle or Path(folder) / "large.trace"
+        command = [sys.executable, __file__, "--bundle", str(bundle), "--step"]
+        # Both in processes of their own: a child's peak memory starts at what its parent held when it was forked.
+        if options.bundle is None:
+            subprocess.run([*command, "write", "--predictions", str(options.predictions)], check=True)
+        subprocess.run([*command, "measure"], check=True)
+
+
+if __name__ == "__main__":
+    main()
