@@ -99,5 +99,7 @@ def test_a_bundle_tells_by_the_life_cycle_of_the_app(scenario, tmp_path, launche
     outcome = detect(unknown, Options())
     assert isinstance(outcome, InsufficientData)
     assert "unknown" in outcome.reason
+    no_rows = replace(trace, context=trace.context | {"life_cycle": trace.context["life_cycle"].head(0)})
+    assert isinstance(detect(no_rows, Options()), InsufficientData)
     windowed = replace(trace, run=replace(trace.run, recording_mode="Windowed (5 seconds)"))
     assert isinstance(detect(windowed, Options()), NotApplicable)

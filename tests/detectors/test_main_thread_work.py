@@ -31,8 +31,7 @@ def test_a_load_that_fills_a_hang_is_found_with_its_cost(scenario, judge):
     assert found.cost.ns == 900 * MS
     # Beside 100 predictions of 20 ms.
     assert found.cost.share == pytest.approx(900 / 2_900)
-    assert "1 load of Net (900.00 ms) lay in 1 hang" in found.summary
-    assert "fill 90 % of it" in found.summary
+    assert "1 load of Net (900.00 ms) filled 90 % of 1 hang" in found.summary
     assert "Possible, not certain" in found.summary
     assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(1_000 * MS, 1_900 * MS)]
 

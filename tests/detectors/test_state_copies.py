@@ -48,8 +48,8 @@ def test_a_cache_after_a_prompt_is_found_with_its_cost(scenario, judge):
     assert found.cost.ns == 60 * (2 * MS + 2 * US)
     assert found.cost.share == pytest.approx(2_002 / 10_000)
     assert int((found.lost.ends - found.lost.starts).sum()) == found.cost.ns
-    assert "1.00 ms in and 1.00 ms out" in found.summary
-    assert "follows one call of another model" in found.summary
+    assert "in for 1.00 ms and out for 1.00 ms" in found.summary
+    assert "follows one of another model" in found.summary
     assert "Possible, not certain" in found.summary
     assert found.evidence_total == 180
 
@@ -71,14 +71,14 @@ def test_copies_that_grow_with_the_context_need_no_token(scenario, judge):
         now = call(scenario, now, length=10 * MS + 2 * size, into=size, out=size, token=False) + 200 * US
     found = judged(judge, scenario)
     assert isinstance(found, Finding)
-    assert "grow with each call" in found.summary
+    assert "grow with each prediction" in found.summary
 
 
 def test_images_in_and_out_are_not_taken_for_a_cache(scenario, judge):
     turns(scenario, token=False)
     outcome = judged(judge, scenario)
     assert isinstance(outcome, InsufficientData)
-    assert "nothing shows that calls continue each other" in outcome.reason
+    assert "nothing shows that predictions continue each other" in outcome.reason
 
 
 def test_an_image_and_a_number_without_a_prompt_are_no_cache(scenario, judge):

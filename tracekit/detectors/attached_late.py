@@ -94,6 +94,8 @@ def _was_launched(trace: Trace) -> bool | None:
     if target.process is not None:
         own = periods["process"].isna() | (periods["process"].astype("object") == target.process.name)
         periods = periods[own.to_numpy(dtype=bool)]
+    if periods.empty:
+        return None
     return bool(periods["period"].astype("object").str.casefold().str.startswith(_LAUNCHING).any())
 
 
@@ -126,11 +128,11 @@ models that the app uses: their cold starts, the first slow calls, and sometimes
 
 ## On the lanes
 
-              recording begins
-    Activity  : |Load| :      |Prediction| |Prediction|        problem
-              not seen :
+              not recorded : recorded
+    Activity     |Load|    : |Prediction| |Prediction|           problem
 
-    Activity           : |Load|   |Prediction| |Prediction|    as it should be
+                           : recorded
+    Activity               : |Load| |Prediction| |Prediction|    as it should be
 
 ## How it is measured
 

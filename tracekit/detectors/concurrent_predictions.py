@@ -170,6 +170,10 @@ done no sooner.
                    |Prediction                |            problem: each waits for those before it
                       |Prediction                 |
 
+    Activity  |Prediction |                                 as it should be: two at most, none waits for long
+                    |Prediction |
+                          |Prediction |
+
 ## How it is measured
 
 Per model, on the predictions that the app itself called: how many are in flight over time. The share of the busy time

@@ -199,7 +199,7 @@ def _finding(view: ModelView, found: Instances, doubled: bool, metrics: tuple[Me
         noun = "load was" if len(found.unused) == 1 else "loads were"
         parts.append(f"{len(found.unused):,} {noun} never used, although the model was used afterwards")
     words = "; ".join(parts)
-    time = f"loading those not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
+    time = f"loading what is not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
     return Finding(
         model=view.name,

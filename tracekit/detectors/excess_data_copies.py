@@ -123,7 +123,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
         f"Copies and conversions take {format_duration(summary.covered_ns / count)} of each "
         f"{format_duration(float(view.predictions['duration_ns'].mean()))} prediction "
         f"({format_share(summary.share)} of {format_duration(summary.predicted_ns)} over "
-        f"{format_count(count, 'prediction')}); most of it is {largest}."
+        f"{format_count(count, 'prediction')}); the largest part is {largest}."
     )
     if len(summary.large_rows):
         text += (

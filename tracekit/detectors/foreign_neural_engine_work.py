@@ -82,14 +82,14 @@ def _passed(metrics: tuple[Metric, ...]) -> str:
 
 def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
     """The finding. Its rows name models of others, or lie outside the predictions and name nothing."""
-    most = max(metric.value or 0.0 for metric in metrics[:2])
+    # What lies outside the predictions is in the sentence before already.
+    part = "" if metrics[0].reached else f", {format_share(metrics[1].value or 0)} of that for models of others"
     others = executed[executed["attribution"].isin([Attribution.FOREIGN, Attribution.UNATTRIBUTED]).to_numpy(bool)]
     return Finding(
         model=None,
         summary=(
-            f"{trace.sharing.sentence} At least {format_share(most)} of the "
-            f"{format_duration(metrics[2].value or 0)} in which it worked was for others. The app's "
-            "predictions may have waited for them."
+            f"{trace.sharing.sentence} In all, it worked for {format_duration(metrics[2].value or 0)}{part}. The app's "
+            "predictions may have waited for the others."
         ),
         metrics=metrics,
         cost=None,

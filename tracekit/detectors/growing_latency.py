@@ -122,14 +122,14 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     longest = int(found.count[found.grows].max())
     start, ratio = float(np.median(found.start_ns[found.grows])), float(np.median(found.ratio[found.grows]))
     sequences = int(found.grows.sum())
-    which = f"a sequence of {longest:,} predictions"
+    which = f"The {longest:,} predictions of a sequence"
     if sequences > 1:
-        which = f"{sequences:,} sequences of up to {longest:,} predictions"
+        which = f"The predictions of {sequences:,} sequences, up to {longest:,} each,"
     afresh = ", and start afresh with the next sequence" if found.starts_afresh else ""
     return Finding(
         model=view.name,
         summary=(
-            f"In {which}, they become longer and longer: from {format_duration(start)} to "
+            f"{which} become longer and longer: from {format_duration(start)} to "
             f"{format_duration(start * ratio)}, {ratio:.1f} times as long{afresh}."
         ),
         metrics=metrics,

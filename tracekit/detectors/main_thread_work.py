@@ -21,7 +21,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.detectors.wording import what_ran
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     blocked = covered_ns(found.calls)
     metrics = (
         Metric("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1, Direction.ABOVE),
-        Metric("time in them that loads and predictions fill", blocked, "ns"),
+        Metric("time of these that loads and predictions fill", blocked, "ns"),
         Metric("hangs", len(found.hangs), "count"),
         Metric("longest hang", int(found.hangs["duration_ns"].max()) if len(found.hangs) else None, "ns"),
     )
@@ -102,19 +102,15 @@ def _passed(found: HangCalls, options: Options) -> str:
 
 
 def _summary(found: HangCalls, blocked: int) -> str:
-    loads = int(found.calls["kind"].isin([*LOAD_KINDS, Kind.COMPILE]).sum())
-    counts = ((loads, "load"), (len(found.calls) - loads, "prediction"))
-    what = " and ".join(format_count(count, noun) for count, noun in counts if count)
     names = sorted(str(name) for name in found.calls["model"].dropna().unique())
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     of_models = f" of {', '.join(names[:_MOST_NAMES])}{more}" if names else ""
     hung = found.hangs["duration_ns"].to_numpy()[found.explained]
     covered = float((found.covered[found.explained] * hung).sum() / hung.sum())
     return (
-        f"{what[0].upper()}{what[1:]}{of_models} ({format_duration(blocked)}) lay in "
-        f"{format_count(len(hung), 'hang')} of the main thread ({format_duration(int(hung.sum()))}) and fill "
-        f"{format_share(covered)} of {'it' if len(hung) == 1 else 'them'}. Possible, not certain: the recording does "
-        "not show which thread called; only the times agree."
+        f"{what_ran(found.calls)}{of_models} ({format_duration(blocked)}) filled {format_share(covered)} of "
+        f"{format_count(len(hung), 'hang')} of the main thread ({format_duration(int(hung.sum()))}). Possible, not "
+        "certain: the recording does not show which thread called; only the times agree."
     )
 
 

@@ -115,8 +115,8 @@ prediction that takes longer drops a frame, however good the average is.
 ## On the lanes
 
     Frame     |        |        |        |        |        |
-    Activity  |Pred |   |Prediction |   |Pred |   |Pred |        problem: the second call misses its frame
-    Activity  |Pred |   |Pred |   |Pred |   |Pred |   |Pred |    as it should be
+    Activity  |Pred |  |Prediction |     |Pred |  |Pred |        problem: the second call misses its frame
+    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |        as it should be
 
 ## How it is measured
 

@@ -107,8 +107,9 @@ def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Met
         summary=(
             f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
             f"({format_share(float(found.slow.mean()))}) take {format_duration(found.slow_median_ns)} instead of "
-            f"{format_duration(found.fast_median_ns)} (medians); slow and fast ones change {found.switches:,} times, "
-            f"and {what}. Inputs of different shapes are the usual cause, though a recording does not show shapes."
+            f"{format_duration(found.fast_median_ns)} (medians), with {found.switches:,} changes from "
+            f"one to the other; {what}. Inputs of different shapes are the usual cause, though a recording does not "
+            "show shapes."
         ),
         metrics=metrics,
         cost=cost,

@@ -58,25 +58,25 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return NotApplicable(view.name, "No prediction was recorded.")
     starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
     if int((starts[1:] < (starts + durations)[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
-        return NotApplicable(view.name, "Its calls overlap, so that none continues the one before.")
+        return NotApplicable(view.name, "Its predictions overlap, so that none continues the one before.")
     found = state_copies(rows, view.data)
     large = found.both >= options.copy_share * np.maximum(durations, 1)
     balanced = np.minimum(found.into, found.out) >= options.balance * np.maximum(found.into, found.out)
     passed_on = large & balanced
     share = float(passed_on.mean())
     metrics = (
-        Metric("calls that copy much in and out", share, "share", USUAL_CALLS, Direction.ABOVE),
-        Metric("median copies of a call", float(np.median(found.both)), "ns"),
-        Metric("median copies into a call", float(np.median(found.into)), "ns"),
-        Metric("median copies out of a call", float(np.median(found.out)), "ns"),
+        Metric("predictions that copy much in and out", share, "share", USUAL_CALLS, Direction.ABOVE),
+        Metric("median copies of a prediction", float(np.median(found.both)), "ns"),
+        Metric("median copies into a prediction", float(np.median(found.into)), "ns"),
+        Metric("median copies out of a prediction", float(np.median(found.out)), "ns"),
         Metric("predictions", len(rows), "count"),
     )
     if not metrics[0].reached:
-        return Passed(view.name, f"Of its calls {format_share(share)} copy much both in and out.", metrics)
+        return Passed(view.name, f"{format_share(share)} of its predictions copy much both in and out.", metrics)
     if len(rows) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"Its calls copy much in and out, but there are only {format_count(len(rows), 'prediction')}; "
+            f"Its predictions copy much in and out, but there are only {format_count(len(rows), 'prediction')}; "
             f"{options.min_predictions} are needed to tell a cache from other data.",
             "Record a longer answer, or several.",
         )
@@ -89,21 +89,21 @@ def _sign(view: ModelView, found: StateCopies) -> str:
     rows = view.predictions
     sequence = sequences(rows)
     if copies_grow(found.both, sequence):
-        return "the copies grow with each call of a sequence"
+        return "the copies grow with each prediction of a sequence"
     if found.has_small_input.mean() < USUAL_CALLS:
         return ""
     if opens_with_a_prompt(rows["duration_ns"].to_numpy(), sequence):
-        return "sequences of calls open with a long one, as a prompt does"
+        return "sequences of predictions open with a long one, as a prompt does"
     if opened_by_another_model(view.trace, rows, sequence):
-        return "each sequence of calls follows one call of another model, as after a prompt"
+        return "each sequence of predictions follows one of another model, as after a prompt"
     return ""
 
 
 def _unclear(view: ModelView, found: StateCopies) -> InsufficientData:
     return InsufficientData(
         view.name,
-        f"Each call copies {format_duration(float(np.median(found.both)))} in and out (median). Images and audio look "
-        "like a cache here, and nothing shows that calls continue each other.",
+        f"Each prediction copies in and out for {format_duration(float(np.median(found.both)))} (median). Images and "
+        "audio look like a cache here, and nothing shows that predictions continue each other.",
         "If the model gets back what it gave out, make that its state; else see `excess-data-copies`.",
     )
 
@@ -123,8 +123,8 @@ def _finding(
     return Finding(
         model=view.name,
         summary=(
-            f"Each call copies {format_duration(float(np.median(found.into)))} in and "
-            f"{format_duration(float(np.median(found.out)))} out (medians), {format_share(lost / spent)} of "
+            f"Each prediction copies in for {format_duration(float(np.median(found.into)))} and out for "
+            f"{format_duration(float(np.median(found.out)))} (medians), {format_share(lost / spent)} of "
             f"{format_duration(spent)} over {format_count(len(durations), 'prediction')}, and {sign}. Possible, not "
             "certain: it looks like a cache that the app passes on; the recording does not show what the data is."
         ),
@@ -133,8 +133,8 @@ def _finding(
             ns=lost,
             share=lost / spent,
             basis=(
-                "Time that copies and conversions cover in calls that copy much in and out, overlaps counted once; "
-                "share of the summed duration of the predictions. Inputs that are no cache stay."
+                "Time that copies and conversions cover in predictions that copy much in and out, overlaps counted "
+                "once; share of the summed duration of the predictions. Inputs that are no cache stay."
             ),
         ),
         evidence=evidence_of(rows),
@@ -150,12 +150,12 @@ is.
 
 ## On the lanes
 
-    Activity  |Prediction              ||Prediction              ||Prediction              |    problem
-    Data      |cache in |   |cache out | |cache in |   |cache out | |cache in |   |cache out |
-    Compute             |exec|                     |exec|                     |exec|
+    Activity  |Prediction                 ||Prediction                 |    problem
+    Data      |cache in |      |cache out ||cache in |      |cache out |
+    Compute              |exec|                       |exec|
 
-    Activity  |Prediction||Prediction||Prediction|                             as it should be: a state
-    Compute    |exec|      |exec|      |exec|
+    Activity  |Prediction||Prediction|                                      as it should be: a state
+    Compute    |exec|      |exec|
 
 ## How it is measured
 
@@ -179,14 +179,14 @@ FIX = """
 Make the cache a state of the model (iOS 18, macOS 15), which Core ML keeps and updates in place:
 
 ```python
-# In the PyTorch model: self.register_buffer("keyCache", torch.zeros(shape, dtype=torch.float16))
+# In the PyTorch model:
+#   self.register_buffer("keyCache", torch.zeros(shape, dtype=torch.float16))
+cache = ct.TensorType(shape=shape, dtype=np.float16)
 model = ct.convert(
     traced,
     inputs=inputs,
     outputs=outputs,
-    states=[
-        ct.StateType(wrapped_type=ct.TensorType(shape=shape, dtype=np.float16), name="keyCache"),
-    ],
+    states=[ct.StateType(wrapped_type=cache, name="keyCache")],
     minimum_deployment_target=ct.target.iOS18,
 )
 ```
@@ -208,8 +208,8 @@ options.outputBackings = ["newCache": buffers[next]]
 
 DETECTOR = Detector(
     id="state-copies",
-    title="What calls pass on to each other stays in the model",
-    finding_title="A cache seems to be copied into and out of every call",
+    title="What predictions pass on to each other stays in the model",
+    finding_title="A cache seems to be copied into and out of every prediction",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
     why="Copying a cache costs more with every token, and a stateful model copies none of it.",

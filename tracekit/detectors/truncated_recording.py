@@ -15,8 +15,9 @@ from tracekit.detectors.framework import RecordingDetector, Reference
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.wording import what_ran
 from tracekit.trace.events import Attribution, Kind, Level
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
     from tracekit.trace.model import Trace
@@ -110,15 +111,15 @@ def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: t
     if metrics[0].reached:
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{format_count(len(cut), 'load or prediction', 'loads and predictions')} had not ended when the recording "
-            f"did, {format_share(metrics[0].value or 0)} of the time in models; {longest['model']} had been running "
-            f"for {format_duration(int(longest['duration_ns']))}."
+            f"{what_ran(cut)} had not ended when the recording did, with {format_share(metrics[0].value or 0)} of the "
+            f"recorded time of loads and predictions; the longest, of {longest['model']}, had taken "
+            f"{format_duration(int(longest['duration_ns']))} so far."
         )
     if metrics[1].reached:
         signs.append(
             f"After the last event of Core ML, at {format_duration(_last_event(trace))}, the hardware worked for "
             f"another {format_duration(covered_ns(late))} for the app's models, {format_share(metrics[1].value or 0)} "
-            "of all: predictions that were still in flight, or that were lost."
+            "of all that it did for them: predictions that were still in flight, or that were lost."
         )
     return signs
 

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def too_few(count: int, needed: int, which: str = "") -> str:
     """`Only 3 predictions with work on the GPU; 10 are needed.`; `which` says what sets these predictions apart."""
     found = f"Only {format_count(count, 'prediction')}" if count else "No prediction"
     return f"{found}{which and f' {which}'}; {needed} are needed."
+
+
+def what_ran(rows: pd.DataFrame) -> str:
+    """Loads, compilations and predictions among rows of the activity, as `2 loads and 25 predictions`."""
+    kinds = (("load", LOAD_KINDS), ("compilation", (Kind.COMPILE,)), ("prediction", (Kind.PREDICTION,)))
+    counts = [(int(rows["kind"].isin(list(kind)).sum()), noun) for noun, kind in kinds]
+    *head, last = [format_count(count, noun) for count, noun in counts if count] or ["nothing"]
+    return f"{', '.join(head)} and {last}" if head else last
