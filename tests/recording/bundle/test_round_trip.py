@@ -169,9 +169,10 @@ def comparable(report, written):
         for table in report["tables"]
     ]
     report["tables"] = [table for table in kept if table[:2] in written]
-    # Only bundles hold the issues of a run.
-    report["checks"] = [check for check in report["checks"] if check["id"] != "run-issues"]
-    report["summary"] = {key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "judged")}
+    # Only bundles hold the issues of a run, and only exports tell whether the app ran before.
+    left_out = {"run-issues", "attached-late"}
+    report["checks"] = [check for check in report["checks"] if check["id"] not in left_out]
+    report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "judged")}
     return report
 
 
