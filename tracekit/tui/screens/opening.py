@@ -6,16 +6,40 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import ProgressBar, Static
+from textual.widgets import Static
+
+from tracekit.report.formatting import visible
+from tracekit.tui.text import cut
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from tracekit.recording import Progress
 
+_BAR = 40
+"""Cells of the bar."""
+_WIDTH = 72
+"""Cells of the lines below the title; they never change, so that nothing is laid out anew while all else waits."""
+
+
+def progress_text(progress: Progress) -> str:
+    """A bar, or the size read where the whole is not known, and below it the file."""
+    if progress.total_bytes:
+        filled = progress.done_bytes * _BAR // progress.total_bytes
+        share = progress.done_bytes * 100 // progress.total_bytes
+        amount = f"{'█' * filled}{'░' * (_BAR - filled)}  {share} %"
+    else:
+        amount = f"{progress.done_bytes / 1e6:,.1f} MB read"
+    return f"{amount}\n\n{cut(visible(progress.source), _WIDTH)}"
+
 
 class OpeningScreen(Screen[None], inherit_bindings=False):
-    """How far reading has come, and how to give up."""
+    """How far reading has come, and how to give up.
+
+    Without Textual's progress bar: it moves fifteen times a second by itself, in the time that reading needs.
+    """
+
+    DEFAULT_CSS = f"#opening #progress {{ width: {_WIDTH}; height: 3; }}"
 
     def __init__(self, names: str) -> None:
         super().__init__()
@@ -25,11 +49,9 @@ class OpeningScreen(Screen[None], inherit_bindings=False):
         """A bar in the middle."""
         with Vertical(id="opening"):
             yield Static(f"Opening {self._names}", markup=False)
-            yield ProgressBar(show_eta=False)
-            yield Static("", id="opening-file", markup=False)
+            yield Static("", id="progress", markup=False)
             yield Static("q gives up", classes="dim")
 
     def tell(self, progress: Progress) -> None:
         """Show how far it has come."""
-        self.query_one(ProgressBar).update(total=progress.total_bytes, progress=progress.done_bytes)
-        self.query_one("#opening-file", Static).update(progress.source)
+        self.query_one("#progress", Static).update(progress_text(progress), layout=False)
