@@ -2,7 +2,7 @@
 
     python benchmarks/view.py [--predictions N] [--bundle BUNDLE]
 
-Writes a bundle of N predictions of four models (ten intervals each), unless one is given, opens it as `tracekit view`
+Writes a bundle of N predictions of four models (nine intervals each), unless one is given, opens it as `tracekit view`
 does, in a process of its own at 200 x 50 without a terminal, and prints: seconds from the start of the process to the
 first screen with lanes, and to the one with findings; ms for a zoom or pan, median and 95th percentile, for drawing
 the timeline alone (wall clock) and for all that the app does from the key to the finished screen (processor time, since
@@ -36,16 +36,18 @@ async def main():
     app = ViewApp(Request((sys.argv[1],)))
     async with app.run_test(size=(200, 50)) as pilot:
         while not app.is_open:
+            if app.failure:
+                sys.exit(app.failure)
             await asyncio.sleep(0.01)
         await pilot.pause()
-        print(f"lanes after {{time.time() - start:.2f}} s")
+        print(f"lanes after {{time.time() - start:.2f}} s, {{time.process_time():.2f}} s of processor time")
         longest = 0.0
         while app.state.session.report is None:
             before = time.perf_counter()
             await asyncio.sleep(0.005)
             longest = max(longest, time.perf_counter() - before - 0.005)
         await pilot.pause()
-        print(f"findings after {{time.time() - start:.2f}} s; the UI waited {{longest * 1000:.0f}} ms at most")
+        print(f"findings after {{time.time() - start:.2f}} s, {{time.process_time():.2f}} s of processor time; the UI waited {{longest * 1000:.0f}} ms at most")
         painter = app.browse.query_one(Timeline).painter
         own, whole = [], []
         for key in {keys!r}:
@@ -94,7 +96,7 @@ def large(predictions: int) -> Scenario:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description="Measure the terminal UI.")
-    arguments.add_argument("--predictions", type=int, default=100_000)
+    arguments.add_argument("--predictions", type=int, default=111_200)
     arguments.add_argument("--bundle", type=Path)
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
