@@ -128,11 +128,11 @@ models that the app uses: their cold starts, the first slow calls, and sometimes
 
 ## On the lanes
 
-              recording begins
-    Activity  : |Load| :      |Prediction| |Prediction|        problem
-              not seen :
+              not recorded : recorded
+    Activity     |Load|    : |Prediction| |Prediction|           problem
 
-    Activity           : |Load|   |Prediction| |Prediction|    as it should be
+                           : recorded
+    Activity               : |Load| |Prediction| |Prediction|    as it should be
 
 ## How it is measured
 
