@@ -87,3 +87,26 @@ def test_without_predictions_nothing_is_a_copy_inside_one(frame):
     data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
     found = summarise(frame(), data)
     assert (found.predicted_ns, found.covered_ns, found.rows.tolist()) == (0, 0, [])
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 15)), max_size=8))
+def test_rows_of_several_predictions_never_cover_more_than_there_is(frame, drawn):
+    # Two predictions at once, from 0 to 20 and from 10 to 30 ns. Owner 2 stands for rows that could be of either.
+    spans = [(0, 20), (10, 30), (0, 30)]
+    predictions = frame(*spans[:2])
+    data = frame(
+        *[(at, at + length) for _, at, length in drawn],
+        lane="data",
+        kind="input_copy",
+        prediction=[None if owner == 2 else owner for owner, *_ in drawn],
+        attribution=["ambiguous" if owner == 2 else "contained" for owner, *_ in drawn],
+    )
+    times = [
+        {time for time in range(at, at + length) if spans[owner][0] <= time < spans[owner][1]}
+        for owner, at, length in drawn
+    ]
+    owned = [set().union(*(t for t, row in zip(times, drawn, strict=True) if row[0] == owner)) for owner in range(3)]
+    found = summarise(predictions, data)
+    assert found.covered_ns == len(owned[0]) + len(owned[1]) + len(owned[2] - owned[0] - owned[1])
+    assert found.share <= 1

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.copies import COLUMNS, cut_to_predictions, places
-from tracekit.intervals import union_length, union_length_by_group
+from tracekit.analysis.copies import COLUMNS, covered_inside, cut_to_predictions, places
+from tracekit.intervals import union_length
 from tracekit.trace.events import Attribution, Kind
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class ConversionSummary:
     predicted_ns: int
     """Summed duration of the predictions."""
     covered_ns: int
-    """Time that rows of `CONVERSION_KINDS` cover in predictions with a cast of some size, overlaps counted once."""
+    """Time that rows of `CONVERSION_KINDS` cover in predictions with a cast of some size, as `covered_inside` counts
+    it."""
     share: float
     """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
     cast_ns: int
@@ -61,9 +62,7 @@ def summarise_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
     start, end = cut_to_predictions(predictions, rows, group)
 
     def covered(chosen: npt.NDArray[np.bool_]) -> int:
-        if not chosen.any():
-            return 0
-        return int(union_length_by_group(group[chosen], start[chosen], end[chosen], len(predictions) + 1).sum())
+        return covered_inside(predictions, group[chosen], start[chosen], end[chosen])
 
     predicted, total = int(predictions["duration_ns"].sum()), covered(counted)
     others = rows[~counted]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import clip, union_length, union_length_by_group
+from tracekit.intervals import clip, depth_profile, integrate, union, union_length, union_length_by_group
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class CopySummary:
     predicted_ns: int
     """Summed duration of the predictions."""
     covered_ns: int
-    """Time inside predictions that copy rows cover, overlaps counted once. Rows that lie in several overlapping
-    predictions count once: it is then a lower bound."""
+    """Time inside predictions that copy rows cover, overlaps counted once; a lower bound where rows lie in several
+    overlapping predictions (`covered_inside`)."""
     share: float
     """`covered_ns / predicted_ns`; 0.0 where the predictions have no duration."""
     by_kind: dict[str, int]
@@ -67,8 +67,7 @@ def summarise_copies(
     kinds = copies["kind"].to_numpy()
 
     def covered(chosen: npt.NDArray[np.bool_]) -> int:
-        lengths = union_length_by_group(group[chosen], starts[chosen], ends[chosen], len(predictions) + 1)
-        return int(lengths.sum())
+        return covered_inside(predictions, group[chosen], starts[chosen], ends[chosen])
 
     predicted = int(predictions["duration_ns"].sum())
     total = covered(np.ones(len(copies), dtype=bool))
@@ -94,15 +93,35 @@ def places(predictions: pd.DataFrame, copies: pd.DataFrame) -> IntArray:
 
 
 def cut_to_predictions(predictions: pd.DataFrame, copies: pd.DataFrame, group: IntArray) -> tuple[IntArray, IntArray]:
-    """Starts and ends of the copies, cut to their prediction (or to the span of all where there is no single one)."""
+    """Starts and ends of the copies, cut to their prediction (or to the span of all where there is no single one); all
+    without length where there is no prediction."""
     outer_starts = predictions["start_ns"].to_numpy()
     outer_ends = outer_starts + predictions["duration_ns"].to_numpy()
     if not len(outer_starts):
-        return outer_starts, outer_starts
+        nowhere = np.zeros(len(copies), np.int64)
+        return nowhere, nowhere
     low = np.append(outer_starts, outer_starts.min())[group]
     high = np.append(outer_ends, outer_ends.max())[group]
     starts = copies["start_ns"].to_numpy()
     return clip(starts, starts + copies["duration_ns"].to_numpy(), low, high)
+
+
+def covered_inside(predictions: pd.DataFrame, group: IntArray, starts: IntArray, ends: IntArray) -> int:
+    """Time in ns of the predictions that rows cover, each cut to its prediction, overlaps inside one counted once.
+
+    Never more than the summed duration of the predictions: a row of no single prediction (`group` is their number)
+    counts once, and only while no other row covers any of them, since it may lie in the prediction that has that row.
+    O(n log n).
+    """
+    alone = group < len(predictions)
+    total = int(union_length_by_group(group[alone], starts[alone], ends[alone], len(predictions)).sum())
+    if alone.all():
+        return total
+    began = predictions["start_ns"].to_numpy()
+    called = depth_profile(*union(began, began + predictions["duration_ns"].to_numpy()))
+    covered = depth_profile(*union(starts[alone], ends[alone]))
+    low, high = union(starts[~alone], ends[~alone])
+    return total + int((integrate(*called, low, high) - integrate(*covered, low, high)).sum())
 
 
 def _outstanding(
