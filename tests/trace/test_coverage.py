@@ -1,6 +1,8 @@
 import pytest
 
+from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
+from tracekit.testing import Model, Process, Scenario, write_bundle
 from tracekit.trace.build import build_trace
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
@@ -155,3 +157,20 @@ def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):
     assert trace.cover("GPU").shares == (("exact", 0.25), ("foreign", 0.5), ("unattributed", 0.25))
     assert trace.cover("Neural Engine").shares == (("unattributed", 1.0),)
     assert trace.cover("MPS").shares == ()
+
+
+def test_damage_that_shows_only_when_rows_are_read_makes_an_instrument_unreadable(tmp_path):
+    scenario = Scenario(Process("App", 42), duration_ns=1_000_000_000)
+    scenario.predict(Model("Net"), 0, 1_000)
+    bundle = write_bundle(scenario, tmp_path / "run.trace")
+    for store in bundle.rglob("bulkstore"):
+        content = bytearray(store.read_bytes())
+        half = len(content) // 2
+        content[half:] = bytes(byte ^ 0x5A for byte in content[half:])
+        store.write_bytes(content)
+    recording = open_recording(bundle)
+    assert {entry.state for entry in recording.run.tables if entry.schema == "coreml-os-signpost"} == {TableState.ROWS}
+    trace = build_trace(recording)
+    entry = trace.cover("Core ML")
+    assert (entry.state, entry.rows) == (TableState.UNREADABLE, None)
+    assert "bulkstore" in entry.conclusion
