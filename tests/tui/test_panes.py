@@ -275,6 +275,15 @@ def test_hidden_columns_take_no_room() -> None:
     assert fitted(columns, 38) == [10, 25, 0]
 
 
+def test_names_take_the_room_they_need_before_prose_takes_the_rest() -> None:
+    columns = (Column("name", 10, most=16), Column("number", 5), Column("prose", 0, least=20, drop=1))
+    # One blank cell at the left, two between columns.
+    assert fitted(columns, 40) == [10, 5, 20]
+    assert fitted(columns, 44) == [14, 5, 20]
+    assert fitted(columns, 60) == [16, 5, 34]
+    assert fitted(columns, 30) == [16, 5, 0]
+
+
 @pytest.mark.parametrize("width", [30, 60, 80, 200])
 def test_tabs_fit_or_lose_what_matters_least(width) -> None:
     tabs = [Tab(str(at), f"{at} Title of {at}", "1,234") for at in range(6)]

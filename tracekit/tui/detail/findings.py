@@ -1,4 +1,4 @@
-"""Findings and all other checks; a check that is open is followed by its evidence."""
+"""Findings, and below them all other checks by detector; what is open is followed by its evidence or its models."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import Cell, Column, NoRows, RowList
 from tracekit.tui.messages import CheckToggled, FindingSelected, ZoomWanted
 from tracekit.tui.state import FindingRef
-from tracekit.units import format_share
+from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.app import ComposeResult
 
-    from tracekit.report.model import Check, Report
+    from tracekit.report.model import Report
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
 
@@ -32,24 +32,39 @@ OUTCOMES = {
 }
 
 _COLUMNS = (
-    Column("", 2),
     Column("outcome", 14),
-    Column("check", 24, drop=2),
-    Column("model", 16, drop=1),
-    Column("time", 10, right=True),
-    Column("share", 6, right=True, drop=3),
-    Column("what was seen", 0, prose=True),
+    Column("check", 22, most=27),
+    Column("model", 14, drop=1, most=24),
+    Column("could win", 9, right=True),
+    Column("share", 6, right=True, drop=2),
+    Column("what was seen", 0, prose=True, drop=3, least=24),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A line of the list: one check, an interval of its evidence, or checks of one detector that came out alike."""
+
+    ref: FindingRef
+    """What is selected with the row; of several checks, the first."""
+    alike: tuple[int, ...] = ()
+    """Places in `Report.checks` of the checks that share the row, where it is about several."""
+    below: bool = False
+    """Whether it is one of those that share the row above."""
+
+    def about(self, ref: FindingRef) -> bool:
+        """Whether the row stands for a check or an interval that has no row of its own."""
+        return ref == self.ref or (ref.evidence is None and ref.check in self.alike)
 
 
 @dataclass(frozen=True, eq=False)
 class CheckRows:
-    """Checks of a report, and below the open one its evidence."""
+    """Findings one by one, then a row per detector and outcome; below the open one its evidence or its models."""
 
     report: Report
     open: int | None
-    """Place of the check whose evidence is listed."""
-    refs: tuple[FindingRef, ...]
+    """Place of the check whose evidence is listed, or of one in the row whose models are."""
+    rows: tuple[CheckRow, ...]
     sorted_by = None
     empty = "No check was made."
 
@@ -59,52 +74,82 @@ class CheckRows:
         return _COLUMNS
 
     def __len__(self) -> int:
-        return len(self.refs)
+        return len(self.rows)
+
+    def place(self, ref: FindingRef, cursor: int) -> int | None:
+        """The row of a check or interval, the one with the cursor where that is it; None where it is not listed."""
+        if cursor < len(self.rows) and self.rows[cursor].about(ref):
+            return cursor
+        # The row of its own, if there is one, stands below the one that it shares.
+        return next((at for at in reversed(range(len(self.rows))) if self.rows[at].about(ref)), None)
+
+    def to_toggle(self, check: int) -> int:
+        """The check to open or shut with a row about this one: what is open, where that is in the same shared row."""
+        shared = next((row.alike for row in self.rows if check in row.alike), ())
+        return self.open if self.open is not None and self.open in shared else check
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """A check, or an interval of evidence."""
-        ref = self.refs[row]
+        """A check, several, or an interval of evidence."""
+        line = self.rows[row]
+        ref = line.ref
         check = self.report.checks[ref.check]
+        dim = palette.dim
         if ref.evidence is not None:
             entry = check.evidence[ref.evidence]
-            length = duration(entry.end_ns - entry.start_ns)
-            at = f"at {moment(entry.start_ns)}  {entry.label}"
-            dim = palette.dim
-            number = f"{ref.evidence + 1} of {len(check.evidence)}"
             return [
-                Cell(""),
-                Cell(number, dim),
-                Cell(""),
+                Cell(f"   {ref.evidence + 1} of {len(check.evidence)}", dim),
+                Cell(f"at {moment(entry.start_ns)}", dim),
                 Cell(entry.model or "", dim),
-                Cell(length),
+                Cell(duration(entry.end_ns - entry.start_ns)),
                 Cell(""),
-                Cell(at, dim),
+                Cell(entry.label, dim),
+            ]
+        if check.outcome == "finding":
+            return [
+                Cell(f"{SIGNS.get(check.severity or '', ''):<2} {check.severity}", palette.accent, bold=True),
+                Cell(check.id),
+                Cell(check.model or ABSENT),
+                Cell(duration(check.cost.ns) if check.cost else ABSENT),
+                Cell(format_share(check.cost.share) if check.cost else ABSENT),
+                Cell(check.summary),
             ]
         return [
-            Cell(SIGNS.get(check.severity or "", ""), palette.accent, bold=True),
-            Cell(check.severity or OUTCOMES[check.outcome], *_look(check, palette)),
-            Cell(check.id),
-            Cell(check.model or ABSENT),
-            Cell(duration(check.cost.ns) if check.cost else ABSENT),
-            Cell(format_share(check.cost.share) if check.cost else ABSENT),
-            Cell(check.summary),
+            Cell("" if line.below else OUTCOMES[check.outcome], palette.accent if check.outcome == "error" else dim),
+            Cell("" if line.below else check.id, dim),
+            Cell(format_count(len(line.alike), "model") if line.alike else check.model or "", dim),
+            Cell(""),
+            Cell(""),
+            Cell(self._seen(line.alike) if line.alike else check.summary, dim),
         ]
+
+    def _seen(self, alike: Sequence[int]) -> str:
+        said = {self.report.checks[place].summary for place in alike}
+        return said.pop() if len(said) == 1 else "Not the same for each model; enter lists them."
 
 
 def check_rows(report: Report, opened: int | None) -> CheckRows:
-    """Rows for a report, with the evidence of one check listed below it."""
-    refs: list[FindingRef] = []
-    for number, check in enumerate(report.checks):
-        refs.append(FindingRef(number))
-        if number == opened:
-            refs.extend(FindingRef(number, entry) for entry in range(len(check.evidence)))
-    return CheckRows(report, opened, tuple(refs))
+    """Rows for a report, with the evidence of one check, or the models of one row, listed below it."""
+    rows: list[CheckRow] = []
+    for places in _together(report):
+        rows.append(CheckRow(FindingRef(places[0]), places if len(places) > 1 else ()))
+        if opened not in places:
+            continue
+        for place in places:
+            if len(places) > 1:
+                rows.append(CheckRow(FindingRef(place), below=True))
+            if place == opened:
+                rows.extend(CheckRow(FindingRef(place, entry)) for entry in range(len(report.checks[place].evidence)))
+    return CheckRows(report, opened, tuple(rows))
 
 
-def _look(check: Check, palette: Palette) -> tuple[str, bool]:
-    if check.outcome == "finding":
-        return palette.accent, True
-    return (palette.accent if check.outcome == "error" else palette.dim), False
+def _together(report: Report) -> list[tuple[int, ...]]:
+    """Places of the checks by row, in the order of the report: a finding has its own, others share that of their
+    detector and outcome."""
+    rows: dict[tuple[object, ...], list[int]] = {}
+    for place, check in enumerate(report.checks):
+        key = (place,) if check.outcome == "finding" else (check.outcome, check.id)
+        rows.setdefault(key, []).append(place)
+    return [tuple(places) for places in rows.values()]
 
 
 class FindingsPane(DetailPane):
@@ -133,9 +178,8 @@ class FindingsPane(DetailPane):
             return
         if self._rows is None or self._rows.report is not report or self._rows.open != state.opened:
             self._rows = check_rows(report, state.opened)
-        chosen = state.selection.finding
-        cursor = self._rows.refs.index(chosen) if chosen in self._rows.refs else None
-        self.query_one(RowList).show(self._rows, cursor)
+        chosen, listed = state.selection.finding, self.query_one(RowList)
+        listed.show(self._rows, self._rows.place(chosen, listed.cursor) if chosen is not None else None)
 
     def badge(self, state: State) -> str:
         """Number of findings."""
@@ -146,11 +190,12 @@ class FindingsPane(DetailPane):
         """Look at a check, or at an interval of its evidence."""
         message.stop()
         if self._rows is not None:
-            self.post_message(FindingSelected(self._rows.refs[message.row]))
+            self.post_message(FindingSelected(self._rows.rows[message.row].ref))
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """List the evidence of a check, or no longer; zoom to an interval."""
+        """List the evidence or the models of a row, or no longer; zoom to an interval."""
         message.stop()
-        ref = self._rows.refs[message.row] if self._rows is not None else None
-        if ref is not None:
-            self.post_message(ZoomWanted() if ref.evidence is not None else CheckToggled(ref.check))
+        if self._rows is None:
+            return
+        ref = self._rows.rows[message.row].ref
+        self.post_message(ZoomWanted() if ref.evidence is not None else CheckToggled(self._rows.to_toggle(ref.check)))

@@ -48,6 +48,8 @@ class Column:
     """Whether rows can be sorted by it."""
     least: int = 12
     """Cells that it needs where `width` is 0."""
+    most: int = 0
+    """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +293,13 @@ def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = froze
     while needed() > width and any(columns[at].drop for at in shown):
         shown.remove(max(shown, key=lambda at: columns[at].drop))
     spare = max(width - needed(), 0)
-    return [(columns[at].width or columns[at].least + spare) if at in shown else 0 for at in range(len(columns))]
+    widths = [0] * len(columns)
+    for at in shown:
+        column = columns[at]
+        more = min(max(column.most - column.width, 0), spare) if column.width else 0
+        widths[at] = (column.width or column.least) + more
+        spare -= more
+    return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
 
 
 def _fit(text: str, width: int, column: Column) -> str:

@@ -31,7 +31,7 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
         yield facts(_interval(check, ref.evidence))
         yield ""
     yield heading(check.title)
-    yield facts((name, value) for name, value in _facts(check) if value)
+    yield facts((name, value) for name, value in (*_facts(check), ("same for", _same_for(session, check))) if value)
     yield Text(f"\n{visible(check.summary)}\n")
     for caveat in check.caveats:
         yield Text(f"Mind: {visible(caveat)}\n", "italic")
@@ -56,8 +56,8 @@ def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
     length = entry.end_ns - entry.start_ns
     yield "event", entry.label
     yield "model", entry.model or "none named"
-    yield "at", f"{moment(entry.start_ns)}  ({entry.start_ns:,} ns)"
-    yield "duration", f"{duration(length)}  ({length:,} ns)"
+    yield "at", f"{moment(entry.start_ns)} ({entry.start_ns:,} ns)"
+    yield "duration", f"{duration(length)} ({length:,} ns)"
     yield "walk", ". next, , previous, F back to the finding"
 
 
@@ -76,6 +76,17 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
     if check.evidence:
         more = f", the longest of {check.evidence_total:,}" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(len(check.evidence), 'interval')}{more} (. goes through them)"
+
+
+def _same_for(session: Session, check: Check) -> str:
+    """The other models that the detector says the same about."""
+    checks = session.report.checks if session.report is not None else ()
+    said = (check.id, check.outcome, check.summary)
+    return ", ".join(
+        other.model
+        for other in checks
+        if other.model is not None and other is not check and (other.id, other.outcome, other.summary) == said
+    )
 
 
 def _measured(metric: Metric) -> str:

@@ -21,8 +21,8 @@ def range_blocks(span: Span, ends: tuple[Span, Span] | None) -> Iterator[Rendera
     yield facts(
         [
             ("length", _exact(span.span_ns)),
-            ("from", f"{moment(span.start_ns)}  ({span.start_ns:,} ns)"),
-            ("to", f"{moment(span.end_ns)}  ({span.end_ns:,} ns)"),
+            ("from", f"{moment(span.start_ns)} ({span.start_ns:,} ns)"),
+            ("to", f"{moment(span.end_ns)} ({span.end_ns:,} ns)"),
             *(_distances(*ends) if ends is not None else ()),
             ("statistics", "2 shows them, ctrl+y copies them"),
         ]
@@ -38,4 +38,4 @@ def _distances(first: Span, second: Span) -> Iterator[tuple[str, str]]:
 
 
 def _exact(ns: int) -> str:
-    return f"{duration(ns)}  ({ns:,} ns)"
+    return f"{duration(ns)} ({ns:,} ns)"
