@@ -185,8 +185,12 @@ def test_a_check_that_looked_at_some_of_the_models_only_says_so(full: Report) ->
     assert "Passed: excess-data-copies (2 of 3 models)" in flat(plain(full))
 
 
-def test_what_would_help_to_judge_more_follows_the_verdict(full: Report) -> None:
-    assert "To judge more: Record the feature for longer." in plain(full, 120).split("\n\n")[0].splitlines()
+def test_what_would_help_to_judge_more_follows_the_verdict_where_much_could_not_be_judged(full: Report) -> None:
+    assert "To judge more" not in plain(full)
+    blind = next(check for check in full.checks if check.outcome == "insufficient_data")
+    more = tuple(replace(blind, id=f"check-{n}", summary=f"Reason {n}.") for n in range(3))
+    top = plain(replace(full, checks=(*full.checks, *more)), 120).split("\n\n")[0]
+    assert "To judge more: Record the feature for longer." in top.splitlines()
 
 
 def test_a_failed_check_is_shown(failed: Report) -> None:
@@ -219,3 +223,34 @@ def test_any_model_name_leaves_the_layout_whole(hostile: Report, name: str, widt
 def renamed(report: Report, name: str) -> Report:
     """The report with another name in place of the hostile one."""
     return map_strings(report, lambda _, text: name if "\x1b" in text else text)
+
+
+FIX_WITH_A_LIST = """Keep it:
+
+```swift
+func load() {
+    let model = try await MLModel.load(contentsOf: url)
+}
+```
+
+- Keep the path of the model, which
+  is part of the key.
+- Ship it.
+"""
+
+
+def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> None:
+    check = replace(next(check for check in full.checks if check.outcome == "finding"), fix=FIX_WITH_A_LIST)
+    lines = plain(replace(full, checks=(check,)), 40).splitlines()
+    place = lines.index("        let model = try await")
+    assert lines[place : place + 4] == [
+        "        let model = try await",
+        "        MLModel.load(contentsOf: url)",
+        "    }",
+        "",
+    ]
+    assert lines[place + 4 : place + 7] == [
+        "  - Keep the path of the model, which is",
+        "    part of the key.",
+        "  - Ship it.",
+    ]

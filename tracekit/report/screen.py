@@ -17,7 +17,7 @@ from tracekit.report.columns import fitting
 from tracekit.report.formatting import ABSENT, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import JustifyMethod, RenderableType
 
@@ -170,18 +170,37 @@ def markdown(source: str, indent: int) -> list[RenderableType]:
     blocks: list[RenderableType] = []
     for index, part in enumerate(re.split(r"^```.*$\n?", source, flags=re.MULTILINE)):
         if index % 2:
-            blocks += [Text(), paragraph(Text(part.rstrip(), style="cyan", overflow="fold"), indent + 2)]
+            blocks += [Text(), *_code(part.rstrip(), indent + 2)]
             continue
+        in_list = False
         for block in _paragraphs(part):
+            item = _ITEM.match(block)
             # Items stand together; anything else is set apart.
-            blocks += [Text()] if blocks and not _ITEM.match(block) else []
-            blocks.append(paragraph(_prose(block), indent))
+            blocks += [Text()] if blocks and not (item and in_list) else []
+            blocks.append(_item(item[0], block[item.end() :], indent) if item else paragraph(_prose(block), indent))
+            in_list = item is not None
     return blocks
+
+
+def _code(source: str, indent: int) -> Iterator[RenderableType]:
+    """Lines of code; what has to wrap goes on under the beginning of its line."""
+    for line in source.split("\n"):
+        body = line.lstrip()
+        yield paragraph(Text(body, style="cyan", overflow="fold"), indent + len(line) - len(body))
+
+
+def _item(marker: str, block: str, indent: int) -> RenderableType:
+    """An item of a list, hanging behind its marker."""
+    grid = Table.grid(padding=0, pad_edge=False)
+    grid.add_column(width=len(marker), no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(Text(marker), _prose(block))
+    return Padding(grid, (0, 0, 0, indent))
 
 
 def _paragraphs(part: str) -> list[str]:
     """Paragraphs and list items of Markdown without code, each on one line."""
-    joined = re.sub(r"\n(?!\s*(?:[-*]|\d+\.) |\n)(?<!\n\n)", " ", part.strip())
+    joined = re.sub(r"\n(?!\s*(?:[-*]|\d+\.) |\n)(?<!\n\n)[ \t]*", " ", part.strip())
     return [block.strip() for block in joined.split("\n") if block.strip()]
 
 

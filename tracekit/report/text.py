@@ -21,7 +21,7 @@ from tracekit.report.columns import (
     overlapping,
     without_small_processes,
 )
-from tracekit.report.groups import names, with_outcome, would_help
+from tracekit.report.groups import names, obstacles, with_outcome, would_help
 from tracekit.report.screen import NARROWEST, WIDEST, glued, heading, labelled, paragraph, printed, table
 from tracekit.report.strings import map_strings
 from tracekit.report.text_findings import SEVERITY_STYLES, finding_blocks, not_judged_blocks
@@ -43,6 +43,9 @@ MODEL_LINES = 12
 OTHER_PROCESSES = 4
 NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
+
+SHORT_LIST = 3
+"""Reasons for which checks could not look that are read at a glance."""
 
 BAR = 40
 """Cells of a bar, 2.5 % each, where half the width has room for them."""
@@ -82,7 +85,9 @@ def _verdict(report: Report) -> list[RenderableType]:
     lines = [Text(summary.verdict, style=f"bold {SEVERITY_STYLES[worst] if worst else clean}")]
     if summary.win_back_ns and len({check.id for check in report.checks if check.cost}) > 1:
         lines.append(Text(f"All fixes together could win back up to {glued(format_duration(summary.win_back_ns))}."))
-    if summary.judged and (advice := would_help(report.checks)):
+    advice = would_help(report.checks)
+    # Where there is hardly more to say, it stands further down in few words.
+    if summary.judged and advice and len(obstacles(report.checks, together=True)) > SHORT_LIST:
         lines.append(Text(f"To judge more: {' '.join(advice)}"))
     return [*lines, Text()]
 

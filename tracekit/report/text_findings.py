@@ -54,6 +54,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
         blocks.append(paragraph(Text(f"and {more} with -v", style="dim"), 2))
     blocks += [Text(), paragraph(Text("Fix", style="bold"), 2), *markdown(first.fix, 2)]
     if verbose:
+        blocks.append(Text())
         blocks += [paragraph(Text(f"{entry.title}: {entry.url}", style="dim"), 2) for entry in first.references]
     return blocks
 
@@ -72,7 +73,8 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
     """What was measured for one model, what it costs, and where to look."""
     text = Text(check.summary, overflow="fold")
     if check.cost:
-        share = f"{glued(format_share(check.cost.share))} of {'the model' if check.model else 'the app'}'s time"
+        whose = "the model's" if check.model else "the models'"
+        share = f"{glued(format_share(check.cost.share))} of {whose} time"
         severity = f"{check.severity}: " if several else ""
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
         text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
