@@ -88,8 +88,8 @@ def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) 
     return Finding(
         model=None,
         summary=(
-            f"{trace.sharing.sentence} In all, it worked for {format_duration(metrics[2].value or 0)}{part}. The app's "
-            "predictions may have waited for the others."
+            f"{trace.sharing.sentence} In all, the engine worked for {format_duration(metrics[2].value or 0)}{part}. "
+            "The app's predictions may have waited for the others."
         ),
         metrics=metrics,
         cost=None,
@@ -133,7 +133,8 @@ Measure again on a quiet device: close other apps, let indexing and photo analys
 keep the device plugged in for a while before. On a Mac, look whether the engine is idle before the app runs:
 
 ```shell
-sudo powermetrics --samplers ane_power -n 5 -i 1000   # ANE Power: 0 mW while idle
+# ANE Power is 0 mW while the engine is idle.
+sudo powermetrics --samplers ane_power -n 5 -i 1000
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```
 

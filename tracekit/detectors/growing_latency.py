@@ -101,7 +101,11 @@ def _passed(reading: GrowthReading) -> str:
     words = format_count(len(found.count), "sequence")
     if found.usual:
         return f"Latency rises from each of {words} to the next, so that it does not come from their length."
-    return f"In {words} of up to {int(found.count.max()):,} predictions, latency does not rise with each call."
+    if len(found.count) > 1:
+        return (
+            f"In {words} of up to {int(found.count.max()):,} predictions, latency does not rise from one to the next."
+        )
+    return f"In a sequence of {int(found.count.max()):,} predictions, latency does not rise from one to the next."
 
 
 def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Finding:

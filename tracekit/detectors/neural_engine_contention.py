@@ -197,7 +197,7 @@ Let the model that matters go first, and the other one when it is done:
 actor NeuralEngineQueue {
     private var last: Task<Void, Never>?
 
-    /// Runs one prediction after the other, in the order in which they were asked for.
+    /// Runs one prediction after the other, in the order of the calls.
     func run<Output: Sendable>(
         _ work: @Sendable @escaping () async throws -> Output
     ) async throws -> Output {

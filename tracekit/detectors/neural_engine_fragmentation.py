@@ -86,8 +86,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not all(metric.reached for metric in metrics) or not idle.any():
         return Passed(
             view.name,
-            f"Half of its predictions have {np.median(pieces):.0f} or fewer pieces of work on the Neural Engine; "
-            f"{format_share(share)} of their time lies idle between pieces.",
+            f"Half of its predictions have {format_count(int(np.median(pieces)), 'piece')} of work on the Neural "
+            f"Engine{'' if np.median(pieces) <= 1 else ' or fewer'}, and {format_share(share)} of their time lies idle "
+            "between pieces.",
             metrics,
         )
     return _finding(view, rows, gaps, idle, metrics)

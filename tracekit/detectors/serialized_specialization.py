@@ -227,7 +227,7 @@ FIX = """
 Prepare the models in the background ahead of time, and the one that is needed first before the others:
 
 ```swift
-/// At the first launch after an installation or update, before the feature is opened.
+/// At the first launch after an installation, before anybody waits.
 func prepareModels(_ urls: [URL], _ configuration: MLModelConfiguration) {
     Task(priority: .utility) {
         // In the order in which they are needed.

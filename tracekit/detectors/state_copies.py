@@ -72,7 +72,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("predictions", len(rows), "count"),
     )
     if not metrics[0].reached:
-        return Passed(view.name, f"{format_share(share)} of its predictions copy much both in and out.", metrics)
+        return Passed(
+            view.name,
+            f"{format_share(share) if share else 'None'} of its predictions copy much both in and out.",
+            metrics,
+        )
     if len(rows) < options.min_predictions:
         return InsufficientData(
             view.name,

@@ -82,7 +82,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     calls = activity.loc[called, ["start_ns", "duration_ns"]]
     found = _unused(trace, loads, calls)
     if not found:
-        return Passed(None, f"{format_count(loads['model'].nunique(), 'model')} loaded, and none without use.")
+        return Passed(None, f"No loaded model stayed unused ({format_count(loads['model'].nunique(), 'model')}).")
     sure = [entry for entry in found if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
     if not sure:
         return InsufficientData(

@@ -107,7 +107,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = _metrics(firsts, chosen, resumed, options)
     if chosen.any():
         return _finding(view, firsts, chosen, metrics)
-    return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations), metrics)
+    return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations, options), metrics)
 
 
 def first_calls(uses: Uses, predictions: pd.DataFrame, options: Options) -> FirstCalls:
@@ -166,14 +166,16 @@ def _metrics(firsts: FirstCalls, chosen: Mask, resumed: float | None, options: O
     )
 
 
-def _why_not(firsts: FirstCalls, spike: Mask, rare: Mask, deliberate: Mask, durations: IntArray) -> str:
+def _why_not(
+    firsts: FirstCalls, spike: Mask, rare: Mask, deliberate: Mask, durations: IntArray, options: Options
+) -> str:
     """Why no first prediction is a problem, in words."""
     if not spike.any():
         worst = int(np.argmax(firsts.ratio))
-        return (
-            f"First predictions after a load take at most {firsts.ratio[worst]:.1f} times the median of those that "
-            "follow, or are longer by too little to notice."
-        )
+        if firsts.ratio[worst] < options.ratio:
+            most = f"at most {firsts.ratio[worst]:.1f} times the median of those that follow"
+            return f"The first prediction after a load takes {most}."
+        return "First predictions after a load take longer than those that follow by too little to notice."
     slow = format_duration(int(durations[spike].max()))
     if (spike & rare & deliberate).any():
         return f"The first prediction took {slow} and was followed by a pause, as a call to warm the model up is."
