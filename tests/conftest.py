@@ -20,8 +20,9 @@ SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--update-goldens` and `--scenarios`."""
+    """Adds `--update-goldens`, `--scenarios` and `--every-case`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files anew instead of comparing")
+    parser.addoption("--every-case", action="store_true", help="judge all labelled recordings, not one in five")
     parser.addoption("--scenarios", type=int, default=60, help="random scenarios to judge in both forms")
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+
 import pytest
 
 from suite.frame import SHARED, detector_ids, judge_many, load, module_of
+
+SAMPLED = 5
+"""Without `--every-case`, one in so many cases of each kind is judged: all of them take minutes."""
 
 
 @pytest.fixture(scope="session")
@@ -14,4 +20,26 @@ def judged(request: pytest.FixtureRequest) -> None:
     modules = {item.callspec.params["module"] for item in items if hasattr(item, "callspec")}
     whole = any(not hasattr(item, "callspec") for item in items)
     chosen = [module for module in (*map(module_of, detector_ids()), *SHARED) if whole or module in modules]
-    judge_many((module, place) for module in chosen for place in range(len(load(module))))
+    judge_many((module, place) for module in chosen for place in places(request.config, module))
+
+
+@pytest.fixture(scope="session")
+def chosen_places(request: pytest.FixtureRequest) -> Callable[[str, str], list[int]]:
+    """`chosen_places(module, kind)`: places of the cases of that kind that this run judges."""
+
+    def chosen(module: str, kind: str) -> list[int]:
+        return [place for place in places(request.config, module) if load(module)[place].kind == kind]
+
+    return chosen
+
+
+def places(config: pytest.Config, module: str) -> list[int]:
+    """Places of the cases of a module that a run judges: of each kind the first and every fifth, or all of them."""
+    step = 1 if config.getoption("--every-case") else SAMPLED
+    seen: Counter[str] = Counter()
+    found = []
+    for place, case in enumerate(load(module)):
+        if seen[case.kind] % step == 0:
+            found.append(place)
+        seen[case.kind] += 1
+    return found
