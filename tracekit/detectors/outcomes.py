@@ -148,6 +148,10 @@ class DetectorFailed:
 Outcome = Finding | Passed | NotApplicable | InsufficientData | DetectorFailed
 
 
+_ROUNDING = 1e-6
+"""By how much a share may exceed 1 where its time was rounded."""
+
+
 def check_outcome(outcome: Outcome, model: str | None) -> None:
     """Raise TypeError or ValueError for an answer that is none about this model (None: the recording), or whose numbers
     cannot be: a report must not hold what its readers rely on not to happen. O(intervals)."""
@@ -172,7 +176,7 @@ def _check_cost(finding: Finding) -> None:
     if not isinstance(finding.cost.ns, int) or finding.cost.ns < 0:
         raise ValueError(f"a cost of {finding.cost.ns!r} is no whole number of ns from 0 on")
     # Not NaN either, which is in no order to anything.
-    if not 0 <= finding.cost.share <= 1:
+    if not 0 <= finding.cost.share <= 1 + _ROUNDING:
         raise ValueError(f"a cost share of {finding.cost.share!r} does not lie between 0 and 1")
     if finding.cost.ns and not len(starts):
         raise ValueError("a cost without lost intervals cannot be kept apart from those of others")
