@@ -47,7 +47,7 @@ def test_what_was_left_out_says_what_to_record(scenario, calls_of):
         scenario.load(MODEL, start, 10 * MS)
         scenario.predict(MODEL, start + 20 * MS, 9 * MS)
     scenario.predict(MODEL, 2_440 * MS, 9 * MS)
-    answer = calls_of(scenario).too_few("Segmenter", 20, "Record for longer.")
+    answer = calls_of(scenario).too_few("Segmenter", 20)
     assert answer.reason.startswith("Most predictions came right after a load")
     assert answer.record == "Keep the model loaded between predictions, and record again."
 
@@ -55,7 +55,7 @@ def test_what_was_left_out_says_what_to_record(scenario, calls_of):
 def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
     for index in range(21):
         scenario.predict(MODEL, 10 * index * MS, 15 * MS)
-    answer = calls_of(scenario).too_few("Segmenter", 20, "Record for longer.")
+    answer = calls_of(scenario).too_few("Segmenter", 20)
     assert answer.reason.startswith("Most predictions overlapped another one")
     assert answer.record == "Record a phase in which one prediction runs at a time."
 
@@ -72,8 +72,8 @@ def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
     scenario.load(MODEL, 0, 10 * MS)
     for index in range(calls + 1):
         scenario.predict(MODEL, (20 + 20 * index) * MS, 5 * MS)
-    answer = calls_of(scenario).too_few("Segmenter", 20, "Record for longer.")
-    assert (answer.reason, answer.record) == (reason, "Record for longer.")
+    answer = calls_of(scenario).too_few("Segmenter", 20)
+    assert (answer.reason, answer.record) == (reason, "Record the feature for longer, one prediction at a time.")
 
 
 def gpu_calls(scenario, lengths):

@@ -112,7 +112,7 @@ def test_half_disturbed_predictions_are_no_measure(scenario, judge):
         scenario.gpu_work(start, MS, scenario.target)
     outcome = judge(scenario, ID)["Style"]
     assert isinstance(outcome, InsufficientData)
-    assert "and 0 had it to themselves" in outcome.reason
+    assert "and none had it to themselves" in outcome.reason
 
 
 def test_predictions_that_overlap_each_other_are_not_compared(scenario, judge):

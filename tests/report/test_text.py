@@ -181,6 +181,13 @@ def test_a_clean_report_has_no_findings_section(clean: Report) -> None:
     assert "Passed: reload-before-predict, excess-data-copies" in plain(clean)
 
 
+def test_most_checks_that_could_not_look_are_counted_and_named_where_asked_for(full: Report) -> None:
+    blind = next(check for check in full.checks if check.outcome == "insufficient_data")
+    report = replace(full, checks=tuple(replace(blind, id=f"check-{n}") for n in range(20)))
+    assert "20 checks (-v names them)" in flat(plain(report))
+    assert "check-7, check-8" in flat(plain(report, verbose=True))
+
+
 def test_a_check_that_looked_at_some_of_the_models_only_says_so(full: Report) -> None:
     assert "Passed: excess-data-copies (2 of 3 models)" in flat(plain(full))
 

@@ -92,9 +92,8 @@ class Calls:
         )
         return ", ".join(f"{format_count(count, 'prediction')} {why}" for count, why in counts if count)
 
-    def too_few(self, model: str, needed: int, record: str) -> InsufficientData:
-        """The answer where fewer than `needed` calls can be compared. `record` says what to record, unless what was
-        left out asks for something else."""
+    def too_few(self, model: str, needed: int) -> InsufficientData:
+        """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
         total = len(self.rows) + self.cold + self.overlapping + self.waiting + self.opening
         if self.cold >= max(needed, total / 2):
             return InsufficientData(
@@ -110,7 +109,11 @@ class Calls:
                 "Record a phase in which one prediction runs at a time.",
             )
         behind = f" Left out: {self.left_out}." if self.left_out else ""
-        return InsufficientData(model, too_few(len(self.rows), needed, "to compare") + behind, record)
+        return InsufficientData(
+            model,
+            too_few(len(self.rows), needed, "to compare") + behind,
+            "Record the feature for longer, one prediction at a time.",
+        )
 
 
 def sequences(predictions: pd.DataFrame) -> IntArray:

@@ -112,7 +112,7 @@ def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
         )
     return InsufficientData(
         view.name,
-        too_few(known, options.min_predictions, "of which is known which units worked when"),
+        too_few(known, options.min_predictions, "that show which compute units worked in them"),
         "Record the feature for longer, one prediction at a time.",
     )
 

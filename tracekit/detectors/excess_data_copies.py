@@ -102,10 +102,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _unplaced(view: ModelView, summary: CopySummary) -> InsufficientData:
     """The answer where copies that might matter cannot be set against a prediction."""
     rows = format_count(summary.outside_count, "copy row lies", "copy rows lie")
+    inside = f", besides {format_duration(summary.covered_ns)} of copies inside them" if summary.covered_ns else ""
     return InsufficientData(
         view.name,
-        f"{rows} in none of its predictions ({format_duration(summary.outside_ns)}, besides "
-        f"{format_duration(summary.covered_ns)} of copies inside them), so that their share is unknown.",
+        f"{rows} in none of its predictions ({format_duration(summary.outside_ns)}{inside}), so that their share is "
+        "unknown.",
         "Record from before the model loads until its predictions have ended.",
     )
 

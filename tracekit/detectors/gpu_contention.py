@@ -112,8 +112,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return InsufficientData(
             view.name,
             f"The GPU did other work during {disturbed.sum():,} of {format_count(len(found.rows), 'prediction')}, and "
-            f"{calm.sum():,} had it to themselves; {options.min_compared} of each are needed to tell what difference "
-            "that makes.",
+            f"{f'{calm.sum():,}' if calm.any() else 'none'} had it to themselves; {options.min_compared} of each are "
+            "needed to tell what difference that makes.",
             "Record for longer, with phases in which the app draws and phases in which it does not.",
         )
     usual = float(np.median(found.durations[calm]))

@@ -58,13 +58,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     reading = read_growth(view, calls, rule)
     found = reading.found
     if len(calls.rows) < rule.min_calls:
-        return calls.too_few(view.name, rule.min_calls, _LONGER)
+        return calls.too_few(view.name, rule.min_calls)
     if not len(found.count):
         return InsufficientData(
             view.name,
             f"No {rule.min_calls} predictions that can be compared follow each other ({len(calls.rows):,} in all): "
             "pauses lie between them.",
-            _LONGER,
+            "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
     metrics = (
         Metric("sequences", len(found.count), "count"),
@@ -87,7 +87,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 _UP = Direction.ABOVE
-_LONGER = "Record a longer sequence of predictions, such as a long answer of a language model."
 
 
 def _median(values: npt.NDArray[np.float64]) -> float | None:

@@ -68,7 +68,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
-        return calls.too_few(view.name, MIN_CALLS, "Record the feature for longer, one prediction at a time.")
+        return calls.too_few(view.name, MIN_CALLS)
     durations = calls.durations
     typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
     third = len(durations) // 3

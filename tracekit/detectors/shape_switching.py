@@ -60,7 +60,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
-        return calls.too_few(view.name, MIN_CALLS, "Record the feature for longer, with all kinds of inputs.")
+        return calls.too_few(view.name, MIN_CALLS)
     rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
     found = read_switching(view, calls, rule)
     if found is None:

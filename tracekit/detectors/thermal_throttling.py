@@ -44,7 +44,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, "The device stayed cool: its thermal state was Nominal throughout.")
     calls = comparable_calls(view)
     if len(calls.rows) < MIN_CALLS:
-        return calls.too_few(view.name, MIN_CALLS, "Record the feature for longer, until the device is warm.")
+        return calls.too_few(view.name, MIN_CALLS)
     found = read_heat(view, calls)
     if found is None or found.coolest is None:
         return InsufficientData(

@@ -174,8 +174,10 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
         for entry in map(view.trace.cover, (NEURAL_ENGINE, GPU))
         if entry.state not in (TableState.ROWS, TableState.EMPTY)
     ]
-    seen = f"Recorded work: {work.words}" if work.words else "No row shows work of a compute unit"
-    reason = f"{seen}, in {format_share(work.shown_ns / work.whole_ns)} of the time of its predictions."
+    reason = "No row shows work of a compute unit."
+    if work.words:
+        share = format_share(work.shown_ns / work.whole_ns)
+        reason = f"Recorded work: {work.words}, in {share} of the time of its predictions."
     if lost:
         return InsufficientData(
             view.name,

@@ -85,12 +85,13 @@ def detect(trace: Trace, options: Options) -> Outcome:
         return Passed(None, f"No loaded model stayed unused ({format_count(loads['model'].nunique(), 'model')}).")
     sure = [entry for entry in found if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
     if not sure:
+        calls_of_others = max(entry.calls for entry in found)
+        others = f"with {format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
         return InsufficientData(
             None,
-            f"Loaded and not used so far: {_listed([entry.name for entry in found])}. The recording goes on for "
-            f"{format_duration(max(entry.since_ns for entry in found))} after the load at most, with "
-            f"{format_count(max(entry.calls for entry in found), 'prediction')} of other models: too little to tell "
-            "whether they are loaded for later.",
+            f"Loaded and not used so far: {_listed([entry.name for entry in found])}. After that the recording goes on "
+            f"for {format_duration(max(entry.since_ns for entry in found))} at most, {others} of other models: too "
+            "little to tell whether they are loaded for later.",
             f"Record for a minute or more ({options.unused_s:g} s after the load), and use the app's features.",
         )
     return _finding(loads, calls, sure, options)

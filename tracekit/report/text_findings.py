@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 MODELS_PER_FINDING = 5
 PLACES, PLACES_VERBOSE = 2, 10
 """Models and intervals shown per finding: enough to start looking."""
+
+NAMED = 12
+"""Most checks that are named for one reason: more of them are nearly all."""
 
 SEVERITY_STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 """Colours of the terminal's own palette, so that they suit its background."""
@@ -103,6 +107,14 @@ def _where(check: Check, limit: int) -> str:
     return f"at {', '.join(glued(formatting.span(entry)) for entry in shown)}{more}"
 
 
+def _untold(reason: str, report: Report) -> str:
+    """What the verdict, which gives the main point of one reason, has not just said."""
+    main, _, rest = reason.partition("; ")
+    if report.summary.judged or main.rstrip(".")[1:] not in report.summary.verdict:
+        return reason
+    return rest[:1].upper() + rest[1:]
+
+
 def not_judged_blocks(report: Report, verbose: bool) -> list[RenderableType]:
     """What could not look, why, and what to record; then what failed. `verbose` gives every reason by itself."""
     errors = with_outcome(report.checks, "error")
@@ -111,10 +123,12 @@ def not_judged_blocks(report: Report, verbose: bool) -> list[RenderableType]:
         return []
     blocks: list[RenderableType] = [heading("Not judged")]
     for obstacle in blocked:
-        # The verdict has just said it.
-        told = obstacle.reason.rstrip(".")[1:] in report.summary.verdict and not report.summary.judged
-        blocks.append(paragraph(Text(", ".join(names(obstacle.checks, report.checks)), style="bold"), 2))
-        blocks.append(paragraph(obstacle.record if told else obstacle.sentences, 4))
+        untold = replace(obstacle, reason=_untold(obstacle.reason, report))
+        who = names(obstacle.checks, report.checks)
+        which = Text(", ".join(who), style="bold")
+        if len(who) > NAMED and not verbose:
+            which = Text(f"{len(who)} checks", style="bold").append(" (-v names them)", style="not bold dim")
+        blocks += [paragraph(which, 2), paragraph(untold.sentences, 4)]
     for check in errors:
         label = Text(f"{check.id} failed", style="bold red")
         about = f" on {formatting.shorten(check.model, 32)}" if check.model else ""
