@@ -97,7 +97,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(found.rows) < 2 * options.min_compared:
         return InsufficientData(
             view.name,
-            too_few(len(found.rows), 2 * options.min_compared, "to compare, with work on the GPU")
+            too_few(len(found.rows), 2 * options.min_compared, "with work on the GPU to compare")
             + " The first after a load, and those that overlap, are left out.",
             "Record the feature for longer, one prediction at a time.",
         )
