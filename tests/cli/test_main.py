@@ -66,7 +66,8 @@ def test_help_fits_the_terminal(tracekit, name: str, monkeypatch: pytest.MonkeyP
     [
         (
             [],
-            "name a command: analyze, view, diagnose, tables, record, export, detectors, explain, doctor (see 'tracekit --help')",
+            "name a command: analyze, view, diagnose, tables, record, export, detectors, explain, doctor "
+            "(see 'tracekit --help')",
         ),
         (["analyse"], "there is no command named 'analyse'; did you mean 'analyze'?"),
         (["-"], "name a command before the path: 'tracekit analyze -'"),
