@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,10 @@ from tracekit.config import find_config, load_config
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 from tracekit.testing import Model, Process, Scenario, write_export
+from tracekit.tui import opening
+from tracekit.tui.export import save_report
+from tracekit.tui.opening import Request
+from tracekit.tui.timeline.viewport import Span
 
 MS = 1_000_000
 
@@ -140,6 +145,63 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     assert "settings in other.toml" in capsys.readouterr().out
 
 
+def test_diagnose_judges_by_the_same_settings(tmp_path, recording, monkeypatch, capsys):
+    written(tmp_path, 'skip = ["reload-before-predict", "load-churn"]\n')
+    monkeypatch.chdir(tmp_path)
+
+    def reload_is_told(*arguments):
+        assert main(["diagnose", str(recording), "--format", "json", *arguments]) == 0
+        return "reload-before-predict" in capsys.readouterr().out
+
+    assert not reload_is_told()
+    assert reload_is_told("--no-config")
+    other = written(tmp_path, "", "other.toml")
+    assert reload_is_told("--config", str(other))
+    written(tmp_path, "nonsense = 1\n")
+    assert main(["diagnose", str(recording)]) == 2
+    assert "tracekit.toml: 'nonsense'" in capsys.readouterr().err
+
+
+def test_the_terminal_ui_judges_by_the_same_settings(tmp_path, recording):
+    path = written(tmp_path, 'skip = ["reload-before-predict"]\n')
+    request = Request((str(recording),), config=path)
+    session = opening.judged(opening.read(request, str(recording)))
+    assert session.report is not None
+    assert session.report.tool.settings == "tracekit.toml"
+    assert reloads(session.report) == {}
+    save_report(session, Span(0, 2_000 * MS), tmp_path / "range.json", replace=False)
+    saved = json.loads((tmp_path / "range.json").read_text(encoding="utf-8"))
+    assert saved["tool"]["settings"] == "tracekit.toml"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "used"), [([], "tracekit.toml"), (["--no-config"], None), (["--config", "other.toml"], "other.toml")]
+)
+def test_view_takes_the_settings_of_its_folder(tmp_path, recording, monkeypatch, arguments, used):
+    written(tmp_path, 'fail-on = "low"\n')
+    written(tmp_path, "", "other.toml")
+    monkeypatch.chdir(tmp_path)
+    asked = opened_by(monkeypatch, [str(recording), *arguments])
+    assert asked.config == (None if used is None else Path(used).absolute() if not arguments else Path(used))
+
+
+def test_view_tells_a_mistake_in_the_settings_before_it_takes_the_screen(tmp_path, recording, monkeypatch, capsys):
+    written(tmp_path, "nonsense = 1\n")
+    monkeypatch.chdir(tmp_path)
+    assert opened_by(monkeypatch, [str(recording)]) is None
+    assert "tracekit.toml: 'nonsense'" in capsys.readouterr().err
+
+
+def opened_by(monkeypatch, arguments):
+    """What `tracekit view` asks the terminal UI for; None where it does not come so far."""
+    asked: list[Request] = []
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("tracekit.tui.app.run", asked.append)
+    main(["view", *arguments])
+    return asked[0] if asked else None
+
+
 def test_settings_are_looked_for_up_to_the_top_of_the_repository(tmp_path):
     repository = tmp_path / "repository"
     inside = repository / "app"
@@ -215,7 +277,7 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ("[detectors.cold-loads]\nx = 1", "did you mean 'cold-load'?"),
         ("[detectors.reload-before-predict]\nmin_load = 1", "did you mean 'min_loads'?"),
         ("[detectors.reload-before-predict]\nmin_loads = 1.5", "must be a whole number"),
-        ("[detectors.reload-before-predict]\nmin_loads = -1", "must be 0 or more"),
+        ("[detectors.reload-before-predict]\nmin_loads = -1", "must be 1 to 1,000,000,000 (loads)"),
         ("[detectors.reload-before-predict]\nmin_loads = true", "must be a number"),
         ('[detectors.reload-before-predict]\nmin_loads = "3"', "must be a number"),
         ("detectors = 3", "'detectors': must be a table of tables"),

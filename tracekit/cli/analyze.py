@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.cli.reader import add_reader_arguments, asking_for
 from tracekit.errors import TracekitError, UsageError
 
@@ -59,9 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="[MODEL=]UNIT",
         help="compute unit that a model should run on: ane, gpu or cpu; repeatable",
     )
-    project = judged.add_mutually_exclusive_group()
-    project.add_argument("--config", metavar="FILE", help="file of settings (default: tracekit.toml or pyproject.toml)")
-    project.add_argument("--no-config", action="store_true", help="use no file of settings")
+    add_config_arguments(judged)
     judged.add_argument("--fail-on", choices=LEVELS, help="exit with status 1 if a finding is at this level or above")
 
     shown = parser.add_argument_group("how to show it")
@@ -139,7 +138,7 @@ def _analyzed(arguments: Namespace) -> Report:
             settings=dict(_setting(text) for text in arguments.set),
             budget=arguments.budget,
             expect=arguments.expect,
-            config=_config(arguments),
+            config=config_of(arguments),
             sort=arguments.sort,
             redact=not arguments.no_redact,
             reader=arguments.reader,
@@ -155,21 +154,12 @@ def _analyzed(arguments: Namespace) -> Report:
     return report
 
 
-def _config(arguments: Namespace) -> Path | None:
-    """The file of settings to use: the one that is given, else the one that holds for the current folder."""
-    from tracekit.config import find_config
-
-    if arguments.no_config:
-        return None
-    return Path(arguments.config) if arguments.config else find_config(Path.cwd())
-
-
 def _fail_on(arguments: Namespace) -> str | None:
     """The level of the gate that the file of settings gives."""
     from tracekit.config import load_config
     from tracekit.detectors.plugins import all_detectors
 
-    path = _config(arguments)
+    path = config_of(arguments)
     return None if path is None else load_config(path, all_detectors()).fail_on
 
 

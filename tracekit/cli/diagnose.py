@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.cli.reader import add_reader_arguments, asking_for
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--model", action="append", default=[], metavar="NAME", help="only this model; shell patterns; repeatable"
     )
     add_reader_arguments(parser)
+    add_config_arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument("--no-redact", action="store_true", help="keep private facts")
 
@@ -42,6 +44,7 @@ def run(arguments: Namespace) -> ExitStatus:
         report = analyze(
             arguments.path,
             models=arguments.model,
+            config=config_of(arguments),
             redact=not arguments.no_redact,
             reader=arguments.reader,
             asking=asking_for(arguments),

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.cli.reader import add_reader_arguments
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,6 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     chosen.add_argument("--process", metavar="NAME|PID", help="only rows of this process")
     add_reader_arguments(chosen)
+    add_config_arguments(parser)
 
 
 def _run_number(text: str) -> int:
@@ -56,11 +59,23 @@ def run(arguments: Namespace) -> ExitStatus:
         raise UsageError("view cannot read a recording from standard input, which is the keyboard; give it a file")
     # The screen belongs to the UI: nothing is said beside it while it runs.
     asking = Asking(arguments.timeout, _nothing, _nothing)
-    failure = run_app(Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, asking))
+    config = _checked(config_of(arguments))
+    request = Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, asking, config)
+    failure = run_app(request)
     if failure is None:
         return ExitStatus.DONE
     narrate(f"tracekit: {failure}")
     return ExitStatus.UNUSABLE
+
+
+def _checked(config: Path | None) -> Path | None:
+    """The file of settings. Raises `UsageError` for a mistake in it, before the screen is taken."""
+    if config is not None:
+        from tracekit.config import load_config
+        from tracekit.detectors.plugins import all_detectors
+
+        load_config(config, all_detectors())
+    return config
 
 
 def _nothing(*_: object) -> None:

@@ -64,7 +64,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     from tracekit.api import judge
 
     cut = cut_to_range(session.trace, span.start_ns, span.end_ns) if span is not None else None
-    report = judge(cut) if cut is not None else _redacted(session)
+    report = judge(cut, config=session.config) if cut is not None else _redacted(session)
     text = renderer_for(path).render(report)
     try:
         with path.open("w" if replace else "x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:

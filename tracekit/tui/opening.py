@@ -15,6 +15,7 @@ from tracekit.tui.state import Session, bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from tracekit.recording import Asking, Progress
 
@@ -34,13 +35,15 @@ class Request:
     process: str | None = None
     reader: str = "auto"
     asking: Asking | None = None
+    config: Path | None = None
+    """File of settings."""
 
 
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = open_trace(path, run=request.run, reader=request.reader, asking=request.asking, progress=progress)
     trace = filter_trace(opened, models=request.models, process=request.process)
-    return Session(trace.contents.source, trace, None, bounds_of(trace))
+    return Session(trace.contents.source, trace, None, bounds_of(trace), config=request.config)
 
 
 def judged(session: Session) -> Session:
@@ -48,7 +51,8 @@ def judged(session: Session) -> Session:
     # The detectors are needed only now, when the lanes are on screen.
     from tracekit.api import judge
 
-    return replace(session, report=judge(session.trace, redact=False), calls=calls_of(session.trace))
+    report = judge(session.trace, config=session.config, redact=False)
+    return replace(session, report=report, calls=calls_of(session.trace))
 
 
 def evidence_rows(session: Session) -> dict[str, frozenset[int]]:

@@ -17,6 +17,7 @@ from tracekit.tui.timeline.viewport import NO_HISTORY, Bounds, History, Span, Vi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import pandas as pd
 
@@ -116,6 +117,8 @@ class Session:
     bounds: Bounds
     calls: Calls | None = None
     """Its predictions one by one; there when the report is."""
+    config: Path | None = None
+    """File of settings that it is judged by."""
 
     def frame(self, name: str) -> pd.DataFrame:
         """The frame that an `EventRef` names."""
