@@ -145,6 +145,36 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     assert "settings in other.toml" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("flag", "value", "detector", "wish"),
+    [
+        ("--budget", "30fps", "missed-deadline", "budget"),
+        ("--expect", "ane", "unexpected-device", "expected compute unit"),
+    ],
+)
+def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recording, capsys, flag, value, detector, wish):
+    told = f"{wish} '{value}': only {detector} judges it, and that is left out"
+    for left_out in (["--skip", detector], ["--only", "cold-load"]):
+        assert main(["analyze", str(recording), "--no-config", flag, value, *left_out]) == 2
+        assert told in capsys.readouterr().err
+    settings = written(tmp_path, f'skip = ["{detector}"]\n')
+    assert main(["analyze", str(recording), "--config", str(settings), flag, value]) == 2
+    assert told in capsys.readouterr().err
+    # Asked for by name, it runs though the settings skip it.
+    asked = ["--only", detector, "-q", "--config", str(settings), flag, value]
+    assert main(["analyze", str(recording), *asked]) in (0, 2)
+    assert told not in capsys.readouterr().err
+
+
+def test_a_wish_of_the_settings_that_nothing_looks_at_is_told(tmp_path, recording):
+    path = written(tmp_path, 'skip = ["missed-deadline", "unexpected-device"]\n[models.Other]\nbudget = "30fps"\n')
+    assert tracekit.analyze(recording, config=path).recording.notes == (
+        "The budget of the settings was not looked at: missed-deadline is left out.",
+    )
+    path = written(tmp_path, 'budget = "30fps"\nexpect = "gpu"\n')
+    assert tracekit.analyze(recording, config=path).recording.notes == ()
+
+
 def test_diagnose_judges_by_the_same_settings(tmp_path, recording, monkeypatch, capsys):
     written(tmp_path, 'skip = ["reload-before-predict", "load-churn"]\n')
     monkeypatch.chdir(tmp_path)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracekit.config import Config, load_config
-from tracekit.detectors.budgets import parse_budget, with_budgets
-from tracekit.detectors.expectations import parse_expectation, with_expectations
+from tracekit.detectors.budgets import BUDGET_KEY, parse_budget, with_budgets
+from tracekit.detectors.expectations import EXPECT_KEY, parse_expectation, with_expectations
 from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
-from tracekit.errors import unknown
+from tracekit.errors import UsageError, unknown
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.trace.filter import filter_trace, model_names
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
     Budgets = str | float | Sequence[str]
     """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
+
+_WISHES = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
+"""Options without which their detector has nothing to judge, in words."""
 
 
 def analyze(
@@ -65,8 +68,8 @@ def analyze(
     (`tracekit.config`), before which everything given here goes. `sort` is a column of the aggregation.
     `redact=False` keeps private fields. `reader` and `asking` are those of `open_trace`.
 
-    Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist; what
-    does not depend on the recording is checked before it is read.
+    Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
+    a budget or unit whose detector is left out; what does not depend on the recording is checked before it is read.
     """
     _judging(only, skip, settings, model_settings, budget, expect, config)
     check_sort(sort)
@@ -114,7 +117,8 @@ def judge(
         detectors=all_detectors(),
     )
     file = None if judging.path is None else judging.path.name
-    return build_report(trace, checks_from(judgements), sort=sort, redact=redact, settings=file)
+    notes = _unjudged(judging)
+    return build_report(trace, checks_from(judgements), sort=sort, redact=redact, settings=file, notes=notes)
 
 
 def _judging(
@@ -138,9 +142,27 @@ def _judging(
         settings={**project.settings, **general},
         model_settings=merged(_without(project.model_settings, general), special),
     )
-    choose(detectors, judging.only, judging.skip)
+    chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
+    for key, given in ((BUDGET_KEY, budget), (EXPECT_KEY, expect)):
+        name = key.partition(".")[0]
+        if _texts(given) and name not in chosen:
+            raise UsageError(
+                f"{_WISHES[key]} '{_texts(given)[0]}': only {name} judges it, and that is left out by --only, --skip "
+                f"or the settings; let it run, or leave the {_WISHES[key]} out"
+            )
     check_settings(detectors, judging.settings, judging.model_settings)
     return judging
+
+
+def _unjudged(judging: Config) -> tuple[str, ...]:
+    """Says which budget and which expected unit of the settings nothing looked at, one sentence each."""
+    chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
+    return tuple(
+        f"The {wish} of the settings was not looked at: {key.partition('.')[0]} is left out."
+        for key, wish in _WISHES.items()
+        if any(key in own for own in (judging.settings, *judging.model_settings.values()))
+        and key.partition(".")[0] not in chosen
+    )
 
 
 def _without(model_settings: ModelSettings, keys: Collection[str]) -> ModelSettings:

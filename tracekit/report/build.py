@@ -31,17 +31,24 @@ ALL_PROCESSES = "all processes"
 
 
 def build_report(
-    trace: Trace, checks: Sequence[Check], *, sort: str = "total", redact: bool = True, settings: str | None = None
+    trace: Trace,
+    checks: Sequence[Check],
+    *,
+    sort: str = "total",
+    redact: bool = True,
+    settings: str | None = None,
+    notes: Sequence[str] = (),
 ) -> Report:
     """The report of one run, with checks in the order of `checks_from`. `sort` is a column of the aggregation; `redact`
-    leaves out what identifies people; `settings` is the name of the file of settings that was used.
+    leaves out what identifies people; `settings` is the name of the file of settings that was used; `notes` is what to
+    say beside what the recording itself notes, one sentence each.
 
     Raises `UsageError` for an unknown sort column.
     """
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, settings),
-        recording=_recording(trace),
+        recording=_recording(trace, notes),
         tables=tuple(_table(entry) for entry in trace.run.tables),
         coverage=tuple(_coverage(entry) for entry in trace.coverage),
         models=summarise_models(trace),
@@ -57,7 +64,7 @@ def check_sort(column: str) -> None:
     sort_rows((), column)
 
 
-def _recording(trace: Trace) -> RecordingInfo:
+def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
     contents, run = trace.contents, trace.run
     process = run.target.process
     return RecordingInfo(
@@ -79,7 +86,7 @@ def _recording(trace: Trace) -> RecordingInfo:
         duration_ns=run.duration_ns,
         end_reason=run.end_reason,
         recording_mode=run.recording_mode,
-        notes=(*contents.notes, *(f"Instruments noted: {issue}" for issue in run.issues or ()), *trace.notes),
+        notes=(*contents.notes, *(f"Instruments noted: {issue}" for issue in run.issues or ()), *trace.notes, *notes),
         redacted=False,
     )
 
