@@ -36,11 +36,14 @@ def test_settings_replace_defaults_and_nothing_else():
         ("reload-before-predict", "1", "no option of reload-before-predict named ''"),
         ("reload-before-predict.min_loads", "1.5", "a whole number"),
         ("reload-before-predict.min_loads", "many", "a whole number"),
-        ("reload-before-predict.min_loads", "-1", "0 or more"),
+        ("reload-before-predict.min_loads", "-1", "1 to 1,000,000,000"),
         ("reload-before-predict.min_loads", True, "a whole number"),
         ("reload-before-predict.loads_per_prediction", "nan", "a number"),
         ("reload-before-predict.loads_per_prediction", "inf", "a number"),
         ("excess-data-copies.copy_share", "1.5", "0 to 1"),
+        ("shape-switching.ratio", "0", "1 to 1,000,000,000"),
+        ("unused-load.unused_s", "1e300", r"0 to 31,536,000 \(s\)"),
+        ("warm-up-spike.min_following", "0", "1 to"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(key, value, words):

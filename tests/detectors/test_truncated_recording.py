@@ -47,6 +47,12 @@ def test_a_call_in_flight_at_the_time_limit_is_normal(scenario, judge):
     assert isinstance(judged(judge, scenario), Passed)
 
 
+def test_where_nothing_is_cut_no_threshold_makes_a_finding(scenario, judge):
+    scenario.end_reason = "Time limit reached"
+    use(scenario)
+    assert isinstance(judged(judge, scenario, cut_share=0), Passed)
+
+
 @pytest.mark.parametrize(("length", "expected"), [(300, Finding), (299, Passed)])
 def test_how_much_is_cut_decides(scenario, judge, length, expected):
     # 300 of 900 + 300 ms are the threshold of 25 %.

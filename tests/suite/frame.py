@@ -25,6 +25,7 @@ from tracekit.recording import open_recording
 from tracekit.testing import Draws, Scenario, write_bundle, write_export
 from tracekit.testing.recorder import App
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.model import Trace
 
 POSITIVE, NEGATIVE = "positive", "negative"
 NEAR_ABOVE, NEAR_BELOW = "near_above", "near_below"
@@ -191,7 +192,7 @@ def _judged(key: Place) -> Judged:
     draws = Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {place}".encode()))
     try:
         recorded = case.build(draws)
-        outcomes, errors = _run(case, recorded.finish() if isinstance(recorded, App) else recorded)
+        outcomes, errors = _run(case, recorded)
         expected = _expected(case, recorded, outcomes)
     except Exception:
         return Judged({}, {}, (), (traceback.format_exc(),))
@@ -203,16 +204,9 @@ def _judged(key: Place) -> Judged:
     return Judged(outcomes, expected, unexpected, errors)
 
 
-def _run(case: Case, scenario: Scenario) -> tuple[dict[Key, str], tuple[str, ...]]:
+def _run(case: Case, recorded: Recorded) -> tuple[dict[Key, str], tuple[str, ...]]:
     """Writes the recording, reads it back and runs all detectors."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("run.trace" if case.bundle else "export")
-        if case.bundle:
-            write_bundle(scenario, path)
-        else:
-            write_export(scenario, path, only=NEEDED_SCHEMAS)
-        trace = build_trace(open_recording(path, schemas=NEEDED_SCHEMAS))
-    judgements = run_detectors(trace, settings=case.settings)
+    judgements = run_detectors(read_back(recorded, bundle=case.bundle), settings=case.settings)
     outcomes: dict[Key, str] = {}
     errors = []
     for judgement in judgements:
@@ -225,6 +219,18 @@ def _run(case: Case, scenario: Scenario) -> tuple[dict[Key, str], tuple[str, ...
         if name == "error":
             errors.append(f"{detector.id}: {outcome.error}")
     return outcomes, tuple(errors)
+
+
+def read_back(recorded: Recorded, *, bundle: bool) -> Trace:
+    """The trace of a recording that is written as a bundle or as an export, and read."""
+    scenario = recorded.finish() if isinstance(recorded, App) else recorded
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("run.trace" if bundle else "export")
+        if bundle:
+            write_bundle(scenario, path)
+        else:
+            write_export(scenario, path, only=NEEDED_SCHEMAS)
+        return build_trace(open_recording(path, schemas=NEEDED_SCHEMAS))
 
 
 def _expected(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> dict[Key, str]:

@@ -31,12 +31,28 @@ class OptionInfo:
     unit: str
     basis: str
     """One sentence: where the number comes from."""
-    maximum: Number | None = None
+    minimum: Number
+    maximum: Number
 
 
-def option(default: Number, unit: str, basis: str, maximum: Number | None = None) -> Any:
-    """Field of an options dataclass: a number from 0 to `maximum`, of the default's type, with unit and basis."""
-    return field(default=default, metadata={"unit": unit, "basis": basis, "maximum": maximum})
+_YEAR_S = 31_536_000
+_LONGEST: dict[str, Number] = {"s": _YEAR_S, "ms": _YEAR_S * 1_000, "µs": _YEAR_S * 1_000_000}
+"""Times of a year, far beyond any recording, in the units that options have: in ns they still fit int64."""
+_MOST = 1_000_000_000
+"""More than a recording can hold of anything."""
+
+
+def option(
+    default: Number, unit: str, basis: str, *, minimum: Number | None = None, maximum: Number | None = None
+) -> Any:
+    """Field of an options dataclass: a number of the default's type, with unit and basis.
+
+    It may be set to `minimum` to `maximum`. Where they are not given, whole numbers count something and begin at 1,
+    others at 0; a time ends at a year, and all else at a billion.
+    """
+    least = minimum if minimum is not None else int(isinstance(default, int))
+    most = maximum if maximum is not None else _LONGEST.get(unit, _MOST)
+    return field(default=default, metadata={"unit": unit, "basis": basis, "minimum": least, "maximum": most})
 
 
 def option_infos(detector: AnyDetector) -> tuple[OptionInfo, ...]:
@@ -47,6 +63,7 @@ def option_infos(detector: AnyDetector) -> tuple[OptionInfo, ...]:
             default=cast("Number", entry.default),
             unit=entry.metadata["unit"],
             basis=entry.metadata["basis"],
+            minimum=entry.metadata["minimum"],
             maximum=entry.metadata["maximum"],
         )
         for entry in fields(detector.options)
@@ -135,7 +152,6 @@ def _number(key: str, value: str | Number, info: OptionInfo) -> Number:
         fits = False
     if not fits:
         raise UsageError(f"'{key}={value}': the value must be {words} ({info.unit})")
-    if number < 0 or (info.maximum is not None and number > info.maximum):
-        upper = f" to {info.maximum}" if info.maximum is not None else " or more"
-        raise UsageError(f"'{key}={value}': the value must be 0{upper} ({info.unit})")
+    if not info.minimum <= number <= info.maximum:
+        raise UsageError(f"'{key}={value}': the value must be {info.minimum:,} to {info.maximum:,} ({info.unit})")
     return number

@@ -39,6 +39,7 @@ class Options:
         2.0,
         "slow group to fast group",
         "Public reports of inputs that leave the fast path tell of a factor of five (our judgement).",
+        minimum=1,
     )
     group_share: float = option(
         0.1,

@@ -108,14 +108,14 @@ def _window_ns(mode: str) -> int | None:
 def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
     """Signs in the rows, as sentences."""
     signs = []
-    if metrics[0].reached:
+    if len(cut) and metrics[0].reached:
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
             f"{what_ran(cut)} had not ended when the recording did, with {format_share(metrics[0].value or 0)} of the "
             f"recorded time of loads and predictions; the longest, of {longest['model']}, had taken "
             f"{format_duration(int(longest['duration_ns']))} so far."
         )
-    if metrics[1].reached:
+    if len(late) and metrics[1].reached:
         signs.append(
             f"After the last event of Core ML, at {format_duration(_last_event(trace))}, the hardware worked for "
             f"another {format_duration(covered_ns(late))} for the app's models, {format_share(metrics[1].value or 0)} "

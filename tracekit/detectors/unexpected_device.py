@@ -48,6 +48,7 @@ class Options:
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",
         "Only the app's author knows it, and --expect ane, gpu or cpu says it. 0 means none is expected.",
+        minimum=0,
         maximum=3,
     )
     elsewhere_share: float = option(
