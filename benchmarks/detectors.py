@@ -19,6 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from installed import environment
+
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.outcomes import Outcome
@@ -97,7 +99,7 @@ def main() -> None:
         # Both in processes of their own: a child's peak memory starts at what its parent held when it was forked.
         if options.bundle is None:
             subprocess.run([*command, "write", "--predictions", str(options.predictions)], check=True)
-        subprocess.run([*command, "measure"], check=True)
+        subprocess.run([*command, "measure"], check=True, env=environment())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from installed import environment
+
 RUNS = 3
 SCHEMAS = ("metal-gpu-intervals", "metal-gpu-state-intervals", "os-signpost", "time-profile")
 """Tables that are compared by default; the XML of a whole recording has gigabytes."""
@@ -72,7 +74,9 @@ def measured(reader: str, path: Path, names: list[str]) -> tuple[int, float, int
     results = []
     for _ in range(RUNS):
         command = [sys.executable, "-c", code, str(path), *names]
-        rows, seconds, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        rows, seconds, peak = subprocess.run(
+            command, check=True, capture_output=True, text=True, env=environment()
+        ).stdout.split()
         results.append((int(rows), float(seconds), int(peak)))
     return results[0][0], min(each[1] for each in results), max(each[2] for each in results)
 

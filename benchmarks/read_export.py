@@ -16,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from installed import environment
+
 TRACEKIT = """
 from tracekit.recording import open_recording
 table, = open_recording(path).tables("coreml-os-signpost")
@@ -84,7 +86,11 @@ def main() -> None:
         for name, reader in READERS.items():
             code = FRAME.format(reader=reader)
             output = subprocess.run(
-                [sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True
+                [sys.executable, "-c", code, str(path)],
+                check=True,
+                capture_output=True,
+                text=True,
+                env=environment(),
             ).stdout
             rows, total, seconds, peak = output.split()
             results[name] = (int(rows), int(total), float(seconds), int(peak))

@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from installed import environment
+
 from tracekit.testing import Draws, Model, Process, Scenario, write_bundle
 
 STEP = 10_000_000
@@ -103,7 +105,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         bundle = options.bundle or write_bundle(large(options.predictions), Path(folder) / "large.trace")
         script = MEASURE.format(keys=KEYS)
-        subprocess.run([sys.executable, "-c", script, str(bundle), str(time.time())], check=True)
+        command = [sys.executable, "-c", script, str(bundle)]
+        env = environment()
+        subprocess.run([*command, str(time.time())], check=True, env=env)
 
 
 if __name__ == "__main__":

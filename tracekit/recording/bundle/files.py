@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import weakref
-import zlib
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
+
+from zlib_ng import zlib_ng
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import archives
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import BinaryIO
 
+# The types of the package declare an exception where the class of one is meant.
+_INFLATION_ERROR: Final = cast("type[Exception]", zlib_ng.error)
 _ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
-_READ_STEP: Final = 16 * 1024**2
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -74,8 +76,8 @@ class BundleFiles:
         if raw[:2] not in _ZLIB:
             return raw[:count]
         try:
-            return zlib.decompressobj().decompress(raw, count)
-        except zlib.error as error:
+            return zlib_ng.decompressobj().decompress(raw, count)
+        except _INFLATION_ERROR as error:
             raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
 
 
@@ -211,10 +213,10 @@ def _root(member: str) -> str | None:
 
 
 def _inflated(raw: bytes, path: str, limit: int) -> bytes:
-    stream = zlib.decompressobj()
+    stream = zlib_ng.decompressobj()
     try:
         data = stream.decompress(raw, limit + 1)
-    except zlib.error as error:
+    except _INFLATION_ERROR as error:
         raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
     if len(data) > limit:
         raise DamageError(f"{_short(path)} inflates to more than the {limit:,} bytes that are allowed")
