@@ -15,6 +15,9 @@ from tracekit.cli.analyze import COLUMNS, FORMATS, LEVELS, status_of
 from tracekit.cli.exits import ExitStatus
 from tracekit.detectors.outcomes import Severity
 from tracekit.report.renderers import RENDERERS
+from tracekit.testing import Model, Process, Scenario, write_export
+
+MS = 1_000_000
 
 
 def report_of(result: Any) -> dict[str, Any]:
@@ -53,6 +56,24 @@ def test_the_gate_lets_lesser_findings_pass(tracekit, samples: Path, level: str,
     report = report_of(tracekit("analyze", samples / "sharpen_8bit.trace", "--format", "json"))
     assert {check["severity"] for check in report["checks"]} == {"high", None}
     assert tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", level).status == status
+
+
+def test_the_gate_says_what_closed_it(tracekit, samples: Path, tmp_path: Path) -> None:
+    sharpen = tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", "high", "-q")
+    assert sharpen.err == "tracekit: 2 findings at high or above: excess-data-copies and float-conversion\n"
+    # Nothing is wrong with this app: it had loaded its model before the recording began.
+    late = Scenario(Process("App", 7), duration_ns=3_000 * MS, launched=False)
+    for k in range(60):
+        late.predict(Model("Net"), (100 + 40 * k) * MS, 8 * MS).neural_engine(MS // 2, 7 * MS)
+    write_export(late, tmp_path / "late")
+    found = tracekit("analyze", tmp_path / "late", "--fail-on", "low", "-q")
+    assert found.status == 1
+    assert found.err == (
+        "tracekit: 1 finding at low or above: attached-late; attached-late found fault with the recording, not with "
+        "the app: record again, or use --skip\n"
+    )
+    assert tracekit("analyze", tmp_path / "late", "--fail-on", "low", "--skip", "attached-late").status == 0
+    assert tracekit("analyze", tmp_path / "late", "--fail-on", "medium").status == 0
 
 
 def test_the_gate_is_open_for_a_clean_recording(tracekit, clean: Path) -> None:

@@ -115,5 +115,5 @@ def test_no_time_is_counted_for_both_detectors_of_copies(samples):
     assert (copies.outcome, casts.outcome) == ("finding", "finding")
     assert 0 < casts.cost.ns < copies.cost.ns
     assert copies.net_ns + casts.net_ns == copies.cost.ns
-    assert [(other.id, str(other.relation)) for other in copies.related] == [(ID, "caused by")]
-    assert [(other.id, str(other.relation)) for other in casts.related] == [("excess-data-copies", "causes")]
+    assert [(other.id, str(other.relation)) for other in copies.related] == [(ID, "can be caused by")]
+    assert [(other.id, str(other.relation)) for other in casts.related] == [("excess-data-copies", "can cause")]

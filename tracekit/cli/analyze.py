@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from tracekit.report.model import Report
+    from tracekit.report.model import Check, Report
 
 LEVELS = ("critical", "high", "medium", "low")
 """Severities, worst first, as `tracekit.detectors.outcomes.Severity` has them."""
@@ -186,9 +186,25 @@ def status_of(report: Report, fail_on: str | None) -> ExitStatus:
         return ExitStatus.UNUSABLE
     if fail_on is not None:
         levels = LEVELS[: LEVELS.index(fail_on) + 1]
-        if any(check.severity in levels for check in report.checks):
+        reached = [check for check in report.checks if check.severity in levels]
+        if reached:
+            narrate(f"tracekit: {_gate_words(reached, fail_on)}")
             return ExitStatus.GATE_FAILED
     return ExitStatus.DONE
+
+
+def _gate_words(reached: Sequence[Check], fail_on: str) -> str:
+    """Which findings made the gate fail, and which of them say nothing of the app."""
+    from tracekit.detectors.patterns import Pattern
+    from tracekit.report.formatting import listed
+    from tracekit.units import format_count
+
+    found = format_count(len(reached), "finding")
+    words = f"{found} at {fail_on} or above: {listed(dict.fromkeys(check.id for check in reached))}"
+    health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
+    if health:
+        words += f"; {listed(health)} found fault with the recording, not with the app: record again, or use --skip"
+    return words
 
 
 def _ids(values: Sequence[str]) -> tuple[str, ...]:

@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
 
 class Relation(StrEnum):
-    """How a finding stands to another one."""
+    """How a finding stands to another one. What detectors know of each other in general: no recording shows what
+    caused what."""
 
-    CAUSED_BY = "caused by"
-    CAUSES = "causes"
+    CAUSED_BY = "can be caused by"
+    CAUSES = "can cause"
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another finding of the same report that shares its cause with this one."""
+    """Another finding of the same report that may share its cause with this one."""
 
     id: str
     model: str | None
@@ -110,7 +111,7 @@ def _pieces(edges: IntArray, times: Intervals) -> IntArray:
 
 
 def _related(order: Sequence[Judgement]) -> list[tuple[Related, ...]]:
-    """For each finding those that cause it or that it causes, in their order. O(findings + pairs that are related)."""
+    """For each finding those that can cause it or be caused by it, in order. O(findings + pairs that are related)."""
     by_id: dict[str, dict[str | None, list[int]]] = {}
     for place, entry in enumerate(order):
         by_id.setdefault(entry.detector.id, {}).setdefault(entry.outcome.model, []).append(place)

@@ -165,7 +165,7 @@ def _costs(group: Group) -> str:
 
 
 def _relations(check: Check) -> list[str]:
-    """Other findings that share its cause, one sentence each."""
+    """Other findings that may share its cause, one sentence each."""
     return [f"{other.relation.capitalize()} `{other.id}`." for other in check.related]
 
 

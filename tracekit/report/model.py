@@ -112,7 +112,7 @@ class Check:
     net_ns: int | None
     """The part of the cost that no finding before this one claims; None where there is no cost."""
     related: tuple[Related, ...]
-    """Findings of this report that cause this one, or that it causes."""
+    """Findings of this report that can cause this one, or that it can cause."""
     evidence: tuple[Evidence, ...]
     evidence_total: int
     references: tuple[Reference, ...]

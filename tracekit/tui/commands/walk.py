@@ -70,7 +70,7 @@ def to_finding(app: ViewApp) -> None:
 
 
 def to_related(app: ViewApp) -> None:
-    """To the finding that causes the selected one, or that it causes."""
+    """To the finding that can cause the selected one, or that it can cause."""
     ref, report = finding_here(app.state), app.state.session.report
     check = app.state.session.check(ref) if ref is not None else None
     if report is None or check is None or not check.related:
@@ -159,7 +159,7 @@ ACTIONS: tuple[Action, ...] = (
         ("r",),
         "Related finding",
         Section.SELECT,
-        "Go to a finding that causes this one, or that it causes.",
+        "Go to a finding that can cause this one, or that it can cause.",
         to_related,
     ),
     Action(

@@ -72,21 +72,21 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
         elif check.net_ns is not None:
             yield "net gain", "all of it: none is in a finding above"
     for other in check.related:
-        yield str(other.relation), f"{other.id}{f' of {other.model}' if other.model else ''} (r goes there)"
+        yield "related", f"{other.relation} {other.id}{f' of {other.model}' if other.model else ''} (r goes there)"
     if check.evidence:
         more = f", the longest of {check.evidence_total:,}" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(len(check.evidence), 'interval')}{more} (. goes through them)"
 
 
 def _same_for(session: Session, check: Check) -> str:
-    """The other models that the detector says the same about."""
+    """The other models that the detector says the same about, and other detectors that could not look for the same
+    reason."""
     checks = session.report.checks if session.report is not None else ()
-    said = (check.id, check.outcome, check.summary)
-    return ", ".join(
-        other.model
-        for other in checks
-        if other.model is not None and other is not check and (other.id, other.outcome, other.summary) == said
-    )
+    said = (check.outcome, check.summary, check.record)
+    alike = [other for other in checks if (other.outcome, other.summary, other.record) == said and other is not check]
+    models = [other.model for other in alike if other.id == check.id and other.model is not None]
+    detectors = [other.id for other in alike if other.id != check.id]
+    return ", ".join(dict.fromkeys([*models, *detectors]))
 
 
 def _measured(metric: Metric) -> str:
