@@ -327,7 +327,10 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ("fail-on = 3", "'fail-on': there is no severity named '3'"),
         ("a = ", "is no valid TOML"),
         ("a = " + "[" * 5_000, "is no valid TOML"),
-        ("x = 1\n" + "#" * (1 << 20), "is too large"),
+        ("x = 1\n" + "#" * (1 << 18), "is too large"),
+        ("x = 1\n" + ".".join(["a"] * 100_000) + " = 1", "a key with more than 32 parts (at line 2)"),
+        ("x = 1\n[" + " . ".join(["'a'", '"b"'] * 10_000) + "]", "a key with more than 32 parts (at line 2)"),
+        (".".join(["a"] * 32) + " = 1", "'a': there is no setting named 'a'"),
     ],
 )
 def test_each_mistake_is_told_with_the_name_of_the_file(tmp_path, text, told):

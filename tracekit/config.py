@@ -21,6 +21,7 @@ ignored would make a gate look closed that is open.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,16 @@ PYPROJECT = "pyproject.toml"
 
 _TOP = ("only", "skip", "budget", "expect", "fail-on", "detectors", "models")
 _OF_MODEL = ("skip", "budget", "expect", "detectors")
-_LARGEST = 1 << 20
+_LARGEST = 1 << 18
 """Bytes of a settings file; a larger one is something else."""
+
+_DEEPEST = 32
+"""Parts of a dotted key; settings need seven at most. A parser takes the square of them, both in time and in memory."""
+
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_TOO_DEEP = re.compile(rf"""(?<![\w"'\\-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_DEEPEST}}}""")
+"""A dotted key with more parts than `_DEEPEST`. It is sought from no quote behind a backslash on: many of them in one
+text would make the search quadratic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +102,7 @@ def _may_hold_settings(project: Path) -> bool:
         data = _bytes(project)
         if b"tracekit" not in data:
             return False
-        tool = tomllib.loads(data.decode("utf-8")).get("tool", {})
+        tool = _parsed(data).get("tool", {})
     except (OSError, ValueError, RecursionError):
         return True
     return isinstance(tool, dict) and "tracekit" in tool
@@ -113,6 +122,16 @@ def _bytes(path: Path) -> bytes:
         return file.read(_LARGEST + 1)
 
 
+def _parsed(data: bytes) -> dict[str, Any]:
+    """The TOML document in these bytes. Raises ValueError or RecursionError for others."""
+    text = data.decode("utf-8")
+    deep = _TOO_DEEP.search(text)
+    if deep is not None:
+        line = text.count("\n", 0, deep.start()) + 1
+        raise ValueError(f"a key with more than {_DEEPEST} parts (at line {line})")
+    return tomllib.loads(text)
+
+
 def _table(path: Path) -> dict[str, Any]:
     """The table of settings in a file."""
     try:
@@ -122,7 +141,7 @@ def _table(path: Path) -> dict[str, Any]:
     if len(data) > _LARGEST:
         raise UsageError("is too large for a file of settings")
     try:
-        document = tomllib.loads(data.decode("utf-8"))
+        document = _parsed(data)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"is no valid TOML: {error}") from None
     if path.name != PYPROJECT:
