@@ -56,7 +56,7 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
             _check(detector)
             taken.add(detector.id)
         return [replace(detector, package=_package(entry)) for detector in listed]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return [_broken(entry, f"the plug-in cannot be loaded ({type(error).__name__}: {error})")]
 
 

@@ -135,10 +135,11 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData |
 
 
 def _detect(detect: Callable[[Any, Any], Outcome], seen: Any, options: Any, model: str | None) -> Outcome:
-    """The answer of one detector function; whatever it raises becomes an outcome, so that the others still run."""
+    """The answer of one detector function; whatever it raises, exits too, becomes an outcome, so that the others
+    still run."""
     try:
         outcome = detect(seen, options)
         check_outcome(outcome, model)
         return outcome
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return DetectorFailed(model=model, error=f"{type(error).__name__}: {error}")
