@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.tui.detail.findings import FindingsPane, check_rows
-from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.state import FindingRef
+from tracekit.tui.detail.checks import check_rows
+from tracekit.tui.detail.findings import FindingsPane
+from tracekit.tui.detail.rowlist import RowList, fitted
+from tracekit.tui.state import NOTHING, FindingRef, Sort
 from tracekit.tui.theme import PALETTES
 
 
@@ -74,6 +75,115 @@ def test_reasons_that_differ_are_not_told_as_one(run_view, reload_sample) -> Non
         other = (*same[:-1], replace(same[-1], summary="Something else."))
         assert texts(check_rows(replace(report, checks=same), None))[-1][-1] == "Alike."
         assert "enter lists them" in texts(check_rows(replace(report, checks=other), None))[-1][-1]
+
+    run_view(test, reload_sample)
+
+
+def test_intervals_have_their_times_under_a_heading_of_their_own(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        rows = check_rows(screen.state.session.report, 0)
+        titles = [column.title for column in rows.columns]
+        lines = texts(rows)
+        evidence = screen.state.session.report.checks[0].evidence
+        assert len(evidence) == 50
+        for at, entry in enumerate(evidence):
+            line = dict(zip(titles, lines[1 + at], strict=True))
+            assert line["time"] == f"{(entry.end_ns - entry.start_ns) / 1e6:.2f} ms"
+            assert line["could win"] == line["share"] == ""
+        assert dict(zip(titles, lines[0], strict=True))["time"] == ""
+        lengths = [entry.end_ns - entry.start_ns for entry in evidence]
+        assert lengths == sorted(lengths, reverse=True)
+        assert "time" not in [column.title for column in check_rows(screen.state.session.report, None).columns]
+        # The two numbers that matter stay where there is little room.
+        for width in (74, 79):
+            shown = [
+                column.title for column, room in zip(rows.columns, fitted(rows.columns, width), strict=True) if room
+            ]
+            assert shown[:5] == ["outcome", "check", "model", "time", "could win"]
+
+    run_view(test, reload_sample)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(size, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("1", "down")
+        shown = " ".join(screen.text().split())
+        assert "what was seen" not in shown
+        first = screen.state.session.report.checks[1].summary.partition(":")[0]
+        assert len(first) > 20
+        assert first in shown
+        assert ("i shows more" in shown) == (not screen.state.inspector)
+        await screen.press("enter", "down")
+        shown = " ".join(screen.text().split())
+        assert "Load (cached) · interval 1 of 50, longest first" in shown
+
+    run_view(test, reload_sample, size=size)
+
+
+def test_the_first_finding_is_told_before_anything_is_selected(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        assert screen.state.selection == NOTHING
+        assert "severity      critical" in screen.text()
+        await screen.press("3")
+        assert "Nothing is selected" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_findings_are_sorted_like_other_lists(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
+        checks = screen.state.session.report.checks
+        ranked = [line[2] for line in texts(listed.rows)[:5]]
+        assert ranked == [check.model for check in checks[:5]]
+        # From the rank over names and models to what could be won.
+        await screen.press("1", "o")
+        assert [line[1] for line in texts(listed.rows)] == [
+            "concurrent-predictions",
+            "excess-data-copies",
+            *["reload-before-predict"] * 5,
+        ]
+        await screen.press("o")
+        models = [line[2] for line in texts(listed.rows) if line[2] != "5 models"]
+        assert models == sorted(ranked, key=str.casefold)
+        await screen.press("o", "O")
+        costs = {check.model: check.cost.ns for check in checks[:5]}
+        models = [line[2] for line in texts(listed.rows)]
+        # What has no cost stays at the end, in whatever direction.
+        assert models == [*sorted(costs, key=costs.get), "5 models", "5 models"]
+        # The selection goes with its row.
+        await screen.press("home")
+        assert checks[screen.state.selection.finding.check].model == models[0]
+        await screen.press("o", "o", "O")
+        assert screen.state.sorts["findings"] == Sort("outcome", descending=True)
+        assert [line[2] for line in texts(listed.rows)] == ["5 models", "5 models", *reversed(ranked)]
+        assert listed.cursor == 2 + ranked[::-1].index(models[0])
+
+    run_view(test, reload_sample)
+
+
+def test_one_reason_of_many_detectors_is_told_once(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        report = screen.state.session.report
+        unjudged = [
+            replace(report.checks[5], id=f"check-{at}", model=None, outcome="insufficient_data", summary="Too little.")
+            for at in range(20)
+        ]
+        other = replace(unjudged[0], id="check-20", summary="Something else.")
+        of_models = [replace(unjudged[0], id="check-21", model=model) for model in ("a", "b")]
+        checks = (*report.checks[:5], *unjudged, other, *of_models)
+        rows = check_rows(replace(report, checks=checks), None)
+        assert [line[1:3] for line in texts(rows)[5:]] == [["21 checks", ""], ["check-20", ""]]
+        assert texts(rows)[5][-1] == "Too little."
+        assert "check-0, check-1, " in rows.told(5)
+        opened = check_rows(replace(report, checks=checks), 7)
+        below = texts(opened)[6:27]
+        assert [line[1:3] for line in below] == [*([f"check-{at}", ""] for at in range(20)), ["check-21", "2 models"]]
+        assert opened.to_toggle(26) == 7
+        # What passed is told by each.
+        passed = tuple(replace(check, outcome="passed") for check in unjudged)
+        assert len(check_rows(replace(report, checks=passed), None)) == 20
 
     run_view(test, reload_sample)
 

@@ -9,11 +9,13 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from tracekit.tui.commands.walk import finding_here
 from tracekit.tui.inspection.event import event_blocks
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
 from tracekit.tui.inspection.range import range_blocks
+from tracekit.tui.state import NOTHING
 from tracekit.tui.theme import PALETTES
 
 if TYPE_CHECKING:
@@ -27,11 +29,15 @@ _NOTHING = "Nothing is selected.\n\nClick an event, or press n for the next one 
 
 
 def inspected(state: State, palette: Palette, *, letters: bool) -> Group:
-    """About the selection, and below it about the range. What was asked for last stands first."""
+    """About the selection, and below it about the range. What was asked for last stands first.
+
+    Where nothing is selected, the list of findings has its cursor on the first one, which is told then.
+    """
     blocks: list[RenderableType] = []
     selection, session = state.selection, state.session
-    if selection.finding is not None:
-        blocks += finding_blocks(session, selection.finding)
+    finding = finding_here(state) if selection == NOTHING else selection.finding
+    if finding is not None:
+        blocks += finding_blocks(session, finding)
     elif selection.model is not None:
         blocks += model_blocks(session, selection.model, palette, letters=letters)
     if selection.event is not None:
@@ -59,7 +65,7 @@ class Inspector(VerticalScroll, can_focus=True):
     def show(self, state: State) -> None:
         """Write about the selection."""
         dark = self.app.current_theme.dark
-        made_from = (state.selection, state.range, state.ends, state.session, dark)
+        made_from = (state.selection, state.range, state.ends, state.session, state.pane, dark)
         if made_from != self._made_from:
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]

@@ -56,7 +56,7 @@ def choose_columns(app: ViewApp) -> None:
     rows = _list(app)
     titles = rows.titles if rows is not None else ()
     if rows is None or not titles:
-        app.say("This has no columns to choose: go to aggregation, events, predictions or models with 2 to 5.")
+        app.say("This has no columns to choose: go to one of the lists with 1 to 5.")
         return
     pane = rows.PANE
 
@@ -71,7 +71,7 @@ def choose_columns(app: ViewApp) -> None:
     app.push_screen(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen), take)
 
 
-_UNSORTED = "This is not sorted by columns: choose aggregation, events, predictions or models with 2 to 5."
+_UNSORTED = "This is not sorted by columns: go to one of the lists with 1 to 5."
 
 
 ACTIONS: tuple[Action, ...] = (

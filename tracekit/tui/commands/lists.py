@@ -76,7 +76,7 @@ ACTIONS: tuple[Action, ...] = (
         ("enter",),
         "Open row",
         Section.DETAIL,
-        "Open a finding, or zoom the timeline to what the row is about.",
+        "List the intervals of a finding, longest first, or zoom the timeline to what the row is about.",
         open_row,
         Scope.LIST,
     ),

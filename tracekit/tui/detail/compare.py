@@ -10,7 +10,7 @@ from tracekit.report.changes import Fate, FindingChange, finding_changes
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Lane, Level
-from tracekit.tui.detail.findings import OUTCOMES
+from tracekit.tui.detail.checks import OUTCOMES
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen

@@ -36,6 +36,8 @@ class ListPane(DetailPane, Generic[Made]):
         super().__init__()
         self._rows: Made | None = None
         self._made_from: tuple[object, ...] = ()
+        self._fresh = False
+        """Whether the rows on screen are those of the state: a row of another recording means nothing in this one."""
         self._state: State | None = None
 
     def made_from(self, state: State) -> tuple[object, ...]:
@@ -79,14 +81,14 @@ class ListPane(DetailPane, Generic[Made]):
         if made_from == self._made_from:
             self._draw()
             return
-        self._made_from = made_from
+        self._made_from, self._fresh = made_from, False
         if self._rows is None:
             self.query_one(RowList).show(NoRows((), self.WAITING))
 
         def take(rows: Made | None) -> None:
             # Something else may be wanted by now.
             if made_from == self._made_from:
-                self._rows = rows
+                self._rows, self._fresh = rows, True
                 self.post_message(RedrawWanted())
 
         cast("ViewApp", self.app).in_background(lambda: self.make(state), take)
@@ -96,10 +98,10 @@ class ListPane(DetailPane, Generic[Made]):
         if rows is None or state is None:
             listed.show(NoRows((), self.WAITING))
             return
-        if self.HEADED:
-            self.query_one(Static).update(self.heading(state, rows))
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self.row_of(rows, state), hidden)
+        if self.HEADED:
+            self.query_one(Static).update(self.heading(state, rows))
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -135,12 +137,14 @@ class ListPane(DetailPane, Generic[Made]):
     def on_row_list_highlighted(self, message: RowList.Highlighted) -> None:
         """Tell what was chosen."""
         message.stop()
-        self._tell(self.chosen(self._rows, message.row) if message.rows.rows is self._rows and self._rows else None)
+        if self._rows is not None and message.rows.rows is self._rows and self._fresh:
+            self._tell(self.chosen(self._rows, message.row))
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Tell what was opened."""
         message.stop()
-        self._tell(self.opened(self._rows, message.row) if message.rows.rows is self._rows and self._rows else None)
+        if self._rows is not None and message.rows.rows is self._rows and self._fresh:
+            self._tell(self.opened(self._rows, message.row))
 
     def _tell(self, what: Message | None) -> None:
         if what is not None:

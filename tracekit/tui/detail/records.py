@@ -63,10 +63,15 @@ def records_of(records: Sequence[Record], fields: Sequence[Field[Record]], sort:
     by = sorted_by(columns, sort)
     value = fields[by[0]].value
     if value is not None:
-        known = [record for record in records if value(record) is not None]
-        unknown = [record for record in records if value(record) is None]
-        records = [*sorted(known, key=value, reverse=by[1]), *unknown]
+        records = ordered(records, value, descending=by[1])
     return Records(records, fields, columns, by, empty)
+
+
+def ordered(records: Sequence[Record], value: Callable[[Record], Any], *, descending: bool) -> list[Record]:
+    """Records by a value, equal ones as they come, those without one last. O(n log n)."""
+    known = [record for record in records if value(record) is not None]
+    unknown = [record for record in records if value(record) is None]
+    return [*sorted(known, key=value, reverse=descending), *unknown]
 
 
 def _column(field: Field[Record], records: Sequence[Record]) -> Column:

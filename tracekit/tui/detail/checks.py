@@ -1,0 +1,223 @@
+"""Checks of a report as rows of a list: findings one by one, the others once for each detector or reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.report.formatting import ABSENT, duration, moment
+from tracekit.tui.detail.listing import sorted_by
+from tracekit.tui.detail.records import ordered
+from tracekit.tui.detail.rowlist import Cell, Column
+from tracekit.tui.state import FindingRef, Sort
+from tracekit.units import format_count, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.report.model import Check, Report
+    from tracekit.tui.theme import Palette
+
+SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
+"""Severities apart from colour."""
+OUTCOMES = {
+    "finding": "finding",
+    "passed": "passed",
+    "not_applicable": "does not apply",
+    "insufficient_data": "not judged",
+    "error": "failed",
+}
+
+_TIME = Column("time", 9, right=True, ordered=False)
+"""How long an interval is; there only while intervals are listed."""
+_COLUMNS = (
+    Column("outcome", 11, prose=True, most=14),
+    Column("check", 21, most=27),
+    Column("model", 14, drop=1, most=24),
+    Column("could win", 10, right=True),
+    Column("share", 6, right=True, drop=2),
+    Column("what was seen", 0, prose=True, drop=3, least=24, ordered=False),
+)
+
+BY_RANK = Sort("outcome", descending=False)
+"""The order of the report: the most important finding first, what passed last."""
+
+_VALUES: dict[str, Callable[[Check], str | float | None]] = {
+    "check": lambda check: check.id,
+    "model": lambda check: check.model.casefold() if check.model is not None else None,
+    "could win": lambda check: check.cost.ns if check.cost is not None else None,
+    "share": lambda check: check.cost.share if check.cost is not None else None,
+}
+"""What rows are sorted by, apart from their rank; None where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """A line of the list: one check, an interval of its evidence, or several checks that came out alike."""
+
+    ref: FindingRef
+    """What is selected with the row; of several checks, the first."""
+    alike: tuple[int, ...] = ()
+    """Places in `Report.checks` of the checks that share the row, where it is about several."""
+    below: bool = False
+    """Whether it is one of those that share the row above."""
+
+    def about(self, ref: FindingRef) -> bool:
+        """Whether the row stands for a check or an interval that has no row of its own."""
+        return ref == self.ref or (ref.evidence is None and ref.check in self.alike)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckRows:
+    """Findings one by one, then a row for each detector and outcome, or for each reason why detectors could not look.
+
+    Below the open row stands its evidence, or the checks that share it.
+    """
+
+    report: Report
+    open: int | None
+    """Place of the check whose evidence is listed, or of one in the row whose checks are."""
+    rows: tuple[CheckRow, ...]
+    columns: Sequence[Column]
+    sorted_by: tuple[int, bool]
+    empty = "No check was made."
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def place(self, ref: FindingRef, cursor: int) -> int | None:
+        """The row of a check or interval, the one with the cursor where that is it; None where it is not listed."""
+        if cursor < len(self.rows) and self.rows[cursor].about(ref):
+            return cursor
+        # The row of its own, if there is one, stands below the one that it shares.
+        return next((at for at in reversed(range(len(self.rows))) if self.rows[at].about(ref)), None)
+
+    def to_toggle(self, check: int) -> int:
+        """The check to open or shut with a row about this one: what is open, where that is in the same shared row."""
+        shared = next((row.alike for row in self.rows if check in row.alike and not row.below), ())
+        return self.open if self.open is not None and self.open in shared else check
+
+    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
+        """A check, several, or an interval of evidence."""
+        line = self.rows[row]
+        check = self.report.checks[line.ref.check]
+        if line.ref.evidence is not None:
+            found = self._interval(check, line.ref.evidence, palette)
+        elif check.outcome == "finding":
+            signs = SIGNS.get(check.severity or "", "")
+            found = {
+                "outcome": Cell(f"{signs:<2} {check.severity}", palette.accent, bold=True),
+                "check": Cell(check.id),
+                "model": Cell(check.model or ABSENT),
+                "could win": Cell(duration(check.cost.ns) if check.cost else ABSENT),
+                "share": Cell(format_share(check.cost.share) if check.cost else ABSENT),
+                "what was seen": Cell(check.summary),
+            }
+        else:
+            found = self._other(line, check, palette)
+        return [found.get(column.title, Cell("")) for column in self.columns]
+
+    def told(self, row: int) -> str:
+        """A row in words: what was seen, of an interval which it is."""
+        line = self.rows[row]
+        check = self.report.checks[line.ref.check]
+        if line.ref.evidence is not None:
+            entry = check.evidence[line.ref.evidence]
+            which = f"interval {line.ref.evidence + 1} of {len(check.evidence)}, longest first"
+            return f"{entry.label} · {which} · enter zooms to it"
+        names = self._ids(line.alike)
+        return f"{self._seen(line)} So with {', '.join(names)}." if len(names) > 1 else self._seen(line)
+
+    def _interval(self, check: Check, number: int, palette: Palette) -> dict[str, Cell]:
+        entry = check.evidence[number]
+        return {
+            "outcome": Cell(f"   {number + 1} of {len(check.evidence)}", palette.dim),
+            "check": Cell(f"at {moment(entry.start_ns)}", palette.dim),
+            "model": Cell(entry.model or "", palette.dim),
+            "time": Cell(duration(entry.end_ns - entry.start_ns)),
+            "what was seen": Cell(entry.label, palette.dim),
+        }
+
+    def _other(self, line: CheckRow, check: Check, palette: Palette) -> dict[str, Cell]:
+        names = self._ids(line.alike)
+        several = len(names) > 1
+        models = "" if several else format_count(len(line.alike), "model") if line.alike else check.model or ""
+        # Below a row of several detectors, each is named; below one of several models, the model.
+        named = not line.below or len(self._ids(self._shared(line.ref.check))) > 1
+        color = palette.accent if check.outcome == "error" else palette.dim
+        return {
+            "outcome": Cell("" if line.below else OUTCOMES[check.outcome], color),
+            "check": Cell(format_count(len(names), "check") if several else check.id if named else "", palette.dim),
+            "model": Cell(models, palette.dim),
+            "what was seen": Cell(self._seen(line), palette.dim),
+        }
+
+    def _shared(self, check: int) -> tuple[int, ...]:
+        """The checks that share the row that a check stands below."""
+        return next((row.alike for row in self.rows if check in row.alike and not row.below), ())
+
+    def _ids(self, places: Sequence[int]) -> list[str]:
+        """Each detector of several checks once."""
+        return list(dict.fromkeys(self.report.checks[place].id for place in places))
+
+    def _seen(self, line: CheckRow) -> str:
+        said = {self.report.checks[place].summary for place in line.alike or (line.ref.check,)}
+        return said.pop() if len(said) == 1 else "Not the same for each model; enter lists them."
+
+
+def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> CheckRows:
+    """Rows for a report, with the evidence of one check, or the checks of one row, listed below it."""
+    rows: list[CheckRow] = []
+    for places in _ordered(report, sort):
+        rows.append(CheckRow(FindingRef(places[0]), places if len(places) > 1 else ()))
+        if opened not in places:
+            continue
+        for alike in _each(report, places):
+            if len(places) > 1:
+                rows.append(CheckRow(FindingRef(alike[0]), alike if len(alike) > 1 else (), below=True))
+            if opened in alike and len(alike) == 1:
+                count = len(report.checks[opened].evidence)
+                rows.extend(CheckRow(FindingRef(opened, entry)) for entry in range(count))
+    timed = any(row.ref.evidence is not None for row in rows)
+    columns = (*_COLUMNS[:3], _TIME, *_COLUMNS[3:]) if timed else _COLUMNS
+    return CheckRows(report, opened, tuple(rows), columns, sorted_by(columns, sort))
+
+
+def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:
+    """The checks by row, sorted by their first; those without a value last."""
+    groups = _together(report)
+    if sort.column == BY_RANK.column:
+        return groups[::-1] if sort.descending else groups
+    value = _VALUES[sort.column]
+    return ordered(groups, lambda places: value(report.checks[places[0]]), descending=sort.descending)
+
+
+def _together(report: Report) -> list[tuple[int, ...]]:
+    """Places of the checks by row, in the order of the report.
+
+    A finding has its own. Others share that of their detector and outcome, and detectors that could not look, or had
+    nothing to look at, share one where all of them give the same reason.
+    """
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for place, check in enumerate(report.checks):
+        key: tuple[str, ...] = (str(place),) if check.outcome == "finding" else (check.outcome, check.id)
+        rows.setdefault(key, []).append(place)
+    merged: dict[tuple[str, ...], list[int]] = {}
+    for key, places in rows.items():
+        checks = [report.checks[place] for place in places]
+        reasons = {(check.summary, check.record) for check in checks}
+        alike = checks[0].outcome in _REASONED and len(reasons) == 1
+        merged.setdefault((checks[0].outcome, *reasons.pop()) if alike else key, []).extend(places)
+    return [tuple(places) for places in merged.values()]
+
+
+_REASONED = ("insufficient_data", "not_applicable")
+"""Outcomes that say nothing about the recording but why nothing can be said."""
+
+
+def _each(report: Report, places: Sequence[int]) -> list[tuple[int, ...]]:
+    """The checks of a shared row one by one; of several detectors, those of each together."""
+    by_id: dict[str, list[int]] = {}
+    for place in places:
+        by_id.setdefault(report.checks[place].id, []).append(place)
+    return [tuple(group) for group in by_id.values()] if len(by_id) > 1 else [(place,) for place in places]
