@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tracekit.analysis.differences import FEW, Difference, Measure, differences, recorded_lanes
+from tracekit.analysis.differences import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.report.changes import Fate, FindingChange, finding_changes
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
@@ -71,10 +71,6 @@ def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
         sign = "+" if value is not None and value > 0 else ""
         return f"{sign}{quantity(value, unit)}"
 
-    def ratio(row: Difference) -> str:
-        value = row.change(measure).ratio
-        return ABSENT if value is None else f"{'≈' if row.few else '×'} {value:,.2f}"
-
     def size(row: Difference) -> float | None:
         value = row.change(measure).difference
         return None if value is None else abs(value)
@@ -86,8 +82,33 @@ def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
         Field("before", lambda row: row.change(measure).before, side(after=False)),
         Field("after", lambda row: row.change(measure).after, side(after=True)),
         Field("difference", size, difference),
-        Field("ratio", lambda row: row.change(measure).ratio, ratio, drop=1),
+        Field("ratio", lambda row: row.change(measure).ratio, lambda row: ratio_text(row, measure), drop=1),
     )
+
+
+def ratio_text(row: Difference, measure: Measure) -> str:
+    """How many times as much, never a number that rounding made 0; in words where one side holds none of it."""
+    if row.presence in _PRESENCES:
+        return _PRESENCES[row.presence]
+    before, after = change = row.change(measure)
+    if change.ratio is None:
+        return "from 0" if before == 0 and after else ABSENT
+    if not after:
+        return "to 0"
+    sign = "≈" if row.few else "×"
+    if change.ratio < _LEAST_RATIO:
+        return f"{sign} < {_LEAST_RATIO}"
+    return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
+
+
+_LEAST_RATIO = 0.01
+"""Two decimals tell ratios of about one apart; what is smaller is told as smaller."""
+_PRESENCES = {
+    Presence.ONLY_BEFORE: "gone",
+    Presence.ONLY_AFTER: "new",
+    Presence.NOT_RECORDED_BEFORE: ABSENT,
+    Presence.NOT_RECORDED_AFTER: ABSENT,
+}
 
 
 def _event(row: Difference) -> str:

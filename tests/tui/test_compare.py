@@ -1,0 +1,56 @@
+"""Two recordings in numbers: what a row says where there is a ratio, and where there can be none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracekit.analysis.differences import Difference, Measure, Presence
+from tracekit.analysis.statistics import duration_statistics
+from tracekit.tui.detail.compare import number_fields, ratio_text
+
+
+def statistics(duration: int, count: int):
+    if not count:
+        return None
+    return duration_statistics(np.arange(count) * 10**9, np.full(count, duration))
+
+
+def difference(before, after, presence=Presence.BOTH) -> Difference:
+    return Difference("activity", "Load", "load", "A", "top", False, statistics(*before), statistics(*after), presence)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ((1000, 20), (1500, 20), "× 1.50"),
+        ((1000, 20), (1500, 9), "≈ 1.50"),
+        ((1000, 20), (1, 20), "× < 0.01"),
+        ((1000, 20), (9, 9), "≈ < 0.01"),
+        ((1000, 20), (10, 20), "× 0.01"),
+        ((1, 20), (123_456, 20), "× 123,456"),
+        ((0, 20), (5, 20), "from 0"),
+        ((5, 20), (0, 20), "to 0"),
+        ((0, 20), (0, 20), "–"),
+    ],
+)
+def test_a_ratio_is_never_rounded_to_nothing(before, after, expected) -> None:
+    assert ratio_text(difference(before, after), Measure.MEAN) == expected
+
+
+@pytest.mark.parametrize("measure", Measure)
+@pytest.mark.parametrize(
+    ("before", "after", "presence", "sides", "expected"),
+    [
+        ((1000, 20), (0, 0), Presence.ONLY_BEFORE, (None, "none"), "gone"),
+        ((0, 0), (1000, 20), Presence.ONLY_AFTER, ("none", None), "new"),
+        ((1000, 20), (0, 0), Presence.NOT_RECORDED_AFTER, (None, "not recorded"), "–"),
+        ((0, 0), (1000, 20), Presence.NOT_RECORDED_BEFORE, ("not recorded", None), "–"),
+    ],
+)
+def test_one_side_alone_is_told_in_words(before, after, presence, sides, expected, measure) -> None:
+    row = difference(before, after, presence)
+    texts = {field.title: field.text(row) for field in number_fields(measure)}
+    assert texts["ratio"] == expected
+    for side, words in zip(("before", "after"), sides, strict=True):
+        assert words is None or texts[side] == words
