@@ -135,7 +135,7 @@ def main() -> None:
     for name, work in (
         ("bursts", lambda: bursts(trace.activity)),
         ("modes", lambda: modes(durations)),
-        ("trend", lambda: trend(trace.activity)),
+        ("trend", lambda: trend(durations)),
         ("stretches", lambda: stretches(durations)),
     ):
         begin = time.perf_counter()

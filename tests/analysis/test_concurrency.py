@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.concurrency import depth_over_time, summarise_concurrency
+from tracekit.analysis.concurrency import SLICES, depth_over_time, summarise_concurrency, summarise_in_flight
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size=12)
 
@@ -45,3 +45,30 @@ def test_the_time_at_each_depth_is_counted_instant_by_instant(frame, intervals):
     assert found.at_depth_ns.tolist() == [depth.count(level) for level in range(max(depth, default=0) + 1)]
     assert found.mean == (pytest.approx(sum(depth) / sum(d > 0 for d in depth)) if depth else None)
     assert found.times_ns.shape == found.depth.shape
+
+
+def test_the_course_of_the_depth_is_its_mean_in_equal_slices(frame):
+    # 200 ns in slices of 10: one in flight for the first 100 ns, then none, then two, then three for the last 15.
+    found = summarise_in_flight(frame((0, 100), (150, 200), (150, 200), (185, 200)))
+    assert found is not None
+    assert (found.start_ns, found.slice_ns, len(found.slices)) == (0, 10, SLICES)
+    assert found.slices == (*[1.0] * 10, *[0.0] * 5, *[2.0] * 3, 2.5, 3.0)
+    assert (found.most, found.at_depth_ns) == (3, (50, 100, 35, 15))
+    assert found.mean == pytest.approx((100 + 70 + 45) / 150)
+
+
+def test_without_time_in_flight_there_is_no_course(frame):
+    assert summarise_in_flight(frame()) is None
+    assert summarise_in_flight(frame((5, 5), (9, 9))) is None
+    assert summarise_in_flight(frame((5, 5 + SLICES - 1))) is None
+    assert summarise_in_flight(frame((5, 5 + SLICES))).slices == (1.0,) * SLICES
+
+
+@settings(deadline=None, max_examples=200)
+@given(INTERVALS)
+def test_the_slices_hold_all_time_in_flight(frame, intervals):
+    rows = sorted((1_000 * start, 1_000 * (start + length)) for start, length in intervals)
+    found = summarise_in_flight(frame(*rows))
+    whole = sum(end - start for start, end in rows)
+    # Slices begin and end at whole ns.
+    assert (sum(found.slices) * found.slice_ns if found else 0) == pytest.approx(whole, rel=0.01)

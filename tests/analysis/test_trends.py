@@ -7,49 +7,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.cadence import bursts
-from tracekit.analysis.trends import burst_trends, stretches, trend
+from tracekit.analysis.trends import stretches, trend
 
 MS = 1_000_000
 
 
-def in_order(frame, durations, every=50 * MS):
-    return frame(*[(k * every, k * every + int(length)) for k, length in enumerate(durations)])
-
-
-def test_growing_durations_have_correlation_one(frame):
-    found = trend(in_order(frame, range(10, 40)))
+def test_growing_durations_have_correlation_one():
+    found = trend(np.arange(10, 40))
     assert found.correlation == pytest.approx(1)
-    # Thirds 10 to 19 and 30 to 39, tenths 10 to 12 and 37 to 39.
-    assert found.thirds == pytest.approx(34.5 / 14.5)
-    assert found.tenths == pytest.approx(38 / 11)
+    # Thirds 10 to 19 and 30 to 39.
+    assert found.last_third == pytest.approx(34.5 / 14.5)
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.integers(0, 9), min_size=3, max_size=12))
-def test_the_correlation_is_that_of_the_ranks(frame, durations):
+def test_the_correlation_is_that_of_the_ranks(durations):
     ranks = [sum(o < d for o in durations) + (sum(o == d for o in durations) + 1) / 2 for d in durations]
-    found = trend(in_order(frame, durations)).correlation
+    found = trend(np.array(durations)).correlation
     if len(set(durations)) == 1:
         assert found is None
     else:
         assert found == pytest.approx(np.corrcoef(ranks, range(len(ranks)))[0, 1])
 
 
-def test_too_few_predictions_have_no_trend(frame):
-    assert trend(in_order(frame, [3, 4])).correlation is None
-    assert trend(in_order(frame, [3, 4])).thirds is None
-    assert trend(in_order(frame, [3] * 9)).tenths is None
-    assert trend(in_order(frame, [0, 0, 5])).thirds is None
-
-
-def test_a_sequence_that_starts_afresh_grows_in_each_burst_and_not_over_all(frame):
-    starts = [pause + k * 50 * MS for pause in (0, 10_000 * MS, 20_000 * MS) for k in range(20)]
-    predictions = frame(*[(start, start + (10 + k % 20) * MS) for k, start in enumerate(starts)])
-    inside = burst_trends(predictions, bursts(predictions), least=20)
-    assert [round(found.correlation, 6) for found in inside.values()] == [1, 1, 1]
-    assert trend(predictions).thirds == pytest.approx(1)
-    assert burst_trends(predictions, bursts(predictions), least=21) == {}
+def test_too_few_predictions_have_no_trend():
+    assert trend(np.array([3, 4])).correlation is None
+    assert trend(np.array([3, 4])).last_third is None
+    assert trend(np.array([0, 0, 5])).last_third is None
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -18,9 +18,13 @@ from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.breakdown import Part, Unknown
 from tracekit.analysis.breakdown_summary import BreakdownSummary, PartSummary
 from tracekit.analysis.cadence import Cadence, Pace
+from tracekit.analysis.concurrency import InFlight
+from tracekit.analysis.course import Course, Mode
+from tracekit.analysis.course import Level as CourseLevel
 from tracekit.analysis.latency import FrameRate, Latency
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
+from tracekit.analysis.trends import Trend
 from tracekit.detectors import framework, outcomes
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Cost, Evidence, Metric, Severity
 from tracekit.detectors.ranking import Related
@@ -50,6 +54,11 @@ CLASSES: dict[str, type] = {
     "latency": Latency,
     "pace": Pace,
     "cadence": Cadence,
+    "in_flight": InFlight,
+    "trend": Trend,
+    "level": CourseLevel,
+    "mode": Mode,
+    "course": Course,
     "frame_rate": FrameRate,
     "part": PartSummary,
     "breakdown": BreakdownSummary,
@@ -90,8 +99,9 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
 @pytest.mark.parametrize("name", CLASSES)
 def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
     classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, framework.Reference)
-    parts = (Latency, Pace, Cadence, FrameRate, PartSummary, BreakdownSummary)
-    known = {each.__name__: each for each in (*classes, *parts)}
+    parts = (Latency, Pace, Cadence, InFlight, FrameRate, PartSummary, BreakdownSummary)
+    course = (Course, CourseLevel, Mode, Trend)
+    known = {each.__name__: each for each in (*classes, *parts, *course)}
     for field, hint in typing.get_type_hints(CLASSES[name], localns=known).items():
         part = SCHEMA["$defs"][name]["properties"][field]
         kinds = part.get("type", [])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.intervals import depth_profile, integrate, union, union_by_group
 
 if TYPE_CHECKING:
@@ -44,10 +45,6 @@ class Bursts:
         """Shape (bursts,): time in it without any prediction in flight."""
         return self.end_ns - self.start_ns - self.busy_ns
 
-    def longest(self) -> int | None:
-        """Number of the burst with most predictions, the earliest of several; None where there is no prediction."""
-        return int(self.count.argmax()) if len(self.count) else None
-
 
 def bursts(predictions: pd.DataFrame, factor: float = BURST_FACTOR) -> Bursts:
     """Bursts of the predictions (shared event columns, sorted by start) of one model or of several.
@@ -82,8 +79,6 @@ class Gaps:
 
     start_ns: IntArray
     end_ns: IntArray
-    burst: IntArray
-    """Number of the burst."""
     device_idle_ns: IntArray | None
     """Time of the gap in which no row of the hardware was active; None where it was not given."""
 
@@ -104,7 +99,7 @@ def gaps(predictions: pd.DataFrame, found: Bursts, hardware: pd.DataFrame | None
         worked = hardware["start_ns"].to_numpy()
         working = depth_profile(*union(worked, worked + hardware["duration_ns"].to_numpy()))
         idle = high - low - integrate(*working, low, high)
-    return Gaps(low, high, group[inner], idle)
+    return Gaps(low, high, idle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +127,11 @@ class Cadence:
     """Summed length of those bursts."""
     gap_ns: int
     """Part of the span without any prediction in flight."""
+    gaps: Statistics | None
+    """The times between predictions, inside bursts, in which none was in flight; None where there is none."""
+    device_idle_ns: int | None
+    """Part of these in which neither the Neural Engine nor the GPU worked, for whomever; None where the work of one of
+    them was not recorded."""
     inter_start_ns: float | None
     """Median distance from start to start."""
     per_second: float | None
@@ -142,9 +142,15 @@ class Cadence:
 
 
 def summarise_cadence(
-    predictions: pd.DataFrame, found: Bursts, *, tolerance: float = 0.02, spread: float = 0.05, slack: float = 0.05
+    predictions: pd.DataFrame,
+    found: Bursts,
+    hardware: pd.DataFrame | None = None,
+    *,
+    tolerance: float = 0.02,
+    spread: float = 0.05,
+    slack: float = 0.05,
 ) -> Cadence:
-    """Cadence of the predictions inside the bursts that `bursts` found. O(n log n).
+    """Cadence of the predictions inside the bursts that `bursts` found, `hardware` as in `gaps`. O((n + m) log n).
 
     A pace is named where the median distance lies within `tolerance` of the period of a rate of `FRAME_RATES`, half the
     distance between the quartiles is at most `spread` of it, and gaps make up at least `slack` of the span: all
@@ -159,11 +165,14 @@ def summarise_cadence(
     if len(distances) and span and gap >= slack * span:
         pace = _pace(distances, tolerance, spread)
     total = int(distances.sum())
+    free = gaps(predictions, found, hardware)
     return Cadence(
         bursts=len(found.count),
         predictions=int(found.count[several].sum()),
         span_ns=span,
         gap_ns=gap,
+        gaps=duration_statistics(free.start_ns, free.end_ns - free.start_ns),
+        device_idle_ns=None if free.device_idle_ns is None else int(free.device_idle_ns.sum()),
         inter_start_ns=float(np.median(distances)) if len(distances) else None,
         per_second=len(distances) * 1e9 / total if total else None,
         pace=pace,

@@ -68,6 +68,46 @@ def depth_over_time(predictions: pd.DataFrame) -> DepthOverTime:
     return DepthOverTime(times, depth, np.diff(total[edges]))
 
 
+SLICES = 20
+"""Equal slices of time that a course of the depth is given in: one can be told from the next at a glance."""
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """How many predictions were in flight at once, over time."""
+
+    most: int
+    mean: float
+    """Mean over the time in which at least one was."""
+    at_depth_ns: tuple[int, ...]
+    """Time with 0, 1, 2, ... in flight, from the first start to the last end."""
+    start_ns: int
+    slice_ns: float
+    """Length of a slice; the first begins at `start_ns`, and `SLICES` of them end with the last prediction."""
+    slices: tuple[float, ...]
+    """Mean number in flight in each slice."""
+
+
+def summarise_in_flight(predictions: pd.DataFrame) -> InFlight | None:
+    """Predictions in flight over time (shared event columns); None where they last less than a ns for each slice.
+
+    O(n log n).
+    """
+    whole = depth_over_time(predictions)
+    if whole.mean is None or whole.times_ns[-1] - whole.times_ns[0] < SLICES:
+        return None
+    edges = np.linspace(whole.times_ns[0], whole.times_ns[-1], SLICES + 1).astype(np.int64)
+    means = integrate(whole.times_ns, whole.depth, edges[:-1], edges[1:]) / np.diff(edges)
+    return InFlight(
+        most=int(whole.depth.max()),
+        mean=whole.mean,
+        at_depth_ns=tuple(whole.at_depth_ns.tolist()),
+        start_ns=int(edges[0]),
+        slice_ns=(int(edges[-1]) - int(edges[0])) / SLICES,
+        slices=tuple(means.tolist()),
+    )
+
+
 def summarise_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencySummary:
     """Concurrency of one model's predictions (shared event columns). Predictions without duration count for nothing.
 

@@ -10,14 +10,20 @@ import pandas as pd
 from tracekit.analysis.breakdown import breakdown
 from tracekit.analysis.breakdown_summary import summarise_breakdown
 from tracekit.analysis.cadence import bursts, summarise_cadence
+from tracekit.analysis.concurrency import summarise_in_flight
+from tracekit.analysis.course import summarise_course
 from tracekit.analysis.latency import frame_rate, summarise_latency, warm_mask
 from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     from tracekit.analysis.breakdown import Breakdown
     from tracekit.analysis.breakdown_summary import BreakdownSummary
     from tracekit.analysis.cadence import Cadence
+    from tracekit.analysis.concurrency import InFlight
+    from tracekit.analysis.course import Course
     from tracekit.analysis.latency import FrameRate, Latency
     from tracekit.trace.model import Trace
 
@@ -44,6 +50,10 @@ class ModelSummary:
     latency: Latency | None = None
     """Warm and cold apart. This and what follows is of the app's own calls: None for a stage, and without any."""
     cadence: Cadence | None = None
+    in_flight: InFlight | None = None
+    """None too where predictions have no duration."""
+    course: Course | None = None
+    """Of the warm ones; None too where they are too few to tell."""
     frames_per_second: FrameRate | None = None
     """What its latency allows; None too where no prediction ran warm and alone."""
     breakdown: BreakdownSummary | None = None
@@ -56,10 +66,10 @@ def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
     O(n) for each model.
     """
     activity = trace.activity
-    parts = breakdown(trace)
+    parts, hardware = breakdown(trace), _hardware(trace)
     summaries = [
         _summary(
-            parts,
+            (parts, hardware),
             str(name),
             str(level),
             parents,
@@ -77,8 +87,19 @@ def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
     return tuple(sorted(summaries, key=lambda summary: (-_total_ns(summary), summary.name)))
 
 
+def _hardware(trace: Trace) -> pd.DataFrame | None:
+    """Work of the Neural Engine and the GPU; None where the recording does not hold that of both."""
+    held = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
+    return trace.hardware if {NEURAL_ENGINE, GPU} <= held else None
+
+
 def _summary(
-    parts: Breakdown, name: str, level: str, parents: tuple[str, ...], instances: int | None, rows: pd.DataFrame
+    whole: tuple[Breakdown, pd.DataFrame | None],
+    name: str,
+    level: str,
+    parents: tuple[str, ...],
+    instances: int | None,
+    rows: pd.DataFrame,
 ) -> ModelSummary:
     """Summary of one model; `rows` are its rows of the Activity lane."""
     own = rows[(rows["level"] == level).to_numpy(dtype=bool)]
@@ -95,23 +116,29 @@ def _summary(
         prediction=_statistics(predictions),
         load=_statistics(loads),
     )
-    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, loads, predictions, parts)
+    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, loads, predictions, whole)
 
 
 def _with_calls(
-    summary: ModelSummary, loads: pd.DataFrame, predictions: pd.DataFrame, parts: Breakdown
+    summary: ModelSummary,
+    loads: pd.DataFrame,
+    predictions: pd.DataFrame,
+    whole: tuple[Breakdown, pd.DataFrame | None],
 ) -> ModelSummary:
     """The summary with what the app's calls tell.
 
     Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
     frame rates follow from them.
     """
+    parts, hardware = whole
     timed = not (predictions["attribution"] == Attribution.INFERRED).any()
     warm = warm_mask(pd.concat([loads, predictions]), predictions)
     return replace(
         summary,
         latency=summarise_latency(predictions, warm) if timed else None,
-        cadence=summarise_cadence(predictions, bursts(predictions)),
+        cadence=summarise_cadence(predictions, bursts(predictions), hardware),
+        in_flight=summarise_in_flight(predictions) if timed else None,
+        course=summarise_course(predictions[warm]) if timed else None,
         frames_per_second=frame_rate(predictions, warm) if timed else None,
         breakdown=summarise_breakdown(parts.of(predictions.index)),
     )

@@ -13,8 +13,6 @@ import pandas as pd
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tracekit.analysis.cadence import Bursts
-
     IntArray = npt.NDArray[np.int64]
     FloatArray = npt.NDArray[np.float64]
 
@@ -26,28 +24,13 @@ class Trend:
     count: int
     correlation: float | None
     """Spearman's rank correlation of duration with order, -1 to 1; None below 3 values and where all are equal."""
-    thirds: float | None
+    last_third: float | None
     """Median of the last third over that of the first; None below 3 values, or where the first is 0."""
-    tenths: float | None
-    """Median of the last tenth over that of the first; None below 10 values, or where the first is 0."""
 
 
-def trend(predictions: pd.DataFrame) -> Trend:
-    """Trend of the predictions in the order of the frame (shared event columns, sorted by start). O(n log n)."""
-    durations = predictions["duration_ns"].to_numpy()
-    return Trend(len(durations), _correlation(durations), _ends(durations, 3), _ends(durations, 10))
-
-
-def burst_trends(predictions: pd.DataFrame, found: Bursts, least: int) -> dict[int, Trend]:
-    """Trend inside each burst with at least `least` predictions, by number of the burst. O(n log n).
-
-    What grows with a sequence starts afresh with each burst; what comes from the device does not.
-    """
-    chosen = np.flatnonzero(found.count >= least).tolist()
-    return {
-        number: trend(predictions.iloc[found.first[number] : found.first[number] + found.count[number]])
-        for number in chosen
-    }
+def trend(durations_ns: IntArray) -> Trend:
+    """Trend of durations in the order of their predictions, shape (n,). O(n log n)."""
+    return Trend(len(durations_ns), _correlation(durations_ns), _last_third(durations_ns))
 
 
 def _correlation(durations: IntArray) -> float | None:
@@ -60,9 +43,9 @@ def _correlation(durations: IntArray) -> float | None:
     return float((ranks * order).sum()) / size if size else None
 
 
-def _ends(durations: IntArray, parts: int) -> float | None:
-    """Median of the last of so many equal parts over that of the first."""
-    size = len(durations) // parts
+def _last_third(durations: IntArray) -> float | None:
+    """Median of the last third over that of the first."""
+    size = len(durations) // 3
     if not size:
         return None
     first = float(np.median(durations[:size]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tracekit.report import formatting
+from tracekit.report import formatting, over_time
 from tracekit.report.columns import (
     OVERLAP_NOTE,
     WARM,
@@ -53,6 +53,7 @@ def render_markdown(report: Report) -> str:
         _passed(safe),
         _models(safe),
         _time_parts(safe),
+        _over_time(safe),
         _aggregation(safe),
         _coverage(safe),
         _made_by(safe),
@@ -252,6 +253,20 @@ def _time_parts(report: Report) -> str:
     notes = "\n".join(f"- {note}" for note in parts_notes(shown))
     left_out = _left_out(len(rows) - len(shown))
     return "\n\n".join(part for part in (f"### {TITLE}", table(header, lines), left_out, notes) if part)
+
+
+def _over_time(report: Report) -> str:
+    rows = over_time.time_rows(report.models)
+    if not rows:
+        return ""
+    shown = rows[:MODELS_SHOWN]
+    held = [place for place in range(len(over_time.COLUMNS)) if any(row.cells[place] for row in shown)]
+    lines = [[code(row.name), *(row.cells[place] for place in held)] for row in shown]
+    courses = "\n".join(f"- {code(row.name)}: {row.course}" for row in shown if row.course)
+    grid = table(["model", *(over_time.COLUMNS[place] for place in held)], lines)
+    left_out = _left_out(len(rows) - len(shown))
+    parts = (f"### {over_time.TITLE}", grid, left_out, courses, f"- {over_time.NOTE}\n- {formatting.ABSENT_NOTE}")
+    return "\n\n".join(part for part in parts if part)
 
 
 def _aggregation(report: Report) -> str:

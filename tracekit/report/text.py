@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report import formatting
+from tracekit.report import formatting, over_time
 from tracekit.report.columns import (
     OVERLAP_NOTE,
     SUM_NOTE,
@@ -65,6 +65,7 @@ def render_text(report: Report, *, width: int, color: bool, verbose: bool = Fals
         *not_judged_blocks(safe, verbose),
         *_models(safe, width, verbose),
         *_time_parts(safe, width, verbose),
+        *_over_time(safe, width, verbose),
         *_aggregation(safe, width, verbose),
         *_coverage(safe, width, verbose),
         *_rest(safe, width, verbose),
@@ -171,6 +172,18 @@ def _time_parts(report: Report, width: int, verbose: bool) -> list[RenderableTyp
     notes += [legend(shown), *parts_notes(shown)]
     dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
     return [heading(TITLE), *labelled(lines, width), Text(), *dim]
+
+
+def _over_time(report: Report, width: int, verbose: bool) -> list[RenderableType]:
+    rows = over_time.time_rows(report.models)
+    if not rows:
+        return []
+    shown = rows if verbose else rows[:MODEL_LINES]
+    notes = [f"{len(rows) - len(shown)} more models with -v"] if len(shown) < len(rows) else []
+    notes.append(over_time.NOTE)
+    dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
+    lines = [(Text(row.name), Text(glued(row.sentence))) for row in shown]
+    return [heading(over_time.TITLE), *labelled(lines, width), Text(), *dim]
 
 
 def _aggregation(report: Report, width: int, verbose: bool) -> list[RenderableType]:

@@ -28,16 +28,11 @@ class ModelName:
     """None where the name carries no instance number."""
 
 
-def join_name(base: str, instance: int | None) -> str:
-    """The raw name, exactly as recorded."""
-    return base if instance is None else f"{base}-{instance}"
-
-
 def split_names(names: Iterable[str]) -> dict[str, ModelName]:
     """Base and instance of each distinct, non-empty name of one table (models and parents together).
 
     Names are split where every one of them ends in a number, or where at least two share a base with different
-    numbers; otherwise all stay whole. Reversible: `join_name` gives each key back. O(n).
+    numbers; otherwise all stay whole. Reversible: base, hyphen and number give each key back. O(n).
     """
     distinct = dict.fromkeys(name for name in names if name)
     parts: dict[str, ModelName] = {}

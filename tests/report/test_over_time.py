@@ -1,0 +1,112 @@
+"""How predictions follow each other and how their latency runs, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tracekit
+from tracekit.report.over_time import COLUMNS, NOTE, TITLE, bars, time_rows
+from tracekit.report.renderers import RENDERERS
+from tracekit.testing import Model, Process, Scenario, write_export
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def report_of(tmp_path):
+    """`report_of([(start in ms, duration in ms), ...])`: the report of an app that calls its model then."""
+
+    def analyzed(calls, loads=((0, 40),)):
+        scenario = Scenario(Process("App", 7), duration_ns=60_000 * MS)
+        for start, length in loads:
+            scenario.load(Model("Net"), start * MS, length * MS)
+        for start, length in calls:
+            scenario.predict(Model("Net"), round(start * MS), round(length * MS))
+        write_export(scenario, tmp_path / "export")
+        return tracekit.analyze(tmp_path / "export")
+
+    return analyzed
+
+
+def row_of(report):
+    (row,) = time_rows(report.models)
+    return row
+
+
+def cell(row, title):
+    return row.cells[COLUMNS.index(title)]
+
+
+def test_a_steady_camera_is_told_in_a_sentence(report_of):
+    row = row_of(report_of([(100 + 100 * k / 3, 10) for k in range(60)]))
+    assert row.sentence == (
+        "30.0 per second, one every 33.33 ms at the beat of 30 frames/s, one at a time; pauses of 23.33 ms (median), "
+        "70 % of the time; latency without trend or shift"
+    )
+    assert cell(row, "in flight over time") == ""
+
+
+def test_bursts_and_predictions_in_flight_together_are_counted(report_of):
+    # Three calls that overlap, 20 ms apart, ten times; then a pause of 5 s, and all over again.
+    starts = [base + 100 * group + 20 * k for base in (100, 6_000) for group in range(10) for k in range(3)]
+    row = row_of(report_of([(start, 50) for start in starts]))
+    assert "in 2 bursts, up to 3 in flight" in row.pace
+    assert (cell(row, "bursts"), cell(row, "most in flight")) == ("2", "3")
+    # Of each 100 ms, 90 have a prediction in flight: 150 ms of predictions.
+    assert cell(row, "mean in flight") == "1.7"
+    spark = cell(row, "in flight over time")
+    assert len(spark) == 20
+    assert "·" in spark
+    assert "█" in spark
+
+
+def test_first_calls_are_told_apart_from_later_ones(report_of):
+    # Ten loads, after each a call of 30 ms and four of 10 ms.
+    starts = [1_000 * load + 50 + 50 * k for load in range(10) for k in range(5)]
+    calls = [(start, 30 if place % 5 == 0 else 10) for place, start in enumerate(starts)]
+    row = row_of(report_of(calls, loads=[(1_000 * load, 40) for load in range(10)]))
+    assert "first after a load 30.00 ms, then 10.00 ms (medians)" in row.course
+    assert (cell(row, "first after a load p50"), cell(row, "later p50")) == ("30.00 ms", "10.00 ms")
+    # Forty later calls: enough for a 95th percentile, and not for a 99th.
+    assert (cell(row, "later p95"), cell(row, "later p99")) == ("10.00 ms", "–")
+
+
+@pytest.mark.parametrize(
+    ("durations", "words"),
+    [
+        ([10] * 31 + [25] * 30, "latency shifts from 10.00 ms to 25.00 ms from 00:03.200 (medians)"),
+        ([10 + k / 2 for k in range(61)], "latency grows: the last third takes 2.3 times as long as the first"),
+        ([25] + [40 - k / 2 for k in range(60)], "latency falls: the last third takes 0.4 times as long as the first"),
+        ([10, 30] * 30 + [10], "latency has 2 levels: 10.00 ms (50 %) and 30.00 ms (50 %)"),
+        ([10] * 20, ""),
+    ],
+)
+def test_the_course_of_the_latency_is_told_in_its_plainest_form(report_of, durations, words):
+    row = row_of(report_of([(100 + 100 * k, length) for k, length in enumerate(durations)]))
+    assert row.course == words
+
+
+def test_one_prediction_follows_nothing(report_of):
+    assert time_rows(report_of([(100, 10)]).models) == ()
+
+
+def test_a_stage_of_a_pipeline_has_no_row(samples):
+    report = tracekit.analyze(samples / "not_instrumented.trace")
+    assert time_rows(report.models) == ()
+
+
+def test_bars_are_as_high_as_their_share_of_the_largest():
+    assert bars([0, 1, 4, 8]) == "·▁▄█"
+    assert bars([0.0, 0.0]) == "··"
+    assert bars([]) == ""
+    assert bars((np.arange(8) + 1).tolist()) == "▁▂▃▄▅▆▇█"
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_readable_reports_show_it(samples, name):
+    document = RENDERERS[name].render(tracekit.analyze(samples / "captions_concurrent.trace"))
+    assert (TITLE if name == "markdown" else TITLE.upper()) in document
+    words = " ".join(document.split())
+    for fact in ("54.1", "10.65 ms", "latency has 2 levels: 12.78 ms (30 %) and 73.92 ms (70 %)", NOTE):
+        assert fact in words

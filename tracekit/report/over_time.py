@@ -1,0 +1,175 @@
+"""How each model's predictions follow each other, and how their latency runs, in words for all readable formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.report import formatting
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.analysis.cadence import Cadence
+    from tracekit.analysis.concurrency import InFlight
+    from tracekit.analysis.course import Course
+    from tracekit.analysis.latency import Latency
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.statistics import Statistics
+
+TITLE = "Predictions over time"
+
+SLOWER = 1.2
+"""Ratio of latencies from which on a difference is told in words (reference, catalogue A10: a drift)."""
+
+TREND = 0.9
+"""Rank correlation from which on latencies grow or fall with their order: one step alone reaches 0.87 at most."""
+
+SHIFTS = 3
+"""Most shifts that are told one by one."""
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+NOTE = (
+    "pause: no prediction of the model is in flight; one of more than five times the usual distance from start to start "
+    "ends a burst, and counts for nothing here"
+)
+"""Explains what is counted."""
+
+COLUMNS = (
+    "per second",
+    "one every",
+    "bursts",
+    "most in flight",
+    "mean in flight",
+    "in flight over time",
+    "pause p50",
+    "pause p95",
+    "pauses of the time",
+    "of it no unit at work",
+    "first after a load p50",
+    "later p50",
+    "later p95",
+    "later p99",
+)
+"""Titles of the cells of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRow:
+    """One model whose predictions follow each other."""
+
+    name: str
+    cells: tuple[str, ...]
+    """One for each of `COLUMNS`."""
+    pace: str
+    """How they follow each other, in words."""
+    course: str
+    """How their latency runs; empty where they are too few to tell."""
+
+    @property
+    def sentence(self) -> str:
+        """Both."""
+        return "; ".join(part for part in (self.pace, self.course) if part)
+
+
+def time_rows(models: Iterable[ModelSummary]) -> tuple[TimeRow, ...]:
+    """One row for each model with predictions that follow each other."""
+    return tuple(
+        TimeRow(
+            model.name,
+            _cells(model.cadence, model.in_flight, model.latency),
+            _pace(model.cadence, model.in_flight),
+            _course(model.course, model.latency),
+        )
+        for model in models
+        if model.cadence is not None and model.cadence.per_second is not None
+    )
+
+
+def bars(values: Sequence[float]) -> str:
+    """Values as a row of bars, the largest of them at full height; 0 is a dot."""
+    top = max(values, default=0)
+    heights = [int(value / top * len(_BARS) - 1e-9) if top else 0 for value in values]
+    return "".join(_BARS[height] if value else "·" for height, value in zip(heights, values, strict=True))
+
+
+def _cells(cadence: Cadence, in_flight: InFlight | None, latency: Latency | None) -> tuple[str, ...]:
+    warm, cold = (latency.warm, latency.cold) if latency else (None, None)
+    gaps, idle, share = cadence.gaps, cadence.device_idle_ns, formatting.quantity
+    return (
+        _rate(cadence.per_second),
+        formatting.duration(cadence.inter_start_ns),
+        formatting.count(cadence.bursts),
+        formatting.count(in_flight.most if in_flight else None),
+        share(round(in_flight.mean, 1) if in_flight else None, "ratio"),
+        bars(in_flight.slices) if in_flight and in_flight.most > 1 else "",
+        formatting.duration(gaps.p50_ns if gaps else None),
+        formatting.duration(gaps.p95_ns if gaps else None),
+        share(cadence.gap_ns / cadence.span_ns if cadence.span_ns else None, "share"),
+        share(idle / cadence.gap_ns if idle is not None and cadence.gap_ns else None, "share"),
+        *(formatting.duration(value) for value in (_median(cold), _median(warm))),
+        *(formatting.duration(getattr(warm, quantile, None)) for quantile in ("p95_ns", "p99_ns")),
+    )
+
+
+def _pace(cadence: Cadence, in_flight: InFlight | None) -> str:
+    beat = f" at the beat of {cadence.pace.frames_per_second} frames/s" if cadence.pace else ""
+    bursts = f", in {format_count(cadence.bursts, 'burst')}" if cadence.bursts > 1 else ""
+    words = f"{_rate(cadence.per_second)} per second, one every {formatting.duration(cadence.inter_start_ns)}{beat}"
+    words += bursts
+    if in_flight is not None:
+        mean = formatting.quantity(round(in_flight.mean, 1), "ratio")
+        words += ", one at a time" if in_flight.most == 1 else f", up to {in_flight.most} in flight ({mean} on average)"
+    if cadence.gaps is not None and cadence.span_ns:
+        share = format_share(cadence.gap_ns / cadence.span_ns)
+        words += f"; pauses of {formatting.duration(cadence.gaps.p50_ns)} (median), {share} of the time"
+    return words
+
+
+def _course(course: Course | None, latency: Latency | None) -> str:
+    """What the latency does: the first calls, then the plainest of trend, shifts and levels."""
+    parts = []
+    warm, cold = (latency.warm, latency.cold) if latency else (None, None)
+    if warm and cold and cold.p50_ns >= SLOWER * warm.p50_ns:
+        first, later = format_duration(cold.p50_ns), format_duration(warm.p50_ns)
+        parts.append(f"first after a load {first}, then {later} (medians)")
+    if course is not None:
+        parts.append(_run(course))
+    return "; ".join(parts)
+
+
+def _run(course: Course) -> str:
+    drift, correlation = course.trend.last_third, course.trend.correlation
+    if drift is not None and correlation is not None and abs(correlation) >= TREND and _apart(drift):
+        return (
+            f"latency {'grows' if drift > 1 else 'falls'}: the last third takes {drift:.1f} times as long as the first"
+        )
+    if len(course.levels) > 1:
+        steps = [
+            f"{format_duration(level.median_ns)} from {formatting.moment(level.start_ns)}"
+            for level in course.levels[1 : 1 + SHIFTS]
+        ]
+        more = len(course.levels) - 1 - len(steps)
+        first = format_duration(course.levels[0].median_ns)
+        return f"latency shifts from {first} to {', to '.join(steps)}{f' and {more} more' if more else ''} (medians)"
+    if len(course.modes) > 1:
+        levels = [f"{format_duration(mode.median_ns)} ({format_share(mode.share)})" for mode in course.modes]
+        return f"latency has {len(levels)} levels: {formatting.listed(levels)}"
+    return "latency without trend or shift"
+
+
+def _apart(ratio: float) -> bool:
+    return ratio >= SLOWER or ratio <= 1 / SLOWER
+
+
+def _median(numbers: Statistics | None) -> float | None:
+    return numbers.p50_ns if numbers else None
+
+
+def _rate(per_second: float | None) -> str:
+    """A rate with at most three figures before a decimal is worth giving."""
+    return (
+        formatting.ABSENT if per_second is None else f"{per_second:,.0f}" if per_second >= 100 else f"{per_second:.1f}"
+    )
