@@ -282,16 +282,41 @@ def test_names_take_the_room_they_need_before_prose_takes_the_rest() -> None:
     assert fitted(columns, 30) == [16, 5, 0]
 
 
-@pytest.mark.parametrize("width", [30, 60, 80, 200])
+@pytest.mark.parametrize("width", [30, 48, 60, 80, 200])
 def test_tabs_fit_or_lose_what_matters_least(width) -> None:
-    tabs = [Tab(str(at), f"{at} Title of {at}", "1,234") for at in range(6)]
+    tabs = [Tab(str(at), f"{at} Title of {at}", "1,234", f"{at} Short") for at in range(6)]
     texts = tab_texts(tabs, width)
     assert len(texts) == 6
     assert all(text.strip().startswith(str(at)) for at, text in enumerate(texts))
+    assert sum(map(len, texts)) <= width
     if width == 200:
         assert texts[0] == " 0 Title of 0 1,234 "
-    if width >= 60:
-        assert sum(map(len, texts)) <= width
+    if width == 60:
+        # 13 and a blank for a title, 7 and a blank for a short one.
+        assert texts == [" 0 Title of 0", " 1 Title of 1", *(f" {at} Short" for at in range(2, 6))]
+    if width == 48:
+        assert "".join(texts) == "".join(f" {at} Short" for at in range(6))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (110, 30)])
+def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, reload_sample, samples: Path) -> None:
+    async def test(screen) -> None:
+        assert "1–7 detail" in screen.text()
+        line = next(line for line in screen.text().splitlines() if "1 Findings" in line)
+        assert "7 Compare" in line
+        assert "…" not in line
+        assert "style_transfer_reload against style_transfer_fixed  findings: 5 gone" in screen.text()
+
+    run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=size)
+
+
+def test_names_of_the_aggregation_are_whole_where_there_is_room(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("2")
+        assert screen.text().count("Neural Engine execution ") >= 5
+        assert "Neural Engine Request " in screen.text()
+
+    run_view(test, reload_sample, size=(200, 50))
 
 
 def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Path) -> None:

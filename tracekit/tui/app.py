@@ -14,6 +14,7 @@ from tracekit.tui.action import Scope
 from tracekit.tui.actions import action_named, bindings
 from tracekit.tui.commands import views
 from tracekit.tui.commands.select import slow
+from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.messages import (
     CheckToggled,
     CursorMoved,
@@ -57,8 +58,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-HINT = "← → ↑ ↓ move · w s zoom · n next event · 1–6 detail · tab next area · ? keys"
-"""The one line that a newcomer reads first."""
+HINT = "← → ↑ ↓ move · w s zoom · n next event · 1–{} detail · tab next area · ? keys"
+"""The one line that a newcomer reads first; to be filled with the number of panes."""
 
 
 class ViewApp(App[None], inherit_bindings=False):
@@ -269,7 +270,7 @@ class ViewApp(App[None], inherit_bindings=False):
         )
         await self.switch_screen(BrowseScreen(len(message.sessions), letters=self.no_color))
         self.browse.focus_timeline()
-        self.say(HINT)
+        self.say(HINT.format(len(self.browse.query(DetailPane))))
         self.redraw()
 
     def on_recording_judged(self, message: RecordingJudged) -> None:

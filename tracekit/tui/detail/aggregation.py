@@ -10,7 +10,7 @@ from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import Lane
 from tracekit.tui.detail.listing import ListPane
-from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted
 from tracekit.tui.ranges import RULE, aggregation, range_words
 from tracekit.tui.state import EventFilter, Sort
@@ -46,7 +46,7 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
     """The list, with the columns of the report; `empty` is said where there are no rows."""
     lines = lines_of(rows)
     fields: list[Field[Line]] = [
-        Field("event", _event, _event, right=False, flexible=True),
+        Field("event", _event, _event, right=False, flexible=True, wanted=WIDEST),
         Field("model", lambda line: line.source.model, lambda line: line.source.model or ABSENT, right=False),
     ]
     fields += [_field(column) for column in event_columns([line.shown for line in lines])]
@@ -77,6 +77,7 @@ class AggregationPane(ListPane[Records[Line]]):
 
     PANE = "aggregation"
     TITLE = "Aggregation"
+    SHORT = "Numbers"
     WAITING = "The numbers are being worked out."
     HEADED = True
 

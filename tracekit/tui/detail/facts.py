@@ -63,6 +63,7 @@ class FactsPane(DetailPane):
 
     PANE = "facts"
     TITLE = "Recording"
+    SHORT = "Facts"
 
     def __init__(self) -> None:
         super().__init__()

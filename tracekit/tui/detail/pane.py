@@ -23,6 +23,8 @@ class DetailPane(Vertical):
     """Id: value of `State.pane`, and of the action `pane_<id>`."""
     TITLE: ClassVar[str]
     """On its tab."""
+    SHORT: ClassVar[str] = ""
+    """What stands there where the tabs would not fit otherwise; empty for the title."""
     RECORDINGS: ClassVar[int] = 1
     """How many recordings it needs."""
 

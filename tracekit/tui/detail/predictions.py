@@ -122,6 +122,7 @@ class PredictionsPane(ListPane[CallRows]):
 
     PANE = "predictions"
     TITLE = "Predictions"
+    SHORT = "Calls"
     WAITING = "The predictions are being taken apart."
     HEADED = True
 

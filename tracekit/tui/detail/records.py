@@ -20,6 +20,8 @@ Record = TypeVar("Record")
 
 WIDEST = 24
 """Cells that a column takes at most, unless it is the one that takes what is left."""
+_LEAST = 16
+"""Cells that the column that takes what is left gets at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Field(Generic[Record]):
     drop: int = 0
     flexible: bool = False
     """Whether it is the one that takes what is left."""
+    wanted: int = _LEAST
+    """How many cells that one takes, where its texts need them, before columns of little weight get any."""
     bar: Callable[[Record], Callable[[int], str] | None] | None = None
 
 
@@ -76,8 +80,9 @@ def ordered(records: Sequence[Record], value: Callable[[Record], Any], *, descen
 
 def _column(field: Field[Record], records: Sequence[Record]) -> Column:
     ordered = field.value is not None
-    if field.flexible:
-        return Column(field.title, 0, field.right, drop=field.drop, ordered=ordered, least=16)
     # One cell more for the sign of the direction.
     width = max([cell_len(field.title) + 1, *(cell_len(field.text(record)) for record in records)])
+    if field.flexible:
+        most = min(width, field.wanted)
+        return Column(field.title, 0, field.right, drop=field.drop, ordered=ordered, least=_LEAST, most=most)
     return Column(field.title, min(width, WIDEST), field.right, drop=field.drop, ordered=ordered)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 GAP = 2
 """Blank cells between columns."""
+WEIGHTY = 5
+"""Up to this `drop`, a column matters more than all letters of names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ class Column:
     least: int = 12
     """Cells that it needs where `width` is 0."""
     most: int = 0
-    """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`."""
+    """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`.
+    Of the column of width 0, cells that it takes before columns whose `drop` is above `WEIGHTY` get any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +291,14 @@ def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = froze
     shown = [at for at, column in enumerate(columns) if column.title not in hidden]
 
     def needed() -> int:
-        return 1 + sum(columns[at].width or columns[at].least for at in shown) + GAP * max(len(shown) - 1, 0)
+        light = any(columns[at].drop > WEIGHTY for at in shown)
+        rooms = (columns[at].width or max(columns[at].least, columns[at].most * light) for at in shown)
+        return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
 
     while needed() > width and any(columns[at].drop for at in shown):
         shown.remove(max(shown, key=lambda at: columns[at].drop))
-    spare = max(width - needed(), 0)
+    least = sum(columns[at].width or columns[at].least for at in shown)
+    spare = max(width - 1 - least - GAP * max(len(shown) - 1, 0), 0)
     widths = [0] * len(columns)
     for at in shown:
         column = columns[at]

@@ -28,15 +28,23 @@ class Tab:
     title: str
     """Key and title."""
     badge: str
+    short: str
+    """Key and a shorter title, or the same."""
 
 
 def tab_texts(tabs: Sequence[Tab], width: int) -> list[str]:
-    """Texts of the tabs, with less around and in them where they would not fit."""
+    """Texts of the tabs, with less around and in them where they would not fit: first the badges go, then one long
+    title after the other from the right, and titles are cut at the very last."""
     full = [f"{tab.title} {tab.badge}".rstrip() for tab in tabs]
-    bare = [tab.title for tab in tabs]
-    cuts = ([f" {cut(text, size)}" for text in bare] for size in range(max(map(len, bare), default=3), 2, -1))
-    ways = ([f" {text} " for text in full], [f" {text}" for text in full], *cuts)
-    return next((texts for texts in ways if sum(map(cell_len, texts)) < width), ways[-1])
+    shorter = [
+        [tab.title if at < place else tab.short for at, tab in enumerate(tabs)] for place in range(len(tabs), -1, -1)
+    ]
+    cuts = [
+        [cut(tab.short, size) for tab in tabs]
+        for size in range(max((len(tab.short) for tab in tabs), default=3), 2, -1)
+    ]
+    ways = [[f" {text} " for text in full], *([f" {text}" for text in texts] for texts in (full, *shorter, *cuts))]
+    return next((texts for texts in ways if sum(map(cell_len, texts)) <= width), ways[-1])
 
 
 class TabLine(Widget):

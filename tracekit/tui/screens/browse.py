@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Static
 
-from tracekit.report.formatting import moment, visible
+from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.action import key_signs
 from tracekit.tui.actions import action_named
 from tracekit.tui.detail.compare import fate_counts
@@ -122,16 +123,30 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
 
 def _tab(pane: DetailPane, state: State) -> Tab:
     keys = key_signs(action_named(f"pane_{pane.PANE}"))
-    return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state))
+    return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")
 
 
 def title_line(state: State, width: int) -> Text:
     """What is open, and the verdict."""
-    several = len(state.sessions) > 1
-    names = " against ".join(session.name if several else _name(session) for session in state.sessions)
-    left, verdict = visible(names), _verdict(state)
-    room = max(width - len(left) - 4, 0)
-    return Text.assemble((left, "bold"), "  ", (cut(visible(verdict), room) if room > 20 else "", "dim"))
+    verdict = visible(_verdict(state))
+    room = max(width - 2, 0)
+    if len(state.sessions) == 1:
+        left = cut(visible(_name(state.session)), room)
+    else:
+        # What became of the findings is said in full; names keep both ends, by which they differ.
+        names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
+        each = max((room - cell_len(verdict) - len(_AGAINST) - 2) // len(names), _LEAST_NAME)
+        spare = sum(max(each - cell_len(name), 0) for name in names)
+        left = cut(_AGAINST.join(shorten(name, each + spare) for name in names), room)
+    rest = cut(verdict, max(room - cell_len(left) - 2, 0))
+    return Text.assemble(
+        (left, "bold"), "  ", (rest if rest == verdict or cell_len(rest) > _LEAST_VERDICT else "", "dim")
+    )
+
+
+_AGAINST = " against "
+_LEAST_NAME, _LEAST_VERDICT = 8, 20
+"""Cells in which a cut name, or a cut verdict, says anything."""
 
 
 def _verdict(state: State) -> str:
