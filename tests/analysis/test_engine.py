@@ -112,3 +112,17 @@ def test_turns_join_rows_of_one_unit_and_leave_out_preparation(frame):
     assert found.work_ns.tolist() == [5, 18, 7]
     assert found.main_unit == "ane"
     assert found.changes(frame((0, 40), (50, 60)).index).tolist() == [2, 0]
+    assert found.usual_course() == ("cpu", "ane", "gpu")
+
+
+def test_the_usual_course_is_that_of_most_predictions(frame):
+    ran = [(0, "ane"), (0, "gpu"), (1, "gpu"), (1, "ane"), (2, "ane"), (2, "gpu")]
+    hardware = frame(
+        *[(10 * place, 10 * place + 5) for place in range(6)],
+        kind=[f"{unit}_exec" for _, unit in ran],
+        device=[unit for _, unit in ran],
+        prediction=[call for call, _ in ran],
+    )
+    calls = frame((0, 15), (20, 35), (40, 55)).index
+    assert turns(frame(), hardware, calls, min_cpu_ns=0).usual_course() == ("ane", "gpu")
+    assert turns(frame(), frame(), calls, min_cpu_ns=0).usual_course() == ()

@@ -53,7 +53,18 @@ def test_back_and_forth_is_found_with_the_time_of_the_interruptions(scenario, ju
     assert found.evidence_total == 20
     assert found.lost.starts.tolist()[:2] == [106 * MS, 113 * MS]
     assert found.lost.ends.tolist()[:2] == [107 * MS, 114 * MS]
-    assert "Neural Engine, which does most of the work" in found.summary
+    assert (
+        "mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine. That interrupts the Neural Engine, which"
+        in (found.summary)
+    )
+
+
+def test_the_order_of_units_that_most_predictions_have_is_told(scenario, judge):
+    calls(scenario, *THERE_AND_BACK, count=9)
+    gpu = (("gpu", 6), ("ane", 1), ("gpu", 6), ("ane", 1), ("gpu", 6), ("cpu", 1))
+    calls(scenario, *gpu, count=11, first=9)
+    found = judge(scenario, ID)["Segmenter"]
+    assert "GPU → Neural Engine → GPU → Neural Engine → GPU → …" in found.summary
 
 
 def test_work_before_and_after_the_main_unit_is_no_interruption(scenario, judge):

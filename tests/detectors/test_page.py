@@ -22,6 +22,15 @@ def test_a_page_names_every_threshold_and_source(detector):
     assert any(f"```{language}\n" in page for language in ("swift", "python", "shell"))
 
 
+@pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
+def test_code_of_a_fix_fits_a_screen_of_100_columns(detector):
+    _, *blocks = detector.fix.split("```")
+    assert blocks
+    code = [line for block in blocks[::2] for line in block.splitlines()]
+    assert max(len(line) for line in code) < 92
+    assert len(blocks) % 2 == 0, "a block of code is not closed"
+
+
 def test_ids_are_unique_and_name_the_files():
     ids = [detector.id for detector in DETECTORS]
     assert len(set(ids)) == len(ids)

@@ -43,6 +43,7 @@ def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
     assert isinstance(found, Finding)
     assert found.cost.ns == 99 * 20 * MS
     assert found.cost.share == pytest.approx(99 * 20 * MS / (spans[-1][0] - spans[0][0]))
+    assert found.cost.of == "the time from first to last prediction"
     assert found.lost.starts.tolist() == [end for _, end in spans[:-1]]
     assert found.lost.ends.tolist() == [start for start, _ in spans[1:]]
     assert found.evidence_total == 99

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tracekit import analyze
+from tracekit.report.markdown import render_markdown
 from tracekit.report.model import Report
 from tracekit.report.strings import map_strings
 from tracekit.report.text import NARROWEST, WIDEST, render_text
@@ -90,6 +91,10 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     assert "could win back up to 1.30 s, 69 % of the model's time" in text
     assert "at 00:00.137 (17.17 ms), 00:00.274 (17.17 ms) and 72 more" in text
     assert "Together, the fix could win back up to 7.65 s." in text
+    of = replace(full.checks[0], cost=replace(full.checks[0].cost, of="the time from first to last prediction"))
+    spoken = replace(full, checks=(of, *full.checks[1:]))
+    assert "69 % of the time from first to last prediction" in flat(plain(spoken))
+    assert "| 69 % of the time from first to last prediction |" in render_markdown(spoken)
     assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
     assert "and 1 more model with -v" in text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 _UNITS = (Device.ANE, Device.GPU, Device.CPU)
+SHORT_CPU_NS = 100_000
+"""Shorter `CPU` rows come with a request to the GPU; a public recording has 28 µs for each."""
+
 _EXECUTION = (Kind.ANE_EXEC, Kind.GPU_EXEC)
 
 
@@ -45,6 +49,14 @@ class Turns:
     def main_unit(self) -> Device:
         """The unit that works most; there is at least one turn."""
         return _UNITS[int(np.bincount(self.unit, weights=self.work_ns).argmax())]
+
+    def usual_course(self) -> tuple[Device, ...]:
+        """The order of units that most predictions have, the first of several; empty without turns. O(turns)."""
+        if not len(self.unit):
+            return ()
+        courses = np.split(self.unit, np.flatnonzero(np.diff(self.prediction)) + 1)
+        ((usual, _),) = Counter(tuple(course.tolist()) for course in courses).most_common(1)
+        return tuple(_UNITS[number] for number in usual)
 
     def interruptions(self) -> tuple[IntArray, IntArray, IntArray]:
         """Prediction, start and end of the times between two turns of the main unit, in which others had theirs."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.pieces import Turns, turns
+from tracekit.analysis.pieces import SHORT_CPU_NS, Turns, turns
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
@@ -24,10 +24,10 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.wording import too_few
+from tracekit.detectors.snippets import OPERATIONS
+from tracekit.detectors.wording import UNIT_NAMES, course_words, too_few
 from tracekit.intervals import union
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Device
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.units import format_duration, format_share
 
@@ -51,12 +51,11 @@ class Options:
         0.05, "share of the predictions' time", "Less is hardly worth changing a model for (our judgement).", maximum=1
     )
     min_cpu_us: float = option(
-        100.0, "µs", "Shorter `CPU` rows come with a request to the GPU; a public recording has 28 µs for each."
+        SHORT_CPU_NS / 1e3,
+        "µs",
+        "Shorter `CPU` rows come with a request to the GPU; a public recording has 28 µs for each.",
     )
     min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
-
-
-_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -91,7 +90,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(
             view.name,
             f"Half of its predictions change the unit {usual:.0f} times or more, but that interrupts the "
-            f"{_NAMES[found.main_unit]} for {format_share(share)} of their time only.",
+            f"{UNIT_NAMES[found.main_unit]} for {format_share(share)} of their time only.",
             metrics,
         )
     return _finding(view, rows[changes >= options.changes], found, metrics)
@@ -123,14 +122,15 @@ def _finding(view: ModelView, rows: pd.DataFrame, found: Turns, metrics: tuple[M
     lost = Intervals(*union(starts, ends))
     cost = int((lost.ends - lost.starts).sum())
     spent = covered_ns(view.predictions)
-    main = _NAMES[found.main_unit]
+    main = UNIT_NAMES[found.main_unit]
     mean = int((ends - starts).sum()) / len(view.predictions)
+    share = format_share(float(metrics[1].value or 0))
     return Finding(
         model=view.name,
         summary=(
-            f"Half of its predictions change the compute unit {metrics[0].value:.0f} times or more. That interrupts "
-            f"the {main}, which does most of the work, for {format_duration(mean)} of each prediction on average "
-            f"({format_share(float(metrics[1].value or 0))} of its time)."
+            f"Half of its predictions change the compute unit {metrics[0].value:.0f} times or more, mostly "
+            f"{course_words(found.usual_course())}. That interrupts the {main}, which does most of the work, for "
+            f"{format_duration(mean)} of each prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean interruption of a prediction", mean, "ns")),
         cost=Cost(
@@ -178,17 +178,13 @@ is the time of these interruptions; work before the first and after the last tur
 - Gaps in which no other unit works: `neural-engine-fragmentation` judges those of the Neural Engine.
 """
 
-FIX = """
+FIX = (
+    """
 Find the operations that run elsewhere, and replace them:
 
-```swift
-let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
-if case .program(let program) = plan.modelStructure, let main = program.functions["main"] {
-    for operation in main.block.operations {
-        print(operation.operatorName, plan.deviceUsage(for: operation)?.preferred as Any)
-    }
-}
-```
+"""
+    + OPERATIONS
+    + """
 
 Where they cannot be replaced, move them to the beginning or the end of the model, or keep the whole model on fewer
 units and measure both:
@@ -199,6 +195,7 @@ configuration.computeUnits = .cpuAndGPU
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
 ```
 """
+)
 
 DETECTOR = Detector(
     id="compute-unit-ping-pong",

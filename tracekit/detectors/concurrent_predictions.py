@@ -129,13 +129,13 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     limit_share = format_share(found.share_above)
     summary = (
-        f"Up to {format_count(found.max_depth, 'prediction')} are in flight at once, more than {found.limit} during "
-        f"{limit_share} of the time with any; "
+        f"Up to {format_count(found.max_depth, 'prediction')} are in flight at once, and more than {found.limit} for "
+        f"{limit_share} of the time in which any is; "
     )
     if found.above_median_ns is not None and found.alone_median_ns is not None:
         summary += (
-            f"the median is {format_duration(found.above_median_ns)} then and "
-            f"{format_duration(found.alone_median_ns)} alone ({effect})."
+            f"one takes {format_duration(found.above_median_ns)} then and {format_duration(found.alone_median_ns)} "
+            f"alone (medians; {effect})."
         )
     else:
         summary += f"{effect}."

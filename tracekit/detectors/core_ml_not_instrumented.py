@@ -181,6 +181,8 @@ codesign --force --sign - --entitlements entitlements.plist ./mytool
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```
 
+Was the Core ML instrument not recorded at all? Record with the template named Core ML; the signature matters then too.
+
 Is the target signed so already? Then check that the right process was recorded, that recording began before the work,
 and whether Instruments noted a damaged log archive.
 """

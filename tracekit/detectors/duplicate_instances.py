@@ -25,6 +25,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.snippets import LOAD_ONCE
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import Kind
 from tracekit.units import format_count, format_duration
@@ -197,14 +198,14 @@ def _finding(view: ModelView, found: Instances, doubled: bool, metrics: tuple[Me
         parts.append(f"{found.seen:,} instances take turns and hardly ever work at the same time")
     if len(found.unused):
         noun = "load was" if len(found.unused) == 1 else "loads were"
-        parts.append(f"{len(found.unused):,} {noun} never used, although the model was used afterwards")
+        parts.append(f"{len(found.unused):,} {noun} never used, although the model was used later")
     words = "; ".join(parts)
-    time = f"loading what is not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
+    time = f"the loads that are not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
     return Finding(
         model=view.name,
-        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance holds memory too, which the recording does "
-        "not show.",
+        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance holds memory too; how much, the "
+        "recording does not show.",
         metrics=metrics,
         cost=Cost(
             ns=lost,
@@ -253,29 +254,18 @@ The cost is the time of the loads that were not needed. Memory is not recorded.
 - An instance that was loaded shortly before the end of the recording.
 """
 
-FIX = """
+FIX = (
+    """
 Create the model in one place and hand the same object to all that need it:
 
-```swift
-actor SharedModel {
-    static let shared = SharedModel()
-    private var loading: Task<MLModel, Error>?
-
-    func model() async throws -> MLModel {
-        // Also while the first load is running.
-        if let loading { return try await loading.value }
-        let task = Task {
-            try await MLModel.load(contentsOf: url, configuration: .init())
-        }
-        loading = task
-        return try await task.value
-    }
-}
-```
-
-An `MLModel` may be called from several tasks with `prediction(from:options:)`. In SwiftUI, do not load in
-`onAppear` or in an initialiser of a view: both run again.
 """
+    + LOAD_ONCE
+    + """
+
+Several tasks may call one `MLModel` with the asynchronous `prediction(from:options:)` (iOS 17, macOS 14). In SwiftUI,
+do not load in `onAppear` or in an initialiser of a view: both run again.
+"""
+)
 
 DETECTOR = Detector(
     id="duplicate-instances",

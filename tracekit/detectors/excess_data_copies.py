@@ -201,9 +201,12 @@ model = ct.convert(
 
 ```swift
 // Input: an IOSurface-backed pixel buffer in the model's own format.
-let backed = [kCVPixelBufferIOSurfacePropertiesKey: [:]] as CFDictionary
-CVPixelBufferCreate(nil, width, height,
-                    kCVPixelFormatType_OneComponent16Half, backed, &input)
+var input: CVPixelBuffer?
+let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
+CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
+                    backed as CFDictionary, &input)
+let image = MLFeatureValue(pixelBuffer: input!)
+let features = try MLDictionaryFeatureProvider(dictionary: ["image": image])
 
 // Output: Core ML writes into a buffer that you own and reuse.
 let options = MLPredictionOptions()

@@ -170,10 +170,11 @@ model = ct.convert(
 
 ```swift
 // Fill a Float16 buffer that the Neural Engine can use as it is.
-let attributes = [kCVPixelBufferIOSurfacePropertiesKey: [:]] as CFDictionary
-CVPixelBufferCreate(nil, width, height,
-                    kCVPixelFormatType_OneComponent16Half, attributes, &buffer)
-let shape = [1, height as NSNumber, width as NSNumber]
+var buffer: CVPixelBuffer?
+let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
+CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
+                    backed as CFDictionary, &buffer)
+let shape: [NSNumber] = [1, NSNumber(value: height), NSNumber(value: width)]
 let input = MLMultiArray(pixelBuffer: buffer!, shape: shape)
 ```
 """

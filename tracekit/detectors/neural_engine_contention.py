@@ -115,8 +115,8 @@ def _finding(
         model=view.name,
         summary=(
             f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} waited while the Neural Engine "
-            f"worked for others, half of them for {format_duration(median)} or more; their median is "
-            f"{format_duration(typical)}. {_whose(view, lost)}"
+            f"worked for others, half of them for {format_duration(median)} or more of the {format_duration(typical)} "
+            f"that they take (median). {_whose(view, lost)}"
         ),
         metrics=(*metrics, Metric("median wait of these", median, "ns")),
         cost=Cost(

@@ -26,6 +26,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.snippets import OPERATIONS
 from tracekit.detectors.wording import too_few
 from tracekit.intervals import union
 from tracekit.trace.events import Attribution, Device, Kind
@@ -111,13 +112,13 @@ def _finding(view: ModelView, rows: pd.DataFrame, gaps: Gaps, idle: IntArray, me
     cost = min(int(idle.sum()), int((lost.ends - lost.starts).sum()))
     spent = covered_ns(view.predictions)
     affected = rows[rows.index.isin(gaps.prediction[chosen])]
-    mean = int(idle.sum()) / len(rows)
+    mean, share = int(idle.sum()) / len(rows), format_share(float(metrics[1].value or 0))
     return Finding(
         model=view.name,
         summary=(
             f"Half of its {format_count(len(rows), 'prediction')} are cut into {metrics[0].value:.0f} or more pieces "
-            f"of work on the Neural Engine; between them nothing runs for {format_duration(mean)} of each prediction "
-            f"on average ({format_share(float(metrics[1].value or 0))} of its time)."
+            "of work (Neural Engine → nothing → Neural Engine): between them no unit works for "
+            f"{format_duration(mean)} of each prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean time in gaps", mean, "ns")),
         cost=Cost(
@@ -161,17 +162,13 @@ not work for others. Fewer than `min_predictions` predictions are not judged. Th
 - Pieces that follow each other without a gap.
 """
 
-FIX = """
+FIX = (
+    """
 Find the operations that end the pieces, and replace them by ones that the Neural Engine supports:
 
-```swift
-let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
-if case .program(let program) = plan.modelStructure, let main = program.functions["main"] {
-    for operation in main.block.operations {
-        print(operation.operatorName, plan.deviceUsage(for: operation)?.preferred as Any)
-    }
-}
-```
+"""
+    + OPERATIONS
+    + """
 
 Often these are casts, gathers, dynamic shapes or Float32 islands. Convert with fixed shapes and Float16:
 
@@ -187,6 +184,7 @@ model = ct.convert(
 Where they cannot be replaced, measure the model on one unit as a whole (`.cpuOnly`, `.cpuAndGPU`): a public report has
 87 parts at 88.5 ms against 11 ms on the CPU.
 """
+)
 
 DETECTOR = Detector(
     id="neural-engine-fragmentation",

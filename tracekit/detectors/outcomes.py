@@ -60,6 +60,8 @@ class Cost:
     """`ns` as a share (0 to 1) of `of_ns`."""
     basis: str
     """One sentence: how the time was worked out and what the share is a share of."""
+    of: str = ""
+    """What the share is a share of, in a few words, where that is not the time of the model's loads and predictions."""
 
 
 @dataclass(frozen=True, slots=True)

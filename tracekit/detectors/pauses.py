@@ -149,7 +149,8 @@ def pause_cost(idle: Idle, words: str) -> tuple[Intervals, Cost]:
     won = int((idle.end_ns - idle.start_ns).sum())
     span = int(idle.distance_ns.sum())
     basis = f"{words}; share of the time from the first to the last prediction of the sequences."
-    return Intervals(idle.start_ns, idle.end_ns), Cost(ns=won, share=won / span if span else 0.0, basis=basis)
+    share = won / span if span else 0.0
+    return Intervals(idle.start_ns, idle.end_ns), Cost(won, share, basis, of="the time from first to last prediction")
 
 
 def evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:

@@ -97,8 +97,8 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
         model=view.name,
         summary=(
             f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, Core ML is idle "
-            f"{format_share(idle.share)} of the time: {format_duration(pause)} around each prediction, which takes "
-            f"{format_duration(busy)} itself (medians). {why}."
+            f"{format_share(idle.share)} of the time: {format_duration(pause)} between two predictions, each of which "
+            f"takes {format_duration(busy)} (medians). {why}."
         ),
         metrics=metrics,
         cost=cost,

@@ -178,7 +178,7 @@ actor StyleModels {
             try await MLModel.load(contentsOf: url, configuration: .init())
         }
         loading[url] = task
-        return try await task.value
+        do { return try await task.value } catch { loading[url] = nil; throw error }
     }
 }
 ```

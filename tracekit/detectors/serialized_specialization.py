@@ -184,7 +184,8 @@ def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain
             ns=lost,
             share=lost / spent if spent else 0.0,
             basis="Time of the row of loads beyond the longest one; share of the time covered by all loads and "
-            "predictions of the app. It is won where models are prepared ahead of time, or side by side.",
+            "predictions of the app. It is won where models are prepared ahead of time, or side by side. Where "
+            "cold-load names one of these loads as well, that is the same time, and no total counts it twice.",
         ),
         evidence=evidence_of(rows),
         evidence_total=len(rows),
@@ -215,6 +216,9 @@ prepare models inside them do not. What the row took beyond its longest load mus
 have waited: a call of one of the models started within `soon_ms` after the end of the row and none during it, or the
 main thread did not answer for `hung_share` of it. A single call that a pause of `warm_up_pause_s` follows, which stands
 out from the others, is one to warm up.
+
+`cold-load` judges each of these loads by itself, and names those that a call waited for. Their time is the same, so the
+report adds up what both claim only once, and links the two.
 
 ## What can look like it and is not
 

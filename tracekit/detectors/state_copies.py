@@ -127,8 +127,8 @@ def _finding(
     return Finding(
         model=view.name,
         summary=(
-            f"Each prediction copies in for {format_duration(float(np.median(found.into)))} and out for "
-            f"{format_duration(float(np.median(found.out)))} (medians), {format_share(lost / spent)} of "
+            f"Each prediction spends {format_duration(float(np.median(found.into)))} on copies in and "
+            f"{format_duration(float(np.median(found.out)))} on copies out (medians), {format_share(lost / spent)} of "
             f"{format_duration(spent)} over {format_count(len(durations), 'prediction')}, and {sign}. Possible, not "
             "certain: it looks like a cache that the app passes on; the recording does not show what the data is."
         ),

@@ -138,10 +138,11 @@ let changes = NotificationCenter.default.notifications(
 )
 for await _ in changes {
     switch ProcessInfo.processInfo.thermalState {
-    case .nominal, .fair: framesPerPrediction = 1
-    case .serious: framesPerPrediction = 2
+    case .nominal: framesPerPrediction = 1
+    case .fair: framesPerPrediction = 2
+    case .serious: framesPerPrediction = 3
     case .critical: framesPerPrediction = 6
-    @unknown default: framesPerPrediction = 2
+    @unknown default: framesPerPrediction = 3
     }
 }
 ```

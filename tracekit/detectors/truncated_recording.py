@@ -111,8 +111,8 @@ def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: t
     if len(cut) and metrics[0].reached:
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{what_ran(cut)} had not ended when the recording did, with {format_share(metrics[0].value or 0)} of the "
-            f"recorded time of loads and predictions; the longest, of {longest['model']}, had taken "
+            f"{what_ran(cut)} had not ended when the recording did, and {format_share(metrics[0].value or 0)} of the "
+            f"recorded time of loads and predictions is theirs; the longest, of {longest['model']}, had taken "
             f"{format_duration(int(longest['duration_ns']))} so far."
         )
     if len(late) and metrics[1].reached:
@@ -206,7 +206,7 @@ Record until the feature is done, stop once, and wait until the recording is sav
 itself:
 
 ```shell
-# Without --window.
+# No --window: that keeps only the last seconds.
 xcrun xctrace record --template 'Core ML' --time-limit 60s --launch -- ./mytool
 ```
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import Part
+from tracekit.analysis.pieces import SHORT_CPU_NS, turns
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.expectations import UNITS
@@ -26,7 +27,8 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.wording import too_few
+from tracekit.detectors.snippets import OPERATIONS
+from tracekit.detectors.wording import UNIT_NAMES, course_words, too_few
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Device, Kind, Lane
@@ -61,10 +63,15 @@ class Options:
         "35 % in a public recording.",
         maximum=1,
     )
+    speed_up: float = option(
+        9.0,
+        "times as fast",
+        "Public reports have 3 to 9 on the unit that suits a model; the most bounds the cost.",
+        minimum=1.0,
+    )
     min_predictions: int = option(5, "predictions", "In fewer calls a single one would decide (our judgement).")
 
 
-_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 _DEVICES = {UNITS["ane"]: Device.ANE, UNITS["gpu"]: Device.GPU, UNITS["cpu"]: Device.CPU}
 _PARTS = {
     Device.ANE: (Part.ANE, Part.ANE_REQUESTED, Lane.NEURAL_ENGINE),
@@ -97,7 +104,7 @@ class Work:
     def words(self) -> str:
         """The units with known work, the busiest first, with their shares."""
         busy = sorted((device for device in self.least if self.least[device]), key=lambda unit: -self.least[unit])
-        return ", ".join(f"{_NAMES[device]} {format_share(self.share(device))}" for device in busy)
+        return ", ".join(f"{UNIT_NAMES[device]} {format_share(self.share(device))}" for device in busy)
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -121,14 +128,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     elsewhere_most = elsewhere + max(work.open_ns[device] for device in work.least if device != expected)
     metrics = (
         Metric("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share, Direction.ABOVE),
-        *(Metric(f"work on the {_NAMES[device]}", work.share(device), "share") for device in work.least),
+        *(Metric(f"work on the {UNIT_NAMES[device]}", work.share(device), "share") for device in work.least),
     )
     shown = work.shown_ns >= options.shown_share * work.whole_ns
     if shown and elsewhere and elsewhere >= options.elsewhere_share * (on_most + elsewhere):
-        return _finding(view, expected, work, elsewhere, metrics)
+        return _finding(view, options, work, elsewhere, metrics)
     if shown and elsewhere_most < options.elsewhere_share * (on + elsewhere_most):
         return Passed(
-            view.name, f"{format_share(work.share(expected))} of its work ran on the {_NAMES[expected]}.", metrics
+            view.name, f"{format_share(work.share(expected))} of its work ran on the {UNIT_NAMES[expected]}.", metrics
         )
     return _unclear(view, work)
 
@@ -146,7 +153,7 @@ def _work(view: ModelView) -> Work:
     still = {device: np.where(unknown[device], rest, 0) for device in least}
     for device, (_, _, lane) in _PARTS.items():
         still[device] = np.maximum(still[device], np.minimum(_nobodys(view, lane), rest))
-    order = tuple(_NAMES)
+    order = tuple(UNIT_NAMES)
     return Work(
         {device: int(least[device].sum()) for device in order},
         {device: int(still[device].sum()) for device in order},
@@ -192,29 +199,34 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
     )
 
 
-def _finding(view: ModelView, expected: Device, work: Work, elsewhere_ns: int, metrics: tuple[Metric, ...]) -> Finding:
-    """The finding with its cost: the time in which other units worked."""
+def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what other units worked beyond what the expected one would need at the least."""
+    expected = _DEVICES[options.expected_unit]
+    unit, count = UNIT_NAMES[expected], format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.least if device != expected and work.least[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
     lost = covered_by(rows)
-    cost = min(elsewhere_ns, int((lost.ends - lost.starts).sum()))
+    most = min(elsewhere_ns, int((lost.ends - lost.starts).sum()))
+    cost = round(most * (1 - 1 / options.speed_up))
+    course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_course()
+    order = f" The work goes mostly {course_words(course)}." if len(course) > 1 else ""
     spent = covered_ns(view.predictions)
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
     doubt = " Part of the rows name no model, so that this is possible and not certain." if by_time else ""
     return Finding(
         model=view.name,
         summary=(
-            f"Expected on the {_NAMES[expected]}, but {format_share(1 - work.share(expected))} of the recorded work of "
-            f"{format_count(len(view.predictions), 'prediction')} ran elsewhere: {work.words}.{doubt} "
-            f"How long it would take on the {_NAMES[expected]}, the recording does not show."
+            f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
+            f"elsewhere: {work.words}.{order}{doubt} How long it would take on the {unit}, no recording shows; at "
+            f"most {options.speed_up:g} times as fast is assumed."
         ),
         metrics=metrics,
         cost=Cost(
             ns=cost,
             share=cost / spent,
             basis=(
-                f"Time in which other units worked for it, of which the {_NAMES[expected]} would need a part as well; "
-                "share of the time with predictions of the model in flight."
+                f"Time in which other units worked for it, less the part that the {unit} would need if it were "
+                f"{options.speed_up:g} times as fast; share of the time with predictions of the model in flight."
             ),
         ),
         evidence=evidence_of(rows),
@@ -257,7 +269,8 @@ The work of each unit is the time that its execution rows cover; where a unit wa
 prediction, its requests stand for it; for the CPU it is `CPU` rows. It is a finding when `elsewhere_share` of the work
 or more ran on other units, even if all rows that may or may not be the model's were its own on the expected unit, and
 when rows show work in at least `shown_share` of the predictions' time. Fewer than `min_predictions` predictions are not
-judged. The cost is the time in which the other units worked.
+judged. The cost is the time in which the other units worked, less what the expected unit would need for the same if it
+were `speed_up` times as fast: an upper bound, since no recording shows how fast it would be.
 
 ## What can look like it and is not
 
@@ -268,21 +281,19 @@ judged. The cost is the time in which the other units worked.
   measurements disagree on whether its table shows everything, so their absence proves nothing.
 """
 
-FIX = """
+FIX = (
+    """
 Ask for the unit, and find out which operations cannot run there:
 
 ```swift
 let configuration = MLModelConfiguration()
 configuration.computeUnits = .cpuAndNeuralEngine
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
-
-let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
-if case .program(let program) = plan.modelStructure, let main = program.functions["main"] {
-    for operation in main.block.operations {
-        print(operation.operatorName, plan.deviceUsage(for: operation)?.preferred as Any)
-    }
-}
 ```
+
+"""
+    + OPERATIONS
+    + """
 
 The Neural Engine computes in Float16. Convert with that precision, and replace operations that the plan leaves on the
 CPU:
@@ -294,6 +305,7 @@ model = ct.convert(
 )
 ```
 """
+)
 
 DETECTOR = Detector(
     id="unexpected-device",

@@ -23,6 +23,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.snippets import LOAD_ONCE
 from tracekit.detectors.views import unnamed_predictions
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.units import format_count, format_duration
@@ -200,27 +201,18 @@ at work. The cost is the time of its loads; memory is not recorded.
 - A stage of a pipeline that is also loaded by itself.
 """
 
-FIX = """
+FIX = (
+    """
 Load the model when its feature is first opened, and share that one load:
 
-```swift
-actor SegmenterProvider {
-    private var loading: Task<MLModel, Error>?
-
-    func model() async throws -> MLModel {
-        if let loading { return try await loading.value }
-        let task = Task {
-            try await MLModel.load(contentsOf: url, configuration: .init())
-        }
-        loading = task
-        return try await task.value
-    }
-}
-```
+"""
+    + LOAD_ONCE
+    + """
 
 If the first use must not wait, begin the load when the user is about to get there, not at launch. Avoid stored
 properties that create a model together with the object they belong to; make them `lazy`.
 """
+)
 
 DETECTOR = RecordingDetector(
     id="unused-load",

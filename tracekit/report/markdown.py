@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tracekit.analysis.aggregation import AggregationRow
+    from tracekit.detectors.outcomes import Cost
     from tracekit.report.groups import Group
     from tracekit.report.model import Check, RecordingInfo, Report
 
@@ -155,7 +156,7 @@ def _costs(group: Group) -> str:
             check.severity or "",
             " ".join(map(sentence, (check.summary, *check.caveats, *_relations(check)))),
             f"up to {format_duration(check.cost.ns)}" if check.cost else formatting.ABSENT,
-            format_share(check.cost.share) if check.cost else formatting.ABSENT,
+            _share(check.cost),
         ]
         for check in shown
     ]
@@ -163,6 +164,13 @@ def _costs(group: Group) -> str:
         total = f"**up to {format_duration(group.net_ns)}**"
         rows.append([f"**together ({len(group.checks)})**", "", _left_out(len(group.checks) - len(shown)), total, ""])
     return table(["Model", "Severity", "What was seen", "Could be won back", "Of its time"], rows, words=3)
+
+
+def _share(cost: Cost | None) -> str:
+    """The share, and of what where the heading of the column does not say so."""
+    if cost is None:
+        return formatting.ABSENT
+    return f"{format_share(cost.share)}{f' of {escape(cost.of)}' if cost.of else ''}"
 
 
 def _relations(check: Check) -> list[str]:

@@ -32,8 +32,8 @@ SHIFTS = 3
 _BARS = "▁▂▃▄▅▆▇█"
 
 NOTE = (
-    "pause: no prediction of the model is in flight; one of more than five times the usual distance from start to start "
-    "ends a burst, and counts for nothing here"
+    "pause: no prediction of the model is in flight; one of more than five times the usual distance from start to "
+    "start ends a burst, and counts for nothing here"
 )
 """Explains what is counted."""
 

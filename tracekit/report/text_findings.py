@@ -77,8 +77,8 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
     """What was measured for one model, what it costs, and where to look."""
     text = Text(check.summary, overflow="fold")
     if check.cost:
-        whose = "the model's" if check.model else "the models'"
-        share = f"{glued(format_share(check.cost.share))} of {whose} time"
+        whole = check.cost.of or ("the model's time" if check.model else "the models' time")
+        share = f"{glued(format_share(check.cost.share))} of {whole}"
         severity = f"{check.severity}: " if several else ""
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
         text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")

@@ -66,7 +66,8 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
     yield "model", check.model or ""
     yield "check", check.id
     if check.cost is not None:
-        yield "could win", f"up to {duration(check.cost.ns)}, {format_share(check.cost.share)}"
+        whole = f" of {check.cost.of}" if check.cost.of else ""
+        yield "could win", f"up to {duration(check.cost.ns)}, {format_share(check.cost.share)}{whole}"
         if check.net_ns is not None and check.net_ns < check.cost.ns:
             yield "net gain", f"{duration(check.net_ns)}: the part that is in no finding above"
         elif check.net_ns is not None:
