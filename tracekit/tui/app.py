@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
@@ -61,6 +62,9 @@ Result = TypeVar("Result")
 HINT = "← → ↑ ↓ move · w s zoom · n next event · 1–{} detail · tab next area · ? keys"
 """The one line that a newcomer reads first; to be filled with the number of panes."""
 
+_LONGEST_WAIT_S = 1.0
+"""For the first picture, before judging begins all the same."""
+
 
 class ViewApp(App[None], inherit_bindings=False):
     """`tracekit view`."""
@@ -80,6 +84,8 @@ class ViewApp(App[None], inherit_bindings=False):
         self._lanes: dict[tuple[int, Grouping], Lanes] = {}
         self._slow: tuple[Events, npt.NDArray[np.bool_]] | None = None
         self._stepping = False
+        self._shown = Event()
+        """Set when the timeline was drawn for the first time."""
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = DARK
@@ -245,6 +251,8 @@ class ViewApp(App[None], inherit_bindings=False):
             sessions = tuple(opening.read(self.request, path, progress) for path in self.request.paths)
             lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
             self.post_message(RecordingsOpened(sessions, lanes))
+            # Judging would compete with the first picture for the interpreter.
+            self._shown.wait(_LONGEST_WAIT_S)
             for place, session in enumerate(sessions):
                 go_on()
                 judged = opening.judged(session)
@@ -272,6 +280,7 @@ class ViewApp(App[None], inherit_bindings=False):
         self.browse.focus_timeline()
         self.say(HINT.format(len(self.browse.query(DetailPane))))
         self.redraw()
+        self.call_after_refresh(self._shown.set)
 
     def on_recording_judged(self, message: RecordingJudged) -> None:
         """Show what the detectors found."""
