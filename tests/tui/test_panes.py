@@ -126,7 +126,7 @@ def test_the_aggregation_of_a_range_counts_what_starts_in_it(run_view, reload_sa
             counts = [line.source.statistics.count for line in rows.records if line.shown.event == label]
             assert sum(counts) == (inside["label"] == label).sum() > 0
         assert "what starts in it" in screen.text()
-        # The first of them follows a load before the range; none is called warm for that.
+        # Each prediction of this sample follows a load.
         assert not [line for line in rows.records if "warm" in line.shown.event]
 
     run_view(test, reload_sample)

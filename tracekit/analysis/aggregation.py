@@ -13,14 +13,17 @@ from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.errors import unknown
 from tracekit.recording.table import Process
 from tracekit.trace.events import Attribution, Kind, Level
+from tracekit.trace.filter import CORE_ML_FRAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     import pandas as pd
 
     from tracekit.trace.model import Trace
+
+    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +78,26 @@ SORT_COLUMNS: dict[str, str] = {
 """Names for `--sort`, with the field of `Statistics` that each sorts by, descending."""
 
 
-def aggregate(trace: Trace) -> tuple[AggregationRow, ...]:
-    """The Core ML lanes by lane, event, model and level, largest total first. O(n log n)."""
-    rows = [*_rows(trace.activity, "label", first_after_load(trace.activity))]
-    for frame in (trace.data, trace.compute, trace.other):
-        rows.extend(_rows(frame, "label", np.zeros(len(frame), dtype=bool)))
+def aggregate(trace: Trace, counted: Mapping[str, Mask] | None = None) -> tuple[AggregationRow, ...]:
+    """The Core ML lanes by lane, event, model and level, largest total first. O(n log n).
+
+    `counted`: rows of each event frame that count, shape (rows,); None for all. Which predictions are warm follows from
+    all loads, whether they count or not.
+    """
+    rows: list[AggregationRow] = []
+    for name in CORE_ML_FRAMES:
+        frame: pd.DataFrame = getattr(trace, name)
+        cold = first_after_load(frame) if name == "activity" else np.zeros(len(frame), dtype=bool)
+        if counted is not None:
+            frame, cold = frame[counted[name]], cold[counted[name]]
+        rows.extend(_rows(frame, "label", cold))
     return sort_rows(rows, "total")
 
 
-def aggregate_hardware(trace: Trace) -> tuple[AggregationRow, ...]:
+def aggregate_hardware(trace: Trace, counted: Mapping[str, Mask] | None = None) -> tuple[AggregationRow, ...]:
     """The Neural Engine, GPU and MPS lanes by lane, kind, model and process, largest total first. O(n log n).
+
+    `counted` as in `aggregate`.
 
     The label names every process but the target, so that its work is never taken for the target's. Rows nested in
     others of their lane (depth 1 and more) stand apart: together with those they would be counted twice.
@@ -97,6 +110,8 @@ def aggregate_hardware(trace: Trace) -> tuple[AggregationRow, ...]:
     nested = (hardware["depth"].fillna(0) > 0).to_numpy(dtype=bool)
     for is_foreign, is_nested in product((False, True), repeat=2):
         chosen = (foreign == is_foreign) & (nested == is_nested)
+        if counted is not None:
+            chosen &= counted["hardware"]
         frame = hardware[chosen]
         for row in _rows(frame, "kind", np.zeros(len(frame), dtype=bool), owner[chosen], owners):
             ending = "" if target is not None and row.process == str(target) else f", {row.process}"

@@ -18,7 +18,7 @@ from tracekit.trace.frames import sorted_events
 from tracekit.trace.models import model_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -52,18 +52,7 @@ def cut_to_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
     So each prediction is there as a whole or not at all; what of an earlier one starts in the range is there without
     it. Rows of the context stay where they reach into the range: a state holds until the next one. O(rows) per frame.
     """
-
-    def started(frame: pd.DataFrame) -> Mask:
-        starts = frame["start_ns"].to_numpy()
-        return np.asarray((starts >= start_ns) & (starts < end_ns))
-
-    # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
-    called = started(trace.activity)
-    called |= _belonging(trace.activity, called)
-
-    def keep(frame: pd.DataFrame) -> Mask:
-        return started(frame) | _belonging(frame, called)
-
+    chosen = rows_in_range(trace, start_ns, end_ns)
     context = {
         name: frame if name in _TIMELESS else frame[_reaching(frame, start_ns, end_ns)].reset_index(drop=True)
         for name, frame in trace.context.items()
@@ -73,7 +62,21 @@ def cut_to_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
         "all that belongs to them. It is judged as if nothing else had been recorded: a load before that time or a use "
         "after it is not seen."
     )
-    return _narrowed(replace(trace, context=context), keep, EVENT_FRAMES, note)
+    return _narrowed(replace(trace, context=context), chosen, note)
+
+
+def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, Mask]:
+    """For each event frame the rows that `cut_to_range` keeps: shape (rows,) each. O(rows) per frame."""
+
+    def started(frame: pd.DataFrame) -> Mask:
+        starts = frame["start_ns"].to_numpy()
+        return np.asarray((starts >= start_ns) & (starts < end_ns))
+
+    # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
+    called = started(trace.activity)
+    called |= _belonging(trace.activity, called)
+    frames = {name: getattr(trace, name) for name in EVENT_FRAMES}
+    return {name: started(frame) | _belonging(frame, called) for name, frame in frames.items()}
 
 
 _TIMELESS = ("processes", "clock")
@@ -110,7 +113,7 @@ def _only_models(trace: Trace, patterns: Sequence[str]) -> Trace:
         return of_model.to_numpy(dtype=bool)
 
     note = f"Only rows of {_listed('model', sorted(chosen))} are counted; rows that name no model are left out."
-    return _narrowed(trace, keep, EVENT_FRAMES, note)
+    return _narrowed(trace, {name: keep(getattr(trace, name)) for name in EVENT_FRAMES}, note)
 
 
 def model_names(trace: Trace) -> list[str]:
@@ -151,9 +154,10 @@ def _only_process(trace: Trace, process: str | int) -> Trace:
     elif not is_target:
         notes.append("Core ML rows name no process; they belong to the target, so none is counted")
     by_process = ("hardware", "activity") if trace.inferred else ("hardware",)
-    narrowed = _narrowed(replace(trace, context=context), keep, by_process, "; ".join(notes) + ".")
+    kept = {name: keep(getattr(trace, name)) for name in by_process}
+    narrowed = _narrowed(replace(trace, context=context), kept, "; ".join(notes) + ".")
     if target is not None and not is_target:
-        narrowed = _narrowed(narrowed, _none, CORE_ML_FRAMES, "")
+        narrowed = _narrowed(narrowed, {name: _none(getattr(narrowed, name)) for name in CORE_ML_FRAMES}, "")
     return narrowed
 
 
@@ -189,13 +193,13 @@ def _none(frame: pd.DataFrame) -> Mask:
     return np.zeros(len(frame), dtype=bool)
 
 
-def _narrowed(trace: Trace, keep: Callable[[pd.DataFrame], Mask], names: Sequence[str], note: str) -> Trace:
-    """The trace with only the chosen rows of the named frames, links and models brought in line."""
-    kept = {name: keep(getattr(trace, name)) if name in names else None for name in EVENT_FRAMES}
-    activity_kept = kept["activity"]
+def _narrowed(trace: Trace, kept: Mapping[str, Mask], note: str) -> Trace:
+    """The trace with only the kept rows of the frames that are named, links and models brought in line."""
+    activity_kept = kept.get("activity")
     frames: dict[str, pd.DataFrame] = {}
-    for name, mask in kept.items():
+    for name in EVENT_FRAMES:
         frame: pd.DataFrame = getattr(trace, name)
+        mask = kept.get(name)
         frame = frame if mask is None else frame[mask].reset_index(drop=True)
         frames[name] = frame if activity_kept is None else _relinked(frame, activity_kept)
     narrowed = replace(

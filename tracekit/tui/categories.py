@@ -34,6 +34,8 @@ class Category(IntEnum):
     LOW = auto()
     MEDIUM = auto()
     HIGH = auto()
+    FADED = auto()
+    INFERRED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ LOOKS: dict[Category, Look] = {
     Category.LOW: Look("_", "minimum"),
     Category.MEDIUM: Look("=", "medium"),
     Category.HIGH: Look("^", "maximum"),
+    Category.FADED: Look("·", "does not pass the filter"),
+    Category.INFERRED: Look("p", "prediction inferred from hardware"),
 }
 
 OF_KIND: dict[Kind, Category] = {

@@ -6,14 +6,13 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from tracekit.report import markdown
-from tracekit.report.build import build_report
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import private_facts, redact, redact_text
 from tracekit.report.renderers import renderer_for
 from tracekit.report.strings import map_strings
 from tracekit.trace.filter import cut_to_range, model_names
-from tracekit.tui.ranges import RULE, range_words
+from tracekit.tui.ranges import aggregation, counted_words, range_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from tracekit.report.model import Report
     from tracekit.trace.model import Trace
-    from tracekit.tui.state import Session
+    from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.timeline.viewport import Span
 
 
@@ -41,18 +40,14 @@ def finding_markdown(session: Session, check: int) -> str:
     return f"{markdown.finding(Group((safe,)))}\n"
 
 
-def statistics_markdown(session: Session, span: Span | None) -> str:
-    """The aggregation of a range, or of all; empty where nothing starts in it."""
-    if span is None:
-        rows, title = _redacted(session).aggregation, "All of the recording"
-    else:
-        # Without checks: only the numbers are wanted, and of these what `ranges.aggregation` shows.
-        report = build_report(cut_to_range(session.trace, span.start_ns, span.end_ns), ())
-        rows = tuple(dataclasses.replace(row, warm=None) for row in report.aggregation)
-        words = range_words(span)
-        title = f"{words[0].upper()}{words[1:]}: {RULE}"
-    safe = map_strings(tuple(rows), lambda _, text: visible(text))
-    return f"{markdown.escape(title)}\n\n{markdown.aggregation(safe)}\n" if safe else ""
+def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter) -> str:
+    """The aggregation of what range and filter let through; empty where that is nothing."""
+    facts = private_facts(session.trace)
+    report = dataclasses.replace(_known(session), aggregation=aggregation(session, span, chosen) or ())
+    safe = map_strings(redact(report, facts).aggregation, lambda _, text: visible(text))
+    words = redact_text(counted_words(span, chosen), facts, model_names(session.trace))
+    title = markdown.escape(f"{words[0].upper()}{words[1:]}")
+    return f"{title}\n\n{markdown.aggregation(safe)}\n" if safe else ""
 
 
 def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> str:
@@ -77,6 +72,11 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
 
 def _redacted(session: Session) -> Report:
     """The report that is on screen, as it may leave it."""
+    return redact(_known(session), private_facts(session.trace))
+
+
+def _known(session: Session) -> Report:
+    """The report that is on screen."""
     if session.report is None:
         raise RuntimeError("there is no report yet")
-    return redact(session.report, private_facts(session.trace))
+    return session.report

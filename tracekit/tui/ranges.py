@@ -1,35 +1,46 @@
-"""Statistics of a range of time, with the functions of the report."""
+"""Statistics of what a range of time and a filter let through, with the functions of the report."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
 from tracekit.report.formatting import duration, moment
-from tracekit.trace.filter import cut_to_range
+from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
+from tracekit.tui.filtering import passing
+from tracekit.tui.query import filter_words
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.tui.state import Session
+    from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.timeline.viewport import Span
 
 RULE = "what starts in it, predictions with all that belongs to them"
 """What counts for a range; see `tracekit.trace.filter.cut_to_range`."""
 
 
-def aggregation(session: Session, span: Span | None) -> tuple[AggregationRow, ...] | None:
-    """The aggregation of a range, or of all; None where that is still to come. O(n log n) for a range.
+def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tuple[AggregationRow, ...] | None:
+    """The aggregation of what passes the filter, in a range or in all; None where that is still to come.
 
-    Of a range, warm predictions are not told apart: the loads that they followed may lie before it.
+    O(n log n), except where it is that of the report. Warm predictions are those of the whole recording: a load before
+    the range, or one that does not pass the filter, is a load.
     """
-    if span is None:
+    if span is None and not chosen.active:
         return session.report.aggregation if session.report is not None else None
-    trace = cut_to_range(session.trace, span.start_ns, span.end_ns)
-    rows = (*aggregate(trace), *aggregate_hardware(trace))
-    return sort_rows((replace(row, warm=None) for row in rows), "total")
+    trace = session.trace
+    counted = {name: passing(getattr(trace, name), chosen, None) for name in EVENT_FRAMES}
+    if span is not None:
+        within = rows_in_range(trace, span.start_ns, span.end_ns)
+        counted = {name: mask & within[name] for name, mask in counted.items()}
+    return sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), "total")
 
 
 def range_words(span: Span) -> str:
     """Where a range lies: `range of 1.20 s, 00:01.000 – 00:02.200`."""
     return f"range of {duration(span.span_ns)}, {moment(span.start_ns)} – {moment(span.end_ns)}"
+
+
+def counted_words(span: Span | None, chosen: EventFilter) -> str:
+    """What is counted: all, or what the range and the filter let through."""
+    about = "all of the recording" if span is None else f"{range_words(span)}: {RULE}"
+    return f"{about}, only {filter_words(chosen)}" if chosen.active else about

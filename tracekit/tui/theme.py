@@ -76,6 +76,8 @@ _DARK_CATEGORIES: dict[Category, str] = {
     Category.LOW: "#7a7a7a",
     Category.MEDIUM: SKY,
     Category.HIGH: YELLOW,
+    Category.FADED: "#3a3a3a",
+    Category.INFERRED: "#c4dcec",
 }
 
 _DARKER = {YELLOW: "#b3a600", SKY: "#2f9bdc", ORANGE: "#d08f00", "#9a9a9a": "#7d7d7d", "#7a7a7a": "#8f8f8f"}

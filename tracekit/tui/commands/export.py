@@ -48,12 +48,12 @@ def copy_finding(app: ViewApp) -> None:
 
 def copy_statistics(app: ViewApp) -> None:
     """Copy the aggregation of the range, or of all where there is none."""
-    session, span = app.state.session, app.state.range
+    session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
         app.say(_NOT_YET)
         return
     about = "the statistics of the range" if span is not None else "the statistics of the recording"
-    _copy(app, lambda: export.statistics_markdown(session, span), about)
+    _copy(app, lambda: export.statistics_markdown(session, span, chosen), about)
 
 
 def save_report(app: ViewApp) -> None:

@@ -33,11 +33,15 @@ def ask_filter(app: ViewApp) -> None:
     def take(text: str | None) -> None:
         if text is None:
             return
-        pane = app.state.pane if app.state.pane in ("events", "predictions") else "events"
+        pane = app.state.pane if app.state.pane in _FILTERED else "events"
         app.change(filter=parse_filter(text, known), pane=pane)
 
     check = _problem(lambda text: parse_filter(text, known))
     app.push_screen(AskScreen("Search and filter", FILTER_HINT, check, filter_text(app.state.filter)), take)
+
+
+_FILTERED = ("events", "predictions", "aggregation", "compare")
+"""Panes that a filter narrows; from others it leads to the events."""
 
 
 def clear_filter(app: ViewApp) -> None:
@@ -144,10 +148,10 @@ ACTIONS: tuple[Action, ...] = (
         ("slash",),
         "Search and filter",
         Section.FIND,
-        "List the events with a text, model, kind, device or duration.",
+        "Show only what has a text, model, kind, device or duration, in the lists and bright on the lanes.",
         ask_filter,
     ),
-    Action("clear_filter", ("c",), "Clear filter", Section.FIND, "List all events again.", clear_filter),
+    Action("clear_filter", ("c",), "Clear filter", Section.FIND, "Show everything again.", clear_filter),
     Action(
         "next_match", ("m",), "Next match", Section.FIND, "Select the next event that passes the filter.", next_match
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
@@ -12,7 +12,7 @@ from tracekit.trace.events import Lane
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted
-from tracekit.tui.ranges import RULE, aggregation, range_words
+from tracekit.tui.ranges import aggregation, counted_words
 from tracekit.tui.state import EventFilter, Sort
 from tracekit.units import format_count
 
@@ -69,6 +69,7 @@ def _field(column: Column[EventRow]) -> Field[Line]:
     return Field(column.title, value, lambda line: column.cell(line.shown), right=not column.left, drop=column.rank)
 
 
+_NONE_PASSES = "Nothing passes the filter; c drops it."
 _NOTHING = "No event is known from this recording; 6 says what it holds."
 
 
@@ -82,21 +83,22 @@ class AggregationPane(ListPane[Records[Line]]):
     HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:
-        """The recording, the range and the order."""
-        return (state.session, state.range, state.sorts.get(self.PANE, FIRST_SORT))
+        """The recording, the range, the filter and the order."""
+        return (state.session, state.range, state.filter, state.sorts.get(self.PANE, FIRST_SORT))
 
     def make(self, state: State) -> Records[Line] | None:
-        """The aggregation of the range, or the report's."""
-        rows = aggregation(state.session, state.range)
+        """The aggregation of what range and filter let through, or the report's."""
+        rows = aggregation(state.session, state.range, state.filter)
         if rows is None:
             return None
-        empty = _NOTHING if state.range is None else "Nothing starts in the range."
+        empty = (
+            _NONE_PASSES if state.filter.active else _NOTHING if state.range is None else "Nothing starts in the range."
+        )
         return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
 
     def heading(self, state: State, rows: Records[Line]) -> str:
         """What is counted."""
-        about = "all of the recording" if state.range is None else f"{range_words(state.range)}: {RULE}"
-        return f"{format_count(len(rows), 'row')} · {about}"
+        return f"{format_count(len(rows), 'row')} · {counted_words(state.range, state.filter)}"
 
     def row_of(self, rows: Records[Line], state: State) -> int | None:
         """Rows stand for many events, so that none is selected."""
@@ -109,8 +111,10 @@ class AggregationPane(ListPane[Records[Line]]):
         return None
 
     def opened(self, rows: Records[Line], row: int) -> Message | None:
-        """List the events of a row."""
-        return EventsWanted(filter_of(rows.records[row].source))
+        """List the events of a row, of those that count."""
+        chosen = filter_of(rows.records[row].source)
+        before = self._state.filter if self._state is not None else chosen
+        return EventsWanted(replace(chosen, device=before.device, min_ns=before.min_ns, max_ns=before.max_ns))
 
 
 def filter_of(row: AggregationRow) -> EventFilter:

@@ -132,7 +132,7 @@ class ComparePane(ListPane[Compared]):
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Both recordings, the order, and for numbers the range."""
-        span = (state.range, state.origins, state.active) if state.measure is not None else None
+        span = (state.range, state.filter, state.origins, state.active) if state.measure is not None else None
         return (state.sessions, state.measure, span, state.sorts.get(self.PANE))
 
     def make(self, state: State) -> Compared | None:
@@ -148,7 +148,9 @@ class ComparePane(ListPane[Compared]):
             )
         fields = number_fields(state.measure)
         spans = [state.range and state.range.moved(state.shift(place)) for place in range(2)]
-        rows = [aggregation(session, span) or () for session, span in zip(state.sessions, spans, strict=True)]
+        rows = [
+            aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
+        ]
         found = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
         return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), "Nothing starts in the range.")
 

@@ -127,8 +127,11 @@ def _tab(pane: DetailPane, state: State) -> Tab:
 
 
 def title_line(state: State, width: int) -> Text:
-    """What is open, and the verdict."""
-    verdict = visible(_verdict(state))
+    """What is open, and the verdict, or what the filter lets through."""
+    # A filter hides something everywhere below, which matters more than the verdict.
+    on, verdict = state.filter.active, visible(_verdict(state))
+    if on:
+        verdict = f"only {visible(filter_words(state.filter))} · c shows all"
     room = max(width - 2, 0)
     if len(state.sessions) == 1:
         left = cut(visible(_name(state.session)), room)
@@ -138,10 +141,11 @@ def title_line(state: State, width: int) -> Text:
         each = max((room - cell_len(verdict) - len(_AGAINST) - 2) // len(names), _LEAST_NAME)
         spare = sum(max(each - cell_len(name), 0) for name in names)
         left = cut(_AGAINST.join(shorten(name, each + spare) for name in names), room)
+    if on:
+        left = cut(left, max(room - cell_len(verdict) - 2, _LEAST_NAME))
     rest = cut(verdict, max(room - cell_len(left) - 2, 0))
-    return Text.assemble(
-        (left, "bold"), "  ", (rest if rest == verdict or cell_len(rest) > _LEAST_VERDICT else "", "dim")
-    )
+    shown = rest if rest == verdict or cell_len(rest) > _LEAST_VERDICT else ""
+    return Text.assemble((left, "bold"), "  ", (shown, "reverse" if on else "dim"))
 
 
 _AGAINST = " against "
@@ -174,6 +178,4 @@ def status_line(state: State) -> str:
     ]
     if state.range is not None:
         parts.append(f"range {format_duration(state.range.span_ns)}")
-    if state.filter.active:
-        parts.append(f"only {filter_words(state.filter)}")
     return "  ·  ".join(parts)

@@ -91,6 +91,20 @@ def picture(
     return result
 
 
+def emphasized(whole: Picture, chosen: Picture) -> Picture:
+    """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut."""
+    taken = [code >= 0 for code in chosen.categories]
+    faded = Category.FADED.value
+    return Picture(
+        [one if take else other for take, one, other in zip(taken, chosen.characters, whole.characters, strict=True)],
+        [
+            one if take else faded if other >= 0 else other
+            for take, one, other in zip(taken, chosen.categories, whole.categories, strict=True)
+        ],
+        [one if take else other for take, one, other in zip(taken, chosen.inks, whole.inks, strict=True)],
+    )
+
+
 def _density(shares: Shares, part: int, parts: int, *, letters: bool) -> Picture:
     """Blocks as high as the share; what is there at all is never shown as nothing."""
     level = np.rint(shares.total * 8 * parts).astype(np.int64)
@@ -187,7 +201,7 @@ def segments(picture: Picture, palette: Palette, overlay: Overlay) -> list[Segme
 
 def _style(palette: Palette, code: int, ink: Ink, flags: int) -> Style:
     ground = palette.background
-    marked = bool(flags & _MARKED) and code >= 0
+    marked = bool(flags & _MARKED) and code >= 0 and code != Category.FADED
     if marked:
         ground = palette.finding
     elif flags & _CURSOR:

@@ -17,17 +17,18 @@ from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.lanes import expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
-from tracekit.tui.timeline.paint import LOWER_BLOCKS, Overlay, Picture, picture, segments
+from tracekit.tui.timeline.paint import LOWER_BLOCKS, Overlay, Picture, emphasized, picture, segments
 from tracekit.tui.timeline.raster import Busy, busy, edges
 from tracekit.tui.timeline.ruler import ruler
-from tracekit.tui.timeline.tracks import hit
+from tracekit.tui.timeline.tracks import hit, passing_tracks
 from tracekit.tui.timeline.viewport import column_of, columns_of, time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from tracekit.tui.state import Session, State
     from tracekit.tui.theme import Palette
+    from tracekit.tui.timeline.emphasis import Emphasis
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.timeline.tracks import Events, Track
     from tracekit.tui.timeline.viewport import Span, Viewport
@@ -74,6 +75,7 @@ class Painter:
         self._overview: tuple[Busy, Busy] | None = None
         self._pictures: dict[tuple[object, ...], Picture] = {}
         self._pictured: object = None
+        self._emphasis: Emphasis | None = None
         self.arrangement = _NO_ARRANGEMENT
 
     def show(self, state: State, lanes: Lanes, *, dark: bool, leads: bool) -> None:
@@ -89,6 +91,10 @@ class Painter:
             self._marks.clear()
         self._state, self._palette = state, PALETTES[dark]
         self._arrange(self.arrangement.top, follow=follow)
+
+    def emphasize(self, what: Emphasis | None) -> None:
+        """Fade all else, or nothing any more."""
+        self._emphasis, self._pictured = what, None
 
     def resize(self, width: int, height: int) -> None:
         """Take over the size in cells."""
@@ -259,11 +265,26 @@ class Painter:
             self._pictured = seen
         key = (lane.id, lane.id in state.expanded, line.track, line.part, line.parts)
         if key not in self._pictures:
-            label = lane.events.label if lane.events is not None else str
-            self._pictures[key] = picture(
-                track, label, state.view, self.columns, line.part, line.parts, letters=self._letters
-            )
+            self._pictures[key] = self._drawn(state, lane, track, line)
         return self._pictures[key]
+
+    def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
+        def draw(which: Track, label: Callable[[int], str]) -> Picture:
+            return picture(which, label, state.view, self.columns, line.part, line.parts, letters=self._letters)
+
+        label = lane.events.label if lane.events is not None else str
+        chosen = self._emphasized(state, lane)
+        if chosen is None:
+            return draw(track, label)
+        return emphasized(draw(track, lambda _: ""), draw(chosen[line.track], label))
+
+    def _emphasized(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
+        """The rows of a lane with only what passes the filter; None where nothing is faded."""
+        if self._emphasis is None or lane.events is None or lane.events.frame not in self._emphasis.keep:
+            return None
+        if lane.id not in state.expanded:
+            return self._emphasis.tracks.get(lane.id)
+        return passing_tracks(lane.events, self.tracks(lane), self._emphasis.keep[lane.events.frame])
 
     def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int) -> Overlay:
         view, columns = state.view, self.columns

@@ -11,6 +11,8 @@ from tracekit.tui.timeline.raster import Busy, Shares, busy, shares
 from tracekit.tui.timeline.stacking import stack
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     IntArray = npt.NDArray[np.int64]
@@ -85,21 +87,25 @@ def tracks(events: Events, limit: int) -> tuple[Track, ...]:
     drawn = np.maximum(events.ends, events.starts + 1)
     row = np.minimum(stack(events.starts, drawn), limit - 1)
     deepest = int(row.max(initial=-1))
-    found = []
-    for number in range(deepest + 1):
-        places = np.flatnonzero(row == number)
-        starts, ends = events.starts[places], drawn[places]
-        found.append(
-            Track(
-                places,
-                starts,
-                ends,
-                _parts(events, places),
-                busy(starts, events.ends[places]),
-                bool((starts[1:] >= ends[:-1]).all()),
-            )
-        )
-    return tuple(found)
+    return tuple(_track(events, drawn, np.flatnonzero(row == number)) for number in range(deepest + 1))
+
+
+def passing_tracks(events: Events, rows: Sequence[Track], keep: npt.NDArray[np.bool_]) -> tuple[Track, ...]:
+    """The same rows with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
+    drawn = np.maximum(events.ends, events.starts + 1)
+    return tuple(_track(events, drawn, row.places[keep[events.index[row.places]]]) for row in rows)
+
+
+def _track(events: Events, drawn: IntArray, places: IntArray) -> Track:
+    starts, ends = events.starts[places], drawn[places]
+    return Track(
+        places,
+        starts,
+        ends,
+        _parts(events, places),
+        busy(starts, events.ends[places]),
+        bool((starts[1:] >= ends[:-1]).all()),
+    )
 
 
 def _parts(events: Events, places: IntArray) -> tuple[tuple[int, Busy], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual.strip import Strip
 from textual.widget import Widget
@@ -12,6 +12,7 @@ from tracekit.tui.action import Scope
 from tracekit.tui.actions import bindings
 from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
 from tracekit.tui.state import EventRef
+from tracekit.tui.timeline.emphasis import emphasis
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.painter import Painter
 from tracekit.tui.timeline.tracks import edge
@@ -29,7 +30,9 @@ from tracekit.tui.timeline.viewport import (
 if TYPE_CHECKING:
     from textual import events
 
+    from tracekit.tui.app import ViewApp
     from tracekit.tui.state import State
+    from tracekit.tui.timeline.emphasis import Emphasis
     from tracekit.tui.timeline.painter import Lanes
 
 SNAP_COLUMNS = 1
@@ -67,13 +70,35 @@ class Timeline(Widget, can_focus=True):
         self._shift = 0
         """What these times are ahead of those of the active recording."""
         self._drag: _Drag | None = None
+        self._emphasized: tuple[object, ...] = ()
+        """Filter and lanes of which the painter knows what passes, or soon will."""
 
     def show(self, state: State, lanes: Lanes) -> None:
         """Draw a state."""
         self._shift = state.shift(self._session)
         self._state = state.seen_from(self._session)
+        self._emphasize(self._state, lanes)
         self.painter.show(self._state, lanes, dark=self.app.current_theme.dark, leads=state.active == self._session)
         self.refresh()
+
+    def _emphasize(self, state: State, lanes: Lanes) -> None:
+        """Have what does not pass the filter faded, once it is known what does."""
+        wanted = (state.filter, lanes.lanes) if state.filter.active else ()
+        if wanted == self._emphasized:
+            return
+        self._emphasized = wanted
+        self.painter.emphasize(None)
+        if not wanted:
+            return
+
+        def take(found: Emphasis) -> None:
+            # Something else may be wanted by now.
+            if wanted == self._emphasized:
+                self.painter.emphasize(found)
+                self.refresh()
+
+        trace = state.session.trace
+        cast("ViewApp", self.app).in_background(lambda: emphasis(lanes.lanes, trace, state.filter), take)
 
     def on_focus(self) -> None:
         """The keys are about this recording now."""

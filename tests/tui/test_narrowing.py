@@ -1,0 +1,139 @@
+"""A filter and a range narrow lanes, lists and statistics alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textual.widgets import Input
+
+from tracekit.tui.categories import Category
+from tracekit.tui.detail.aggregation import AggregationPane
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.ranges import aggregation
+from tracekit.tui.state import EventFilter
+from tracekit.tui.timeline.paint import Ink, Picture, emphasized
+from tracekit.tui.timeline.tracks import passing_tracks, tracks
+from tracekit.tui.timeline.viewport import Span, column_of
+from tracekit.tui.timeline.widget import Timeline
+
+
+async def set_filter(screen, text: str) -> None:
+    await screen.press("slash")
+    screen.app.screen.query_one(Input).value = text
+    await screen.press("enter")
+
+
+def lines_of(screen):
+    return screen.app.browse.query_one(AggregationPane).query_one(RowList).rows.records
+
+
+def categories(screen, lane_id: str) -> list[int]:
+    """Categories of the columns of the first row of a lane, as its lowest line is drawn."""
+    painter = screen.app.browse.query_one(Timeline).painter
+    place = [lane.id for lane in painter.lanes].index(lane_id)
+    *_, line = [line for line in painter.arrangement.lines if line.lanes == (place,) and line.track == 0]
+    lane = painter.lanes[place]
+    return painter._picture(screen.state, lane, painter.tracks(lane)[0], line).categories
+
+
+def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_one_key(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("2")
+        rows = len(lines_of(screen))
+        await set_filter(screen, "kind:prediction model:mosaic >7ms")
+        assert screen.state.pane == "aggregation"
+        activity = screen.state.session.trace.activity
+        chosen = activity[(activity["model"] == "Mosaic") & (activity["kind"] == "prediction")]
+        long = chosen["duration_ns"][chosen["duration_ns"] >= 7_000_000]
+        assert 0 < len(long) < len(chosen)
+        (line,) = lines_of(screen)
+        assert (line.source.statistics.count, line.source.statistics.total_ns) == (len(long), long.sum())
+        said = "only Mosaic, prediction, at least 7.00 ms"
+        assert f"{said} · c shows all" in screen.text().splitlines()[0]
+        assert f"1 row · all of the recording, {said}" in screen.text()
+        await screen.press("ctrl+y")
+        assert screen.app.clipboard.startswith(f"All of the recording, {said}\n")
+        assert f"| `Mosaic` | `Prediction` | activity | {len(long)} |" in screen.app.clipboard
+        # The events of a row are those that it counts.
+        await screen.press("enter")
+        assert f"3 Events {len(long)} " in screen.text()
+        await screen.press("2", "c")
+        assert len(lines_of(screen)) == rows
+        assert "c shows all" not in screen.text()
+
+    run_view(test, samples / "style_transfer_reload.trace", size=(200, 50))
+
+
+def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        whole = categories(screen, "activity")
+        assert Category.FADED not in whole
+        await set_filter(screen, "model:watercolor")
+        shown = categories(screen, "activity")
+        activity, columns = screen.state.session.trace.activity, screen.app.columns
+        own = activity[activity["model"] == "Watercolor"]
+        first, last = (column_of(screen.state.view, columns, int(own["start_ns"].iloc[at])) for at in (0, -1))
+        # The models of this sample take turns, each for some seconds.
+        bright = [at for at, code in enumerate(shown) if code not in (-1, Category.FADED)]
+        assert first <= bright[0] < bright[-1] <= last + 1
+        assert len(bright) > (last - first) // 2
+        faded = [at for at, code in enumerate(shown) if code == Category.FADED]
+        assert [at for at, code in enumerate(whole) if code >= 0] == sorted([*bright, *faded])
+        assert faded
+        await screen.press("x")
+        assert categories(screen, "activity") == shown
+        await screen.press("x", "c")
+        assert categories(screen, "activity") == whole
+
+    run_view(test, samples / "style_transfer_reload.trace")
+
+
+def test_what_is_chosen_stays_and_the_rest_fades() -> None:
+    whole = Picture(["█", "▃", " ", "▅"], [4, 4, -1, 7], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
+    chosen = Picture(["P", " ", " ", "▂"], [4, -1, -1, 4], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
+    assert emphasized(whole, chosen) == Picture(["P", "▃", " ", "▂"], [4, Category.FADED, -1, 4], whole.inks)
+
+
+def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:
+    events = make_events((0, 100), (10, 20), (50, 20), (200, 10))
+    rows = tracks(events, 4)
+    kept = passing_tracks(events, rows, np.array([False, True, False, True]))
+    assert [row.places.tolist() for row in rows] == [[0, 3], [1, 2]]
+    assert [row.places.tolist() for row in kept] == [[3], [1]]
+    assert kept[0].total.until(np.array([150, 205])).tolist() == [0, 5]
+
+
+def test_predictions_of_a_range_are_warm_by_the_loads_before_it(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        activity = session.trace.activity
+        (load,) = activity[activity["kind"] == "load_cached"].itertuples()
+        calls = activity[activity["kind"] == "prediction"].iloc[:5]
+        # From after the load to the fifth prediction, of which the first one is not warm.
+        start = load.start_ns + load.duration_ns
+        span = Span(start, int(calls["start_ns"].iloc[-1]) + 1 - start)
+        (row,) = [row for row in aggregation(session, span, EventFilter()) if row.label == "Prediction"]
+        assert (row.statistics.count, row.warm.count) == (5, 4)
+        assert row.warm.total_ns == calls["duration_ns"].iloc[1:].sum()
+        # A load that does not pass the filter is a load all the same.
+        (row,) = aggregation(session, span, EventFilter(kind="prediction"))
+        assert (row.statistics.count, row.warm.count) == (5, 4)
+        screen.app.change(range=span)
+        await screen.press("2")
+        assert "Prediction, warm" in screen.text()
+
+    run_view(test, samples / "sharpen_8bit.trace")
+
+
+@pytest.mark.parametrize("measure", ["mean", "count"])
+def test_a_filter_narrows_the_comparison_of_numbers(measure, run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("7", *["u"] * (1 if measure == "mean" else 4))
+        await set_filter(screen, "kind:prediction")
+        assert screen.state.pane == "compare"
+        rows = screen.app.browse.query_one("#pane-compare").query_one(RowList).rows
+        assert {row.kind for row in rows.records} == {"prediction"}
+
+    run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
