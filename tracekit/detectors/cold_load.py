@@ -24,6 +24,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.waits import hung, soon, warm_up_pause, without_load
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -39,16 +40,8 @@ class Options:
     min_wait_ms: float = option(
         100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
     )
-    soon_ms: float = option(
-        100.0, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
-    )
-    hung_share: float = option(
-        0.5,
-        "share of the load",
-        "A load on the main thread blocks it for its whole length; a hang of another cause only meets it by chance "
-        "(our judgement).",
-        maximum=1,
-    )
+    soon_ms: float = soon()
+    hung_share: float = hung()
     ratio: float = option(
         10.0, "times the median of the other loads", "Public reports of cold against cached loads hold 12 to 270."
     )
@@ -56,23 +49,14 @@ class Options:
         250.0, "ms", "Below it, disk and memory explain a difference between loads as well (our judgement)."
     )
     min_compared: int = option(3, "other loads", "A median of fewer loads is chance (our judgement).")
-    warm_up_pause_s: float = option(
-        1.0,
-        "s",
-        "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
-        "to warm the model up, for which nobody waits (our judgement).",
-    )
+    warm_up_pause_s: float = warm_up_pause()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for loads that prepared the model for the device while a call or the main thread waited."""
     loads = view.loads
     if loads.empty:
-        return InsufficientData(
-            view.name,
-            "No load of it was recorded, so it is unknown whether it came from the cache.",
-            "Start the recording before the app loads the model.",
-        )
+        return without_load(view, "whether it came from the cache")
     rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     known = cold_loads(loads, view.trace, rule)
     called, hung = _waiting(view, options)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.analysis.pieces import SHORT_CPU_NS, Turns, turns
 from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -27,8 +28,6 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.snippets import OPERATIONS
 from tracekit.detectors.wording import UNIT_NAMES, course_words, too_few
 from tracekit.intervals import union
-from tracekit.recording.table import TableState
-from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
@@ -98,11 +97,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
     """What to say where too few predictions show which units worked in them."""
-    lost = [
-        entry
-        for entry in map(view.trace.cover, (NEURAL_ENGINE, GPU))
-        if entry.state not in (TableState.ROWS, TableState.EMPTY)
-    ]
+    lost = units_not_recorded(view.trace)
     if known < len(view.predictions) and lost:
         return InsufficientData(
             view.name,

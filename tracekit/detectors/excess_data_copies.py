@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.copies import CopySummary, summarise_copies
+from tracekit.detectors.call_costs import least_calls, least_mean, not_judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -14,13 +15,11 @@ from tracekit.detectors.outcomes import (
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
     Outcome,
     Passed,
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.wording import too_few
 from tracekit.units import format_count, format_duration, format_share
 
 
@@ -48,31 +47,16 @@ class Options:
     large_input_ms: float = option(
         0.5, "ms", "Copies of a few µs are normal on every call, also in well-built apps (our judgement)."
     )
-    min_mean_ms: float = option(
-        1.0, "ms", "Below this, fixed costs of a call outweigh everything, whatever the app does (our judgement)."
-    )
-    min_predictions: int = option(
-        3, "predictions", "The first call after a load differs; three calls show what is usual (our judgement)."
-    )
+    min_mean_ms: float = least_mean()
+    min_predictions: int = least_calls()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that spend much of their time in the Data lane."""
-    count = len(view.predictions)
-    if count == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
-    if count < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(count, options.min_predictions),
-            "Record the feature for longer, so that the model is used several times.",
-        )
-    mean_ns = float(view.predictions["duration_ns"].mean())
-    if mean_ns < options.min_mean_ms * 1e6:
-        return NotApplicable(
-            view.name,
-            f"Predictions take {format_duration(mean_ns)} on average: so short that fixed costs outweigh copies.",
-        )
+    reason = not_judged(view, options.min_predictions, options.min_mean_ms, "copies")
+    if reason is not None:
+        return reason
+    count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarise_copies(
         view.predictions,
         view.data,

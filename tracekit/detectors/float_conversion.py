@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.conversions import ConversionSummary, summarise_conversions
+from tracekit.detectors.call_costs import least_calls, least_mean, not_judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -14,13 +15,11 @@ from tracekit.detectors.outcomes import (
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
     Outcome,
     Passed,
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.wording import too_few
 from tracekit.units import format_duration, format_share
 
 
@@ -40,31 +39,16 @@ class Options:
         "µs",
         "Ten times the cast that recordings of well-built apps show on every call (2 µs on iOS 27).",
     )
-    min_mean_ms: float = option(
-        1.0, "ms", "Below this, fixed costs of a call outweigh everything, whatever the app does (our judgement)."
-    )
-    min_predictions: int = option(
-        3, "predictions", "The first call after a load differs; three calls show what is usual (our judgement)."
-    )
+    min_mean_ms: float = least_mean()
+    min_predictions: int = least_calls()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that convert their inputs and outputs."""
-    count = len(view.predictions)
-    if count == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
-    if count < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(count, options.min_predictions),
-            "Record the feature for longer, so that the model is used several times.",
-        )
-    mean_ns = float(view.predictions["duration_ns"].mean())
-    if mean_ns < options.min_mean_ms * 1e6:
-        return NotApplicable(
-            view.name,
-            f"Predictions take {format_duration(mean_ns)} on average: so short that fixed costs outweigh conversions.",
-        )
+    reason = not_judged(view, options.min_predictions, options.min_mean_ms, "conversions")
+    if reason is not None:
+        return reason
+    count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarise_conversions(view.predictions, view.data, least_ns=round(options.min_cast_us * 1e3))
     metrics = (
         Metric("conversions", summary.share, "share", options.conversion_share, Direction.ABOVE),

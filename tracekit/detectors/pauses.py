@@ -12,7 +12,7 @@ import numpy as np
 from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
 from tracekit.detectors.calls import opens_sequence, sequences
 from tracekit.detectors.evidence import MAX_EVIDENCE
-from tracekit.detectors.outcomes import Cost, Evidence, Intervals
+from tracekit.detectors.outcomes import Cost, Evidence, InsufficientData, Intervals, NotApplicable
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Kind, Lane, Level
 
@@ -60,6 +60,36 @@ class Pauses:
     """Model before whose calls most of the time is lost; empty without pauses."""
 
 
+def find_pauses(view: ModelView, least: int) -> Pauses | NotApplicable | InsufficientData:
+    """`read_pauses`, or why there is none to judge."""
+    if len(view.predictions) == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    found = read_pauses(view, least)
+    if len(found.idle.distance_ns):
+        return found
+    return InsufficientData(
+        view.name,
+        f"No {least} predictions follow each other without a long pause ({len(view.predictions):,} in all).",
+        "Record the feature while it works on many inputs in a row.",
+    )
+
+
+def unclear(view: ModelView, rests: str) -> InsufficientData:
+    """The answer where the pauses may be work or waiting; `rests` says what is idle and for how much of the time."""
+    return InsufficientData(
+        view.name,
+        f"While predictions follow each other, {rests} of the time, but nothing recorded tells whether the app works "
+        "or waits for input meanwhile.",
+        "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
+    )
+
+
+def paced_words(idle: Idle) -> str:
+    """Says that calls wait for their input."""
+    rate = f"{1e9 / float(np.median(idle.distance_ns)):.1f} per second"
+    return f"Predictions keep a beat of {rate}: the app waits for its next input."
+
+
 _KEPT: WeakKeyDictionary[Trace, Asked] = WeakKeyDictionary()
 """What was asked of Core ML, by trace: it is the same for all models."""
 
@@ -82,11 +112,6 @@ def read_pauses(view: ModelView, least: int) -> Pauses:
     follows = paced is Pacing.FOLLOWING and spread(idle.idle_ns) <= WORK_SPREAD
     works = marked or (follows and float(np.median(idle.idle_ns)) <= WORK_LONGEST_NS)
     return Pauses(idle, Activity.WORK if works else Activity.UNCLEAR, marked, culprit)
-
-
-def pace_words(idle: Idle) -> str:
-    """`30.0 per second`."""
-    return f"{1e9 / float(np.median(idle.distance_ns)):.1f} per second"
 
 
 def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:

@@ -11,14 +11,20 @@ from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (
     Direction,
     Finding,
-    InsufficientData,
     Metric,
-    NotApplicable,
     Outcome,
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.pauses import Activity, Pauses, evidence_of_pauses, pace_words, pause_cost, read_pauses
+from tracekit.detectors.pauses import (
+    Activity,
+    Pauses,
+    evidence_of_pauses,
+    find_pauses,
+    paced_words,
+    pause_cost,
+    unclear,
+)
 from tracekit.units import format_count, format_duration, format_share
 
 GAP_SHARE = 0.5
@@ -40,16 +46,9 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for work of the app that fills the time between calls."""
-    if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
-    found = read_pauses(view, options.min_calls)
-    if not len(found.idle.distance_ns):
-        return InsufficientData(
-            view.name,
-            f"No {options.min_calls} predictions follow each other without a long pause "
-            f"({len(view.predictions):,} in all).",
-            "Record the feature while it works on many inputs in a row.",
-        )
+    found = find_pauses(view, options.min_calls)
+    if not isinstance(found, Pauses):
+        return found
     share = found.idle.share
     metrics = (
         Metric("time without Core ML work", share, "share", options.gap_share, Direction.ABOVE),
@@ -63,20 +62,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
             metrics,
         )
     if found.activity is Activity.PACED:
-        return Passed(
-            view.name,
-            f"Predictions keep a beat of {pace_words(found.idle)}: the app waits for its next input.",
-            metrics,
-        )
+        return Passed(view.name, paced_words(found.idle), metrics)
     if found.culprit != view.name:
         return Passed(view.name, f"Most of the pauses lie before the predictions of {found.culprit}.", metrics)
     if found.activity is Activity.UNCLEAR:
-        return InsufficientData(
-            view.name,
-            f"While predictions follow each other, Core ML is idle {format_share(share)} of the time, but nothing "
-            "recorded tells whether the app works or waits for input meanwhile.",
-            "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
-        )
+        return unclear(view, f"Core ML is idle {format_share(share)}")
     return _finding(view, found, metrics)
 
 

@@ -11,9 +11,7 @@ from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (
     Direction,
     Finding,
-    InsufficientData,
     Metric,
-    NotApplicable,
     Outcome,
     Passed,
 )
@@ -23,10 +21,11 @@ from tracekit.detectors.pauses import (
     Pauses,
     device_idle,
     evidence_of_pauses,
+    find_pauses,
     generates_a_sequence,
-    pace_words,
+    paced_words,
     pause_cost,
-    read_pauses,
+    unclear,
 )
 from tracekit.detectors.pipeline_gaps import GAP_SHARE
 from tracekit.intervals import depth_profile
@@ -48,16 +47,9 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for pauses that would vanish if calls overlapped."""
-    if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
-    found = read_pauses(view, options.min_calls)
-    if not len(found.idle.distance_ns):
-        return InsufficientData(
-            view.name,
-            f"No {options.min_calls} predictions follow each other without a long pause "
-            f"({len(view.predictions):,} in all).",
-            "Record the feature while it works on many inputs in a row.",
-        )
+    found = find_pauses(view, options.min_calls)
+    if not isinstance(found, Pauses):
+        return found
     reason = _other_reason(view, found, options)
     if reason:
         return Passed(view.name, reason, (_idle_metric(found, options),))
@@ -77,12 +69,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         words = "Each prediction seems to need the result of the one before, as with the tokens of a language model."
         return Passed(view.name, words, metrics)
     if found.activity is Activity.UNCLEAR:
-        return InsufficientData(
-            view.name,
-            f"While predictions follow each other, the compute unit rests {format_share(resting)} of the time, but "
-            "nothing recorded tells whether the app works or waits for input meanwhile.",
-            "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
-        )
+        return unclear(view, f"the compute unit rests {format_share(resting)}")
     return _finding(view, found, metrics)
 
 
@@ -99,7 +86,7 @@ def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
     if int(depth.max(initial=0)) > 1:
         return "Predictions overlap already."
     if found.activity is Activity.PACED:
-        return f"Predictions keep a beat of {pace_words(found.idle)}: the app waits for its next input."
+        return paced_words(found.idle)
     if found.idle.share >= GAP_SHARE:
         return "The pauses are longer than the predictions: see pipeline-gaps."
     if found.culprit != view.name:

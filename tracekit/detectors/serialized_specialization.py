@@ -27,6 +27,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.waits import hung, soon, warm_up_pause
 from tracekit.trace.events import Kind, Level
 from tracekit.units import format_count, format_duration
 
@@ -45,22 +46,9 @@ class Options:
         100.0, "ms", "Loads that wait for each other follow at once; a longer pause has another cause (our judgement)."
     )
     min_lost_ms: float = option(250.0, "ms", "The delay from which Instruments' Hangs instrument notes a hang.")
-    soon_ms: float = option(
-        100.0, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
-    )
-    hung_share: float = option(
-        0.5,
-        "share of the time",
-        "Loads on the main thread block it for their whole length; a hang of another cause only meets them by chance "
-        "(our judgement).",
-        maximum=1,
-    )
-    warm_up_pause_s: float = option(
-        1.0,
-        "s",
-        "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
-        "to warm the model up, for which nobody waits (our judgement).",
-    )
+    soon_ms: float = soon()
+    hung_share: float = hung()
+    warm_up_pause_s: float = warm_up_pause()
 
 
 def detect(trace: Trace, options: Options) -> Outcome:

@@ -11,6 +11,7 @@ import pandas as pd
 from tracekit.analysis.breakdown import Part
 from tracekit.analysis.pieces import SHORT_CPU_NS, turns
 from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.expectations import UNITS
 from tracekit.detectors.framework import Detector, ModelView, Reference
@@ -30,9 +31,7 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.snippets import OPERATIONS
 from tracekit.detectors.wording import UNIT_NAMES, course_words, too_few
 from tracekit.intervals import depth_profile, integrate, union
-from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
@@ -177,11 +176,7 @@ def _nobodys(view: ModelView, lane: Lane) -> IntArray:
 
 def _unclear(view: ModelView, work: Work) -> InsufficientData:
     """What to say where rows tell too little of where the work ran."""
-    lost = [
-        entry
-        for entry in map(view.trace.cover, (NEURAL_ENGINE, GPU))
-        if entry.state not in (TableState.ROWS, TableState.EMPTY)
-    ]
+    lost = units_not_recorded(view.trace)
     reason = "No row shows work of a compute unit."
     if work.words:
         share = format_share(work.shown_ns / work.whole_ns)

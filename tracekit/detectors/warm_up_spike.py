@@ -26,6 +26,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.waits import without_load
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -82,11 +83,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return NotApplicable(view.name, "No prediction was recorded.")
     if view.loads.empty:
-        return InsufficientData(
-            view.name,
-            "No load of it was recorded, so it is unknown which prediction was the first.",
-            "Start the recording before the app loads the model.",
-        )
+        return without_load(view, "which prediction was the first")
     uses = uses_of_loads(view.loads, view.predictions)
     firsts = first_calls(uses, view.predictions, options)
     if not len(firsts.place):

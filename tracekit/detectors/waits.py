@@ -1,0 +1,48 @@
+"""What the detectors of loads and first calls share: thresholds for waiting, and what to say without a load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import InsufficientData
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import ModelView
+
+
+def soon() -> Any:
+    """Option: how soon after a load, in ms, a call starts that waited for it."""
+    return option(
+        100.0, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
+    )
+
+
+def hung() -> Any:
+    """Option: the share of its time for which a load must hang the main thread to block it."""
+    return option(
+        0.5,
+        "share of the time",
+        "A load on the main thread blocks it for its whole length; a hang of another cause only meets it by chance "
+        "(our judgement).",
+        maximum=1,
+    )
+
+
+def warm_up_pause() -> Any:
+    """Option: the pause in s after a call by which it shows that nobody waited for it."""
+    return option(
+        1.0,
+        "s",
+        "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
+        "to warm the model up, for which nobody waits (our judgement).",
+    )
+
+
+def without_load(view: ModelView, unknown: str) -> InsufficientData:
+    """The answer where no load of the model was recorded; `unknown` says what cannot be told then."""
+    return InsufficientData(
+        view.name,
+        f"No load of it was recorded, so it is unknown {unknown}.",
+        "Start the recording before the app loads the model.",
+    )
