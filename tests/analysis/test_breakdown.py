@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from tracekit.analysis.breakdown import Part, Unknown, breakdown
 from tracekit.analysis.breakdown_summary import summarise_breakdown
+from tracekit.analysis.breakdown_work import UNITS, Handoffs
 
 BOTH = ("Neural Engine", "GPU")
 PARTS = [part.column for part in Part]
@@ -299,8 +301,18 @@ def test_hand_offs_are_changes_of_the_unit_in_order_of_time(frame, trace_of):
     row = breakdown(trace_of(frame((0, 100)), (), compute=compute)).frame.loc[0]
     # The GPU was neither recorded nor asked, so units may be hidden.
     assert pd.isna(row["handoffs"])
-    row = breakdown(trace_of(frame((0, 100)), ("GPU",), compute=compute)).frame.loc[0]
+    found = breakdown(trace_of(frame((0, 100)), ("GPU",), compute=compute))
+    row = found.frame.loc[0]
     assert (row["handoffs"], row["handoff_gap_ns"]) == (3, 2 + 5)
+    assert [UNITS[unit] for unit in found.handoffs.source] == ["cpu", "ane", "cpu"]
+    assert [UNITS[unit] for unit in found.handoffs.target] == ["ane", "cpu", "ane"]
+
+
+def test_hand_offs_of_some_predictions_are_those_of_each():
+    whole = Handoffs(np.array([0, 0, 2, 5]), np.array([0, 1, 1, 2], np.int8), np.array([1, 0, 2, 0], np.int8))
+    some = whole.of(np.array([5, 1, 0]))
+    assert [some.window.tolist(), some.source.tolist(), some.target.tolist()] == [[0, 2, 2], [2, 0, 1], [0, 1, 0]]
+    assert len(whole.of(np.zeros(0, np.int64)).window) == 0
 
 
 def test_preparing_a_request_while_another_unit_works_is_no_hand_off(frame, trace_of):

@@ -13,10 +13,12 @@ from textual.app import App
 from tracekit.tui.action import Scope, Section, key_signs
 from tracekit.tui.actions import ACTIONS, action_named, bindings
 from tracekit.tui.app import ViewApp
+from tracekit.tui.categories import LOOKS, Category
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.palette import ActionCommands
 from tracekit.tui.screens.help import help_text
+from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.widget import Timeline
 
 
@@ -38,10 +40,19 @@ def test_no_key_does_two_things_in_one_scope() -> None:
 
 
 def test_every_action_is_in_the_help_exactly_once() -> None:
-    text = rendered(help_text())
+    text = rendered(help_text(PALETTES[True]))
     for action in ACTIONS:
         assert text.count(f"{action.title}. ") + text.count(f"{action.title} (") == 1, action.id
         assert text.count(action.help) == 1, action.id
+
+
+def test_every_look_on_the_lanes_is_in_the_help() -> None:
+    text = rendered(help_text(PALETTES[True])).partition("On the lanes")[2]
+    for look in LOOKS.values():
+        assert f" {look.letter} " in text
+        assert f"{look.title}\n" in "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    assert set(LOOKS) == set(Category)
+    assert len({look.letter for look in LOOKS.values()}) == len(LOOKS)
 
 
 def test_every_action_is_in_the_palette_exactly_once() -> None:

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown_rows import Layer, linked_rows
-from tracekit.analysis.breakdown_work import other_models, work_columns
+from tracekit.analysis.breakdown_work import Handoffs, other_models, work_columns
 from tracekit.analysis.sweep import sweep
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Device, Kind, Level
@@ -116,13 +116,15 @@ class Breakdown:
     """Shape (predictions,) each: why the part is null, as a place in `REASONS`; -1 where it is known."""
     ambiguous_rows: int
     """Rows that ran for some prediction of the target, and for which is not known; their time is in `ambiguous`."""
+    handoffs: Handoffs
+    """One by one. Those of a prediction whose number is null in the frame are not all that there were."""
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
         place = self.frame.index.get_indexer(predictions)
         place = place[place >= 0]
         unknown = {part: codes[place] for part, codes in self.unknown.items()}
-        return Breakdown(self.frame.take(place), unknown, self.ambiguous_rows)
+        return Breakdown(self.frame.take(place), unknown, self.ambiguous_rows, self.handoffs.of(place))
 
 
 def breakdown(trace: Trace) -> Breakdown:
@@ -154,11 +156,13 @@ def _breakdown(trace: Trace) -> Breakdown:
     }
     columns |= {part.column: pd.arrays.IntegerArray(parts[part], unknown[part] >= 0) for part in Part}
     columns |= _busy(steps, unknown)
-    columns |= work_columns(
+    work, handoffs = work_columns(
         rows, predictions, seen.executed, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE)
     )
+    columns |= work
     columns["other_models_ns"] = other_models(predictions)
-    return Breakdown(pd.DataFrame(columns, index=predictions.index), unknown, len(shared.start_ns))
+    frame = pd.DataFrame(columns, index=predictions.index)
+    return Breakdown(frame, unknown, len(shared.start_ns), handoffs)
 
 
 _EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}

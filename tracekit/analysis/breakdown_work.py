@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,10 +23,33 @@ if TYPE_CHECKING:
     Mask = npt.NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Handoffs:
+    """Changes of the compute unit within predictions, by prediction and time: shape (changes,) each."""
+
+    window: IntArray
+    """Place of the prediction, ascending."""
+    source: npt.NDArray[np.int8]
+    """Place in `UNITS` of the unit that worked before."""
+    target: npt.NDArray[np.int8]
+    """Place in `UNITS` of the one that worked then."""
+
+    def of(self, places: IntArray) -> Handoffs:
+        """Those of some predictions, by place, each named once; then with their places among these. O(n log n)."""
+        found = np.flatnonzero(np.isin(self.window, places))
+        order = np.argsort(places)
+        window = order[np.searchsorted(places, self.window[found], sorter=order)]
+        by_place = np.argsort(window, kind="stable")
+        chosen = found[by_place]
+        return Handoffs(window[by_place], self.source[chosen], self.target[chosen])
+
+
 def work_columns(
     rows: Rows, predictions: pd.DataFrame, executed: Mapping[Device, Mask], *, hidden: Mask, hidden_ane: Mask
-) -> dict[str, pd.arrays.IntegerArray]:
+) -> tuple[dict[str, pd.arrays.IntegerArray], Handoffs]:
     """Columns `handoffs`, `handoff_gap_ns`, `lead_ns`, `tail_ns` and `segments`, as `Breakdown.frame` explains them.
+
+    With them the hand-offs one by one.
 
     A unit works while it executes; where none of its execution is in the prediction (`executed`), its requests stand
     for it. `hidden`: predictions in which a unit may have worked unseen; `hidden_ane`: the Neural Engine. O(n log n).
@@ -46,13 +70,15 @@ def work_columns(
     tail[worked] = ends[worked] - reach[closes]
     idle = np.ones(count, dtype=bool)
     idle[worked] = False
-    return {
+    columns = {
         "handoffs": pd.arrays.IntegerArray(np.bincount(window[changes], minlength=count).astype(np.int64), hidden),
         "handoff_gap_ns": pd.arrays.IntegerArray(gaps, hidden),
         "lead_ns": pd.arrays.IntegerArray(lead, hidden | idle),
         "tail_ns": pd.arrays.IntegerArray(tail, hidden | idle),
         "segments": _segments(rows, hidden_ane, count),
     }
+    codes = unit.astype(np.int8)
+    return columns, Handoffs(window[changes], codes[changes - 1], codes[changes])
 
 
 def _work(rows: Rows, executed: Mapping[Device, Mask]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -65,13 +91,15 @@ def _work(rows: Rows, executed: Mapping[Device, Mask]) -> tuple[IntArray, IntArr
     return rows.window[order], rows.start_ns[order], rows.end_ns[order], _UNITS[rows.layer[order]]
 
 
+UNITS = (Device.ANE, Device.GPU, Device.CPU)
+"""The compute units, by number."""
 _UNITS = np.array(
     [
         {Layer.ANE: 0, Layer.ANE_REQUEST: 0, Layer.GPU: 1, Layer.GPU_REQUEST: 1, Layer.CPU: 2}.get(layer, -1)
         for layer in Layer
     ]
 )
-"""Number of the compute unit of each layer."""
+"""Place in `UNITS` of the compute unit of each layer."""
 
 
 def _segments(rows: Rows, hidden: Mask, count: int) -> pd.arrays.IntegerArray:

@@ -74,6 +74,9 @@ LOOKS: dict[Category, Look] = {
     Category.INFERRED: Look("p", "prediction inferred from hardware"),
 }
 
+FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}
+"""What fills a bar of something that was not recorded itself, so that it differs in more than its colour."""
+
 OF_KIND: dict[Kind, Category] = {
     Kind.LOAD: Category.LOAD,
     Kind.LOAD_CACHED: Category.LOAD_CACHED,

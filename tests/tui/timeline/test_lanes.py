@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,14 @@ def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_t
         assert (np.diff(events.index) > 0).all()
         assert events.starts.tolist() == frame["start_ns"].to_numpy()[events.index].tolist()
         assert (events.ends - events.starts).tolist() == frame["duration_ns"].to_numpy()[events.index].tolist()
+
+
+def test_inferred_predictions_have_a_look_of_their_own(reload_trace) -> None:
+    activity = reload_trace.activity
+    inferred = activity.assign(attribution=activity["attribution"].cat.set_categories(["inferred"]).fillna("inferred"))
+    lanes = timeline_lanes(replace(reload_trace, activity=inferred), Grouping.LANES)
+    assert set(lanes[0].events.categories.tolist()) == {Category.INFERRED}
+    assert Category.INFERRED not in timeline_lanes(reload_trace, Grouping.LANES)[0].events.categories
 
 
 def test_grouped_lanes_stand_as_in_instruments(reload_trace: Trace) -> None:

@@ -118,3 +118,13 @@ def test_overlays_change_colours_and_no_character(drawn) -> None:
 
 def test_equal_cells_are_one_segment(drawn) -> None:
     assert len(segments(drawn((0, 100)), PALETTE, Overlay())) == 1
+
+
+def test_a_bar_of_an_inferred_prediction_is_filled_with_dashes(make_events) -> None:
+    events = make_events((0, 100, Category.INFERRED), (200, 100, Category.PREDICTION), labels=("Prediction", "Other"))
+    track = tracks(events, 4)[0]
+    for letters, fillings in ((False, ("╌", " ")), (True, ("p", "P"))):
+        shown = picture(track, events.label, Viewport(0, 300), 60, 0, 1, letters=letters)
+        assert "Prediction" in "".join(shown.characters[:20])
+        assert "".join(shown.characters[:19])[12:] == fillings[0] * 7
+        assert "".join(shown.characters[46:59]) == fillings[1] * 13

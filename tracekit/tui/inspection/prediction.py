@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -9,8 +10,10 @@ from rich.text import Text
 
 from tracekit.analysis.breakdown import breakdown
 from tracekit.analysis.breakdown_summary import summarise_breakdown
+from tracekit.analysis.breakdown_work import UNITS
 from tracekit.report.formatting import duration
 from tracekit.report.time_parts import parts_notes, parts_row
+from tracekit.trace.events import Device
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
 from tracekit.units import format_count
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracekit.analysis.breakdown_summary import BreakdownSummary
+    from tracekit.analysis.breakdown_work import Handoffs
     from tracekit.tui.calls import Calls
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette
@@ -33,7 +37,8 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     place = calls.place(index) if calls is not None else None
     if calls is None or place is None:
         return
-    whole = summarise_breakdown(breakdown(session.trace).of(pd.Index([index])))
+    parts = breakdown(session.trace).of(pd.Index([index]))
+    whole = summarise_breakdown(parts)
     if whole is None or not whole.total_ns:
         return
     row = parts_row("", whole)
@@ -41,7 +46,7 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     yield bar_text(row.bar, palette, letters=letters)
     yield slices(row)
     yield ""
-    yield facts([("load", _load(calls, place)), *_work(whole)])
+    yield facts([("load", _load(calls, place)), *_work(whole, parts.handoffs)])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
@@ -53,15 +58,34 @@ def _load(calls: Calls, place: int) -> str:
     return "cold: the first prediction after a load" if calls.cold[place] else "warm: not the first after a load"
 
 
-def _work(whole: BreakdownSummary) -> Iterator[tuple[str, str]]:
+def _work(whole: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
     """What else is known of the work of the compute units."""
     yield "hand-offs", _handoffs(whole)
+    if whole.handoffs:
+        yield "from → to", directions(handoffs)
     if whole.segments is not None:
         yield "segments", f"{format_count(round(whole.segments), 'operation')} on the Neural Engine"
     for name, value in (("before work", whole.lead_ns), ("after work", whole.tail_ns)):
         yield name, duration(value) if value is not None else UNKNOWN
     if whole.other_models_ns:
         yield "meanwhile", f"predictions of other models for {duration(whole.other_models_ns)}"
+
+
+def directions(handoffs: Handoffs) -> str:
+    """Which unit handed over to which: one after the other where they are few, else how often each did."""
+    source, target = handoffs.source.tolist(), handoffs.target.tolist()
+    if len(target) <= _CHAIN:
+        return " → ".join(_UNIT_WORDS[UNITS[unit]] for unit in (*source[:1], *target))
+    counts = Counter(zip(source, target, strict=True))
+    return ", ".join(
+        f"{_UNIT_WORDS[UNITS[one]]} → {_UNIT_WORDS[UNITS[other]]} {count:,} times"
+        for (one, other), count in counts.most_common()
+    )
+
+
+_CHAIN = 4
+"""Hand-offs that are told one after the other."""
+_UNIT_WORDS = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 
 
 def _handoffs(whole: BreakdownSummary) -> str:

@@ -12,7 +12,9 @@ from textual.widgets import Static
 
 from tracekit.tui.action import Scope, Section, key_signs
 from tracekit.tui.actions import ACTIONS
+from tracekit.tui.categories import FILLINGS, LOOKS
 from tracekit.tui.text import hanging
+from tracekit.tui.theme import PALETTES, style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tracekit.tui.action import Action
+    from tracekit.tui.categories import Category
+    from tracekit.tui.theme import Palette
 
 MOUSE: tuple[tuple[str, str], ...] = (
     ("click", "Select the event under the pointer."),
@@ -35,13 +39,21 @@ _KEYS = 16
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
-def help_text(actions: Sequence[Action] = ACTIONS) -> Group:
-    """Keys, titles and sentences by section."""
+def help_text(palette: Palette, actions: Sequence[Action] = ACTIONS) -> Group:
+    """Keys, titles and sentences by section, the mouse, and what the colours on the lanes mean."""
     blocks: list[RenderableType] = []
     for section in Section:
         blocks += [Text(section, "bold"), hanging(map(_entry, (a for a in actions if a.section is section)), _KEYS), ""]
     mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
-    return Group(*blocks, Text("Mouse", "bold"), hanging(mouse, _KEYS))
+    blocks += [Text("Mouse", "bold"), hanging(mouse, _KEYS), ""]
+    looks = ((_swatch(category, palette), Text(look.title)) for category, look in LOOKS.items())
+    return Group(*blocks, Text("On the lanes", "bold"), hanging(looks, _KEYS))
+
+
+def _swatch(category: Category, palette: Palette) -> Text:
+    """The colour and the letter of a category."""
+    bar = f" {LOOKS[category].letter} {FILLINGS.get(category, ' ') * 3}"
+    return Text.assemble("  ", (bar, style(palette.ink, palette.categories[category])))
 
 
 def _entry(action: Action) -> tuple[Text, Text]:
@@ -59,4 +71,4 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
-            yield Static(help_text())
+            yield Static(help_text(PALETTES[self.app.current_theme.dark]))

@@ -240,6 +240,7 @@ def _categories(frame: pd.DataFrame) -> npt.NDArray[np.int8]:
     category = np.where((kind == Category.OTHER) & (device != Category.OTHER), device, kind)
     foreign = (frame["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
     unnamed = (frame["lane"] == Lane.GPU).to_numpy(dtype=bool) & frame["model"].isna().to_numpy(dtype=bool)
+    category[(frame["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool)] = Category.INFERRED
     category[unnamed] = Category.APP
     category[foreign] = Category.FOREIGN
     return category.astype(np.int8)

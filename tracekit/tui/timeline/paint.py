@@ -16,7 +16,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
 from tracekit.report.formatting import visible
-from tracekit.tui.categories import LOOKS, Category
+from tracekit.tui.categories import FILLINGS, LOOKS, Category
 from tracekit.tui.theme import style
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import bars
@@ -125,7 +125,8 @@ def _solid(result: Picture, bar: Bar, text: str) -> None:
     """Fill whole columns, with a thin gap before a bar that begins where another ends."""
     first, after = bar.first, bar.after
     joined = first > 0 and not bar.early and result.inks[first - 1] is Ink.LABEL
-    result.characters[first:after] = _cells(f" {text}" if text else "", after - first)
+    filling = FILLINGS.get(Category(result.categories[first]), " ")
+    result.characters[first:after] = _cells(f" {text}" if text else "", after - first, filling)
     result.inks[first:after] = [Ink.LABEL] * (after - first)
     if joined:
         result.characters[first] = LEFT_BLOCKS[1]
@@ -154,13 +155,13 @@ def _lettered(result: Picture, bar: Bar, text: str) -> None:
     result.characters[bar.first : bar.after] = ["[", *body[:end], *[letter] * (inner - end), "]"]
 
 
-def _cells(text: str, width: int) -> list[str]:
-    """A text in exactly `width` cells, one entry each; cut with `…`."""
+def _cells(text: str, width: int, filling: str = " ") -> list[str]:
+    """A text in exactly `width` cells, one entry each; cut with `…`, or filled up."""
     shown = visible(text)
     if cell_len(shown) > width:
         shown = f"{set_cell_size(shown, width - 1)}…" if width else ""
     cells: list[str] = []
-    for character in set_cell_size(shown, width):
+    for character in shown + filling * (width - cell_len(shown)):
         size = cell_len(character)
         if size == 0 and cells:
             cells[-1] += character

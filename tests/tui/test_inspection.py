@@ -1,0 +1,37 @@
+"""What the inspector says of a prediction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracekit.analysis.breakdown_work import Handoffs
+from tracekit.tui.inspection.prediction import directions
+
+ANE, GPU, CPU = 0, 1, 2
+
+
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        ([ANE, GPU], "Neural Engine → GPU"),
+        ([GPU, ANE, CPU], "GPU → Neural Engine → CPU"),
+        ([ANE, GPU] * 3, "Neural Engine → GPU 3 times, GPU → Neural Engine 2 times"),
+    ],
+)
+def test_hand_offs_are_told_with_their_directions(units, expected) -> None:
+    units = np.array(units, np.int8)
+    assert directions(Handoffs(np.zeros(len(units) - 1, np.int64), units[:-1], units[1:])) == expected
+
+
+def test_the_inspector_says_which_unit_handed_over_to_which(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("4", "home")
+        assert screen.state.session.trace.activity["model"][screen.state.selection.prediction] == "Watercolor"
+        text = screen.text()
+        assert "hand-offs     1 between compute units" in text
+        assert "from → to     Neural Engine → GPU" in text
+
+    run_view(test, samples / "style_transfer_reload.trace", size=(200, 60))
