@@ -5,8 +5,8 @@
 Makes N Neural Engine, GPU and MPS rows of 20 models, the Neural Engine's of half of them with generic labels, and
 predictions of which a tenth overlap another one. Times `tracekit.trace.attribution` on the finished frames (the rows of
 all lanes, with answers, models and command buffers), and for the same rows only the question which predictions contain
-them: with a pandas `IntervalIndex` per model, and with a loop that tries every prediction. Those two are timed on a part
-of the rows and scaled up. All must give the same answers.
+them: with a pandas `IntervalIndex` per model, and with a loop that tries every prediction. Those two are timed on a
+part of the rows and scaled up. All must give the same answers.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.analysis.breakdown import Part, breakdown
+from tracekit.analysis.breakdown import REASONS, Part, Unknown, breakdown
 from tracekit.api import open_trace
-from tracekit.testing.rows import COMPUTE, DATA, PREDICTION
+from tracekit.testing import Process, Scenario, write_export
+from tracekit.testing.rows import COMPUTE, DATA, PREDICTION, Model
 from tracekit.testing.samples import SAMPLES
 
 
@@ -42,3 +43,17 @@ def test_each_prediction_has_the_parts_that_its_scenario_gave_it(name, exports):
         assert row["ane_queue_ns"] + row["gpu_queue_ns"] + row["cpu_ns"] == 125 * len(asked)
         assert row["unaccounted_ns"] == call.duration_ns - 125 * len(engine | gpu | data | asked)
         assert row["segments"] == 1
+
+
+def test_work_of_the_engine_that_runs_past_a_prediction_does_not_make_its_time_there_zero(tmp_path):
+    ms = 1_000_000
+    scenario = Scenario(Process("Camera", 412), duration_ns=1_000 * ms)
+    for start in (100, 200):
+        scenario.predict(Model("Net"), start * ms, 50 * ms)
+    # From the 30th ms of the first prediction to the 70th, and names nobody.
+    scenario.other_neural_engine(130 * ms, 40 * ms)
+    write_export(scenario, tmp_path)
+    found = breakdown(open_trace(tmp_path))
+    assert [REASONS[code] if code >= 0 else None for code in found.unknown[Part.ANE]] == [Unknown.AMBIGUOUS, None]
+    assert found.frame[Part.ANE.column].tolist()[1] == 0
+    assert found.frame[Part.AMBIGUOUS.column].tolist() == [20 * ms, 0]

@@ -138,27 +138,32 @@ def pipeline(make):
     )
 
 
+def parents(trace):
+    column = trace.hardware["parent_model"]
+    return column.astype(object).where(column.notna(), None).tolist()
+
+
 def test_a_stage_is_the_innermost_prediction(make):
     generic = "Neural Engine Prediction"
     engine = make.engine(
-        (150, 10, engine_label("first")),
-        (160, 10, engine_label("pipe")),
         (170, 10, generic),
         (450, 10, generic),
         (650, 10, generic),  # in two stages at once: certainly in the pipeline
+    )
+    trace = build_trace(make.recording(pipeline(make), engine))
+    assert answers(trace) == [(1, "first", "contained"), (0, "pipe", "contained"), (0, "pipe", "contained")]
+    assert parents(trace) == ["pipe", None, None]
+
+
+def test_a_label_may_name_a_stage_or_its_pipeline(make):
+    engine = make.engine(
+        (150, 10, engine_label("first")),
+        (160, 10, engine_label("pipe")),
         (950, 10, engine_label("first")),  # a stage outside its own prediction, inside the pipeline's
     )
     trace = build_trace(make.recording(pipeline(make), engine))
-    assert answers(trace) == [
-        (1, "first", "label"),
-        (0, "pipe", "label"),
-        (1, "first", "contained"),
-        (0, "pipe", "contained"),
-        (0, "pipe", "contained"),
-        (0, "first", "label"),
-    ]
-    parents = trace.hardware["parent_model"]
-    assert parents.astype(object).where(parents.notna(), None).tolist() == ["pipe", None, "pipe", None, None, "pipe"]
+    assert answers(trace) == [(1, "first", "label"), (0, "pipe", "label"), (0, "first", "label")]
+    assert parents(trace) == ["pipe", None, "pipe"]
 
 
 def test_a_stage_of_one_of_two_stages_at_once_is_not_singled_out(make):
@@ -285,7 +290,7 @@ def camera(version):
     scenario.load(net, MS, 50 * MS)
     for k in range(20):
         call = scenario.predict(net if k % 2 else pipe, (100 + 100 * k) * MS, 60 * MS)
-        call.neural_engine(MS, 20 * MS, "Neural Engine Prediction" if k % 3 else None, operation=k % 2)
+        call.neural_engine(MS, 20 * MS, "Neural Engine Prediction" if k % 2 else None, operation=k % 2)
         if k % 2:
             call.gpu(25 * MS, 30 * MS, operation=2, buffers=5)
         else:
@@ -333,9 +338,10 @@ def test_no_row_of_a_sample_is_linked_to_a_wrong_prediction(samples, name):
 
 def test_a_pipeline_keeps_the_hardware_rows_of_its_stages_when_others_are_filtered_out(make):
     generic = "Neural Engine Prediction"
-    engine = make.engine((150, 10, engine_label("first")), (170, 10, generic), (2000, 1, engine_label("x")))
-    trace = filter_trace(build_trace(make.recording(pipeline(make), engine)), models=["pipe"])
-    assert answers(trace) == [(1, "first", "label"), (1, "first", "contained")]
+    for label, attribution in ((engine_label("first"), "label"), (generic, "contained")):
+        engine = make.engine((150, 10, label), (2000, 1, engine_label("x")))
+        trace = filter_trace(build_trace(make.recording(pipeline(make), engine)), models=["pipe"])
+        assert answers(trace) == [(1, "first", attribution)]
 
 
 @pytest.mark.corpus
@@ -360,12 +366,104 @@ def test_many_rows_find_their_predictions(make):
     count = 20_000
     place = np.arange(count)
     coreml = make.coreml(*((int(k) * 100, 90, "Prediction", f"m{k % 7}-1") for k in place))
-    labels = [engine_label(f"m{k % 7}") if k % 2 else "Neural Engine Prediction" for k in place]
+    # Of each model either all rows name it or none.
+    labels = [engine_label(f"m{k % 7}") if k % 7 % 2 else "Neural Engine Prediction" for k in place]
     trace = build_trace(
         make.recording(
             coreml, make.engine(*((int(k) * 100 + 10, 50, label) for k, label in zip(place, labels, strict=True)))
         )
     )
     assert trace.hardware["prediction"].tolist() == list(range(count))
-    assert trace.hardware["attribution"].value_counts()[["label", "contained"]].tolist() == [count / 2, count / 2]
+    assert trace.hardware["attribution"].eq(np.where(place % 7 % 2, "label", "contained")).all()
     assert trace.hardware["model"].tolist() == [f"m{k % 7}" for k in place]
+
+
+def test_gpu_work_that_may_have_outlived_one_of_two_calls_is_of_neither_for_sure(make):
+    app = make.process("app", 42)
+    coreml = make.coreml((0, 10 * MS, "Prediction", "a-1"), (5 * MS, 15 * MS, "Prediction", "a-1"))
+    gpu = make.table(
+        "metal-gpu-intervals",
+        GPU,
+        (4 * MS, 2 * MS, gpu_label("a"), app, 1),
+        (9 * MS, 2 * MS, gpu_label("a"), app, 2),  # ends 1 ms after the first call
+        (9 * MS, 2 * MS + 1, gpu_label("a"), app, 3),  # ends too late for the first one
+    )
+    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [
+        (0, "a", "exact"),
+        (None, "a", "exact"),
+        (1, "a", "exact"),
+    ]
+
+
+def test_a_generic_row_that_runs_past_its_call_may_be_of_it(make):
+    coreml = make.coreml((10, 90, "Prediction", "a-1"))
+    generic = "Neural Engine Prediction"
+    engine = make.engine((5, 20, generic), (30, 100, generic), (100, 5, generic), (99, 2, generic))
+    assert answers(build_trace(make.recording(coreml, engine))) == [
+        (None, None, "unattributed"),  # began before the call
+        (None, None, "ambiguous"),
+        (None, None, "unattributed"),  # began when it had ended
+        (None, None, "ambiguous"),
+    ]
+
+
+def test_a_generic_row_beside_named_rows_of_the_same_model_is_not_surely_its_own(make):
+    # Reference, section 4: one public trace has 599 rows that name its model, and 6,837 generic ones of another job.
+    coreml = make.coreml(
+        (0, 100, "Prediction", "a-1"),
+        (200, 100, "Prediction", "a-1"),
+        (400, 100, "Prediction", "b-1"),
+        (600, 100, "Prediction", "pipe-1"),
+        (610, 30, "Prediction", "stage-1", "pipe-1", "sub"),
+    )
+    generic = "Neural Engine Prediction"
+    engine = make.engine(
+        (10, 20, engine_label("a")),
+        (40, 20, generic),
+        (210, 20, generic),
+        (410, 20, generic),
+        (615, 20, engine_label("stage")),
+        (650, 20, generic),
+    )
+    assert answers(build_trace(make.recording(coreml, engine))) == [
+        (0, "a", "label"),
+        (None, None, "ambiguous"),
+        (None, None, "ambiguous"),
+        (2, "b", "contained"),
+        (4, "stage", "label"),
+        (None, None, "ambiguous"),
+    ]
+
+
+def test_a_prediction_in_which_two_processes_ran_its_model_is_of_neither_for_sure(make):
+    one, two = make.process("one", 1), make.process("two", 2)
+    coreml = make.coreml(
+        (0, 100, "Prediction", "a-1"), (200, 100, "Prediction", "a-1"), (400, 100, "Prediction", "a-1")
+    )
+    gpu = make.table(
+        "metal-gpu-intervals",
+        GPU,
+        (10, 5, gpu_label("a"), one, 1),
+        (20, 5, gpu_label("a"), two, 2),
+        (210, 5, gpu_label("a"), two, 3),
+        (220, 5, gpu_label("a"), None, 4),
+        (410, 5, gpu_label("a"), one, 5),
+    )
+    engine = make.engine((30, 5, engine_label("a")))
+    assert answers(build_trace(make.recording(coreml, engine, gpu))) == [
+        (0, "a", "label"),
+        (None, "a", "label"),
+        (None, "a", "label"),
+        (1, "a", "label"),
+        (1, "a", "label"),
+        (2, "a", "label"),
+    ]
+    # Of a single target, rows of others are known.
+    assert answers(build_trace(make.recording(coreml, engine, gpu, target=one))) == [
+        (0, "a", "label"),
+        (0, "a", "exact"),
+        (None, "a", "foreign"),
+        (None, "a", "foreign"),
+        (1, "a", "label"),
+        (2, "a", "exact"),
+    ]

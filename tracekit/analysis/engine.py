@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.intervals import depth_profile, integrate, running_end, union
-from tracekit.trace.events import Attribution, Kind
+from tracekit.trace.events import Kind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,15 +31,9 @@ one model public evidence has 0.11 to 0.18 ms, in which the app asks for the nex
 
 
 def own_engine_rows(hardware: pd.DataFrame) -> pd.DataFrame:
-    """Execution rows of the Neural Engine among a model's hardware rows that are its own, with the columns of times,
-    `model`, `prediction` and `attribution`.
-
-    Where labels name the model, a row without a name that lies in one of its predictions is most likely somebody
-    else's: a system writes either form. Where none names it, time alone decides.
-    """
-    rows = hardware.loc[(hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool), list(_COLUMNS)]
-    named = rows["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).to_numpy(dtype=bool)
-    return rows[named] if named.any() and not named.all() else rows
+    """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
+    `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
+    return hardware.loc[(hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool), list(_COLUMNS)]
 
 
 _COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")

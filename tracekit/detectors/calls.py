@@ -20,7 +20,7 @@ from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.outcomes import Cost, InsufficientData, Intervals
 from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
-from tracekit.trace.events import Attribution, Kind, Lane, Level
+from tracekit.trace.events import Kind, Lane, Level
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _waited(view: ModelView, rows: pd.DataFrame) -> Mask:
     starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
     extra = durations - float(np.quantile(durations, 0.1))
     hardware, activity = view.trace.hardware, view.trace.activity
-    own_work = _own_hardware(view)
+    own_work = view.hardware
     lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (own_work["lane"] == lane).any()]
     foreign = hardware[hardware["lane"].isin(lanes).to_numpy(dtype=bool)]
     foreign = foreign[~foreign.index.isin(own_work.index)]
@@ -202,14 +202,6 @@ def _waited(view: ModelView, rows: pd.DataFrame) -> Mask:
     longer = extra >= LONGER * (durations - extra)
     waited: Mask = longer & (meanwhile >= WAITED_SHARE * extra)
     return waited
-
-
-def _own_hardware(view: ModelView) -> pd.DataFrame:
-    """Hardware rows of the model. Where labels name it, a row without a name is rather somebody else's, though it lies
-    inside a call of the model."""
-    rows = view.hardware
-    named = rows["attribution"].isin([Attribution.LABEL, Attribution.EXACT]).to_numpy(dtype=bool)
-    return rows[named] if named.any() else rows
 
 
 def opens_sequence(durations: IntArray, burst: IntArray) -> Mask:

@@ -125,7 +125,7 @@ Every other answer that rests on the Neural Engine says so too where others used
 - Predictions that Core ML did not record, as when recording began late: their execution lies outside all others.
 - The target's own work through another framework, such as Vision, Sound Analysis or Core AI: it is the target's, but
   Core ML knows nothing of it.
-- A generic label inside one of the target's predictions is taken for the target's.
+- A generic label inside one of the target's predictions is taken for the target's, unless labels name that model.
 """
 
 FIX = """

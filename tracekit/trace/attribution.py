@@ -7,51 +7,58 @@ order; the meaning of each `attribution` is told in `tracekit.trace.events`.
 |--------------------------------------------|---------------------------------------------------------------------|
 | Neural Engine or GPU, label names a model  | the prediction of that model that contains it; failing any, that of |
 |                                            | a pipeline of which the model is a stage                            |
-| Neural Engine, generic label               | the innermost prediction of any model that contains it              |
+| Neural Engine, generic label               | the innermost prediction of any model that contains it, unless      |
+|                                            | labels name that model: one public recording holds 599 such rows    |
+|                                            | and 6,837 generic ones of another job                               |
 | MPS graph                                  | the GPU row of its command buffer, whose answer it shares; without  |
 |                                            | one, the innermost prediction that contains it                      |
 | GPU, label names no model                  | none: work of another kind, such as the app's own drawing           |
 | Neural Engine load or compilation          | none: it is no inference                                            |
 
 A label names the base of a model only: where several instances are in flight, the model is known and the prediction is
-not. Where a label names the stage of a pipeline, the prediction is that of the stage. A generic row inside a pipeline's
+not. Neither is it where the rows in one prediction are of several processes, as they can be without a single target.
+Where a label names the stage of a pipeline, the prediction is that of the stage. A generic row inside a pipeline's
 prediction and inside that of its one stage there is the stage's; with two stages at once it is the pipeline's.
 
 Neural Engine rows lie inside their prediction, bounds included and without tolerance: in 1,295 of 1,295 published pairs
-they do, and the closest ended 0.07 ms before it. GPU work may outlive the request that it was sent by, so a GPU or MPS
-row may end up to 1 ms after the prediction in which it began.
+they do, and the closest ended 0.07 ms before it. A generic one that begins in a prediction and runs past its end can
+be of it, but hardly is. GPU work may outlive the request that it was sent by, so a GPU or MPS row may end up to 1 ms
+after the prediction in which it began.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import containing
 from tracekit.trace.binding import recode
+from tracekit.trace.candidates import (
+    Rows,
+    calls_of,
+    codes_in,
+    innermost,
+    of_model,
+    of_pipelines,
+    running,
+    times,
+)
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import fixed
-from tracekit.trace.linking import containing_by_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
+
+    from tracekit.trace.candidates import Calls
 
     Int64Array = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
     Places = npt.NDArray[np.intp]
-    Search = Callable[[Int64Array, Int64Array, Places], tuple[Int64Array, Int64Array]]
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (a heuristic of the reference)."""
-
-_DEEPEST = 16
-"""Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file
-can nest as many as it has rows, and each takes a pass over all rows. What lies deeper counts for the last of them."""
 
 _UNNAMED = "Unnamed_Model"
 """What Core ML calls a model without a display name (reported). Labels of the hardware may still name it."""
@@ -66,34 +73,30 @@ def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int64Array)
     linked Core ML rows, of which there is at least one; `graphs` is the answer of `graph_rows`. `prediction` counts
     the rows of the Activity lane, as the index of `Trace.activity` does. O((rows + predictions) log predictions).
     """
-    calls = _calls(events)
-    names = events["model"].cat.categories
-    own_model = _codes_in(hardware["model"], names)
+    calls = calls_of(events)
+    on_gpu, graph = (np.asarray(hardware["lane"] == lane) for lane in (Lane.GPU, Lane.MPS))
+    executed = np.asarray(hardware["kind"] == Kind.ANE_EXEC)
+    start, end = times(hardware)
+    # What may be of a prediction that has ended is sought by the part that no slack explains.
+    end = np.where(on_gpu | graph, np.maximum(start, end - GPU_OUTLIVES_NS), end)
+    rows = Rows(start, end, codes_in(hardware["model"], events["model"].cat.categories))
     answer = _Answer.of(hardware)
     if _all_named(events):
-        unknown = (answer.attribution == _code(Attribution.LABEL)) & (own_model < 0)
-        answer.attribution[unknown] = _code(Attribution.FOREIGN)
+        unknown = (answer.attribution == _code(Attribution.LABEL)) & (rows.model < 0)
+        answer.set(np.flatnonzero(unknown), Attribution.FOREIGN)
 
-    start, end = _times(hardware)
-    lane, kind = hardware["lane"], hardware["kind"]
-    executed = np.asarray(kind == Kind.ANE_EXEC)
-    on_gpu = np.asarray(lane == Lane.GPU)
-    named = np.isin(answer.attribution, (_code(Attribution.LABEL), _code(Attribution.EXACT))) & (own_model >= 0)
-    silent = answer.attribution == _code(Attribution.UNATTRIBUTED)
-
+    named = answer.named & (rows.model >= 0)
     by_label = np.flatnonzero(named & (executed | on_gpu))
-    search = _search_by_model(calls, np.arange(len(calls.model)), calls.model, own_model[by_label])
-    answer.call[by_label], count = _with_slack(search, start[by_label], end[by_label], on_gpu[by_label])
-    by_label = by_label[count == 0]
-    search = _search_by_model(calls, *_of_stages(calls, events, own_model[by_label]))
-    answer.call[by_label], _ = _with_slack(search, start[by_label], end[by_label], on_gpu[by_label])
+    answer.call[by_label], count = of_model(calls, rows.at(by_label))
+    in_none = by_label[count == 0]
+    answer.call[in_none], _ = of_pipelines(calls, events, rows.at(in_none))
+    _leave_to_one_process(answer, calls, hardware["pid"], by_label)
 
-    graph = np.asarray(lane == Lane.MPS)
-    by_time = np.flatnonzero(silent & (executed | (graph & (graphs < 0))))
-    place, count = _with_slack(_search_innermost(calls), start[by_time], end[by_time], graph[by_time])
-    answer.call[by_time] = place
-    answer.attribution[by_time[place >= 0]] = _code(Attribution.CONTAINED)
-    answer.attribution[by_time[count > 1]] = _code(Attribution.AMBIGUOUS)
+    silent = answer.attribution == _code(Attribution.UNATTRIBUTED)
+    _link_by_time(answer, calls, rows, np.flatnonzero(silent & graph & (graphs < 0)))
+    of_engine = np.flatnonzero(silent & executed)
+    _link_by_time(answer, calls, rows, of_engine)
+    _doubt(answer, calls, rows, of_engine, np.flatnonzero(named & executed))
     return with_graphs(_filled(hardware, answer, calls, events), graphs)
 
 
@@ -129,22 +132,6 @@ def with_graphs(hardware: pd.DataFrame, graphs: Int64Array) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class _Calls:
-    """Predictions of the Core ML table; shape (predictions,) each."""
-
-    label: Int64Array
-    """Index label in `Trace.activity`."""
-    start: Int64Array
-    end: Int64Array
-    model: Int64Array
-    """Place in the categories of column `model`; -1 where it is not named."""
-    outer: Int64Array
-    """Place of the prediction around it, for a stage of a pipeline; -1 where there is none."""
-    row: Places
-    """Place in the Core ML rows."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Answer:
     """What was found for each hardware row; shape (rows,) each."""
 
@@ -156,23 +143,21 @@ class _Answer:
     @staticmethod
     def of(hardware: pd.DataFrame) -> _Answer:
         """What the rows themselves tell."""
-        told = _codes_in(hardware["attribution"], pd.Index(_VALUES, dtype=object))
+        told = codes_in(hardware["attribution"], pd.Index(_VALUES, dtype=object))
         return _Answer(np.full(len(hardware), -1, np.int64), told)
+
+    @property
+    def named(self) -> Mask:
+        """Whether the row's label names a model that may be the target's."""
+        return np.isin(self.attribution, (_code(Attribution.LABEL), _code(Attribution.EXACT)))
+
+    def set(self, places: Places, value: Attribution) -> None:
+        """Say how sure some rows are."""
+        self.attribution[places] = _code(value)
 
 
 def _code(value: Attribution) -> int:
     return _VALUES.index(value)
-
-
-def _times(rows: pd.DataFrame) -> tuple[Int64Array, Int64Array]:
-    start = rows["start_ns"].to_numpy()
-    return start, start + rows["duration_ns"].to_numpy()
-
-
-def _codes_in(column: pd.Series, names: pd.Index) -> Int64Array:
-    """Place of each cell in `names`; -1 where it is null or none of them."""
-    target: Int64Array = np.append(names.get_indexer(column.cat.categories), -1).astype(np.int64)
-    return target.take(column.cat.codes.to_numpy())
 
 
 def _all_named(events: pd.DataFrame) -> bool:
@@ -181,103 +166,41 @@ def _all_named(events: pd.DataFrame) -> bool:
     return not activity["model"].isna().any() and _UNNAMED not in events["model"].cat.categories
 
 
-def _calls(events: pd.DataFrame) -> _Calls:
-    activity = np.asarray(events["lane"] == Lane.ACTIVITY)
-    row = np.flatnonzero(activity & np.asarray(events["kind"] == Kind.PREDICTION))
-    start, end = _times(events)
-    label = (np.cumsum(activity) - 1)[row]
-    place = np.full(int(activity.sum()) + 1, -1, np.int64)
-    place[label] = np.arange(len(row))
-    outer = place[events["prediction"].fillna(-1).to_numpy(np.int64)[row]]
-    return _Calls(
-        label, start[row], end[row], _codes_in(events["model"], events["model"].cat.categories)[row], outer, row
-    )
+def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, places: Places) -> None:
+    """Take back links of rows where those of one prediction name several processes: Core ML tells its process nowhere,
+    and it is of one of them only."""
+    places = places[(answer.call[places] >= 0) & pid.notna().to_numpy()[places]]
+    _, outermost = calls.tiers()
+    call, owner = outermost[answer.call[places]], pid.to_numpy(np.int64, na_value=-1)[places]
+    least, most = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
+    np.minimum.at(least, call, owner)
+    np.maximum.at(most, call, owner)
+    answer.call[places[(least != most)[call]]] = -1
 
 
-def _of_stages(calls: _Calls, events: pd.DataFrame, stages: Int64Array) -> tuple[Places, Int64Array, Int64Array]:
-    """Predictions of the pipelines that have these stages, and a key of each; and the key that each stage looks for.
-
-    Stages of the same pipelines share a key, so that a pipeline of many stages is offered once.
-    """
-    names = events["model"].cat.categories
-    pairs = events[["model", "parent_model"]].dropna().drop_duplicates()
-    around: dict[int, list[int]] = {stage: [] for stage in np.unique(stages).tolist()}
-    for stage, pipeline in zip(*(_codes_in(pairs[name], names).tolist() for name in pairs), strict=True):
-        if stage in around:
-            around[stage].append(pipeline)
-    keys: dict[tuple[int, ...], int] = {}
-    key_of = {stage: keys.setdefault(tuple(sorted(outer)), len(keys)) for stage, outer in around.items()}
-    order = np.argsort(calls.model, kind="stable")
-    low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side=side) for side in _SIDES)
-    members = [np.concatenate([order[:0], *(order[low[code] : high[code]] for code in outer)]) for outer in keys]
-    return (
-        np.concatenate([order[:0], *members]),
-        np.repeat(np.arange(len(keys)), [len(found) for found in members]),
-        np.array([key_of[stage] for stage in stages.tolist()], np.int64),
-    )
+def _link_by_time(answer: _Answer, calls: Calls, rows: Rows, places: Places) -> None:
+    """Link rows that name no model to the prediction that contains them."""
+    answer.call[places], count = innermost(calls, rows.at(places))
+    answer.set(places[answer.call[places] >= 0], Attribution.CONTAINED)
+    answer.set(places[count > 1], Attribution.AMBIGUOUS)
 
 
-_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
-"""Of a searched value: before the first of its equals, and behind the last."""
+def _doubt(answer: _Answer, calls: Calls, rows: Rows, generic: Places, named: Places) -> None:
+    """Take back links of generic rows of the Neural Engine to models of which other rows are `named`, and mark generic
+    rows that begin in a prediction and run past its end."""
+    _, outermost = calls.tiers()
+    # Of no prediction there is no model; the appended value stands for it.
+    top = np.append(calls.model[outermost], -1)
+    names = np.union1d(rows.model[named], top[answer.call[named]])
+    linked = generic[answer.call[generic] >= 0]
+    unsure = linked[np.isin(top[answer.call[linked]], names[names >= 0])]
+    answer.call[unsure] = -1
+    answer.set(unsure, Attribution.AMBIGUOUS)
+    alone = generic[answer.attribution[generic] == _code(Attribution.UNATTRIBUTED)]
+    answer.set(alone[running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
 
 
-def _search_by_model(calls: _Calls, offered: Int64Array, key: Int64Array, keys: Int64Array) -> Search:
-    """Search among the predictions `offered` under `key` for those of the model that each row names (`keys`)."""
-
-    def search(start: Int64Array, end: Int64Array, rows: Places) -> tuple[Int64Array, Int64Array]:
-        place, count = containing_by_key(calls.start[offered], calls.end[offered], key, start, end, keys[rows])
-        return np.append(offered, -1)[place], count
-
-    return search
-
-
-def _search_innermost(calls: _Calls) -> Search:
-    """Search among all predictions, for the last of those that lie in each other and contain the row.
-
-    The count is that of the outermost predictions that contain it.
-    """
-    tiers = _tiers(calls)
-
-    def search(start: Int64Array, end: Int64Array, rows: Places) -> tuple[Int64Array, Int64Array]:
-        place = np.full(len(rows), -1, np.int64)
-        count = np.zeros(len(rows), np.int64)
-        for tier in np.unique(tiers[tiers < _DEEPEST]):
-            among = np.flatnonzero(tiers == tier)
-            index, found = containing(calls.start[among], calls.end[among], start, end)
-            inner = np.append(among, -1)[index]
-            if tier == 0:
-                place, count = inner, found
-            else:
-                place = np.where((inner >= 0) & (place >= 0) & (calls.outer[inner] == place), inner, place)
-        return place, count
-
-    return search
-
-
-def _tiers(calls: _Calls) -> Int64Array:
-    """How many predictions lie around each, at most `_DEEPEST`: damage can make a chain a circle."""
-    tier = np.zeros(len(calls.outer), np.int64)
-    around = calls.outer
-    for _ in range(_DEEPEST):
-        if (around < 0).all():
-            break
-        tier += around >= 0
-        around = np.where(around >= 0, calls.outer[around], -1)
-    return tier
-
-
-def _with_slack(search: Search, start: Int64Array, end: Int64Array, slack: Mask) -> tuple[Int64Array, Int64Array]:
-    """What `search` finds for these rows; those with `slack` that lie in no prediction are sought once more, as if they
-    had ended `GPU_OUTLIVES_NS` earlier, but not before they began."""
-    place, count = search(start, end, np.arange(len(start)))
-    again = np.flatnonzero(slack & (count == 0))
-    if len(again):
-        shorter = np.maximum(start[again], end[again] - GPU_OUTLIVES_NS)
-        place[again], count[again] = search(start[again], shorter, again)
-    return place, count
-
-
-def _filled(hardware: pd.DataFrame, answer: _Answer, calls: _Calls, events: pd.DataFrame) -> pd.DataFrame:
+def _filled(hardware: pd.DataFrame, answer: _Answer, calls: Calls, events: pd.DataFrame) -> pd.DataFrame:
     linked = answer.call >= 0
     call = np.where(linked, answer.call, 0)
     by_time = answer.attribution == _code(Attribution.CONTAINED)
@@ -286,7 +209,7 @@ def _filled(hardware: pd.DataFrame, answer: _Answer, calls: _Calls, events: pd.D
     called = np.append(calls.model, -1)[answer.call]
     model = np.where(by_time & (called >= 0), called + len(own.categories), np.asarray(own.codes))
     # A row that names a stage and lies in the pipeline's own prediction has that pipeline around it.
-    in_pipeline = linked & ~by_time & (called >= 0) & (called != _codes_in(hardware["model"], names))
+    in_pipeline = linked & ~by_time & (called >= 0) & (called != codes_in(hardware["model"], names))
     parents = events["parent_model"].cat
     parent = np.append(np.asarray(parents.codes)[calls.row], -1)[answer.call]
     around = np.where(in_pipeline, called + len(parents.categories), parent)

@@ -44,7 +44,8 @@ that is known too:
 | exact        | is of the target's process, and its label names the model                                 |
 | label        | names a model in its label that Core ML names too; where no Core ML row was recorded, any |
 | contained    | names none, and ran inside exactly one call; `model` is that of the call                  |
-| ambiguous    | names none, and ran inside several calls                                                  |
+| ambiguous    | names none, and ran inside several calls, or inside one of a model whose rows have names, |
+|              | or began inside a call and ended after it                                                 |
 | foreign      | is of another process, or names a model that the target never loaded                      |
 | unattributed | neither label nor time says whose it is                                                   |
 

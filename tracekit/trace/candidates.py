@@ -1,0 +1,158 @@
+"""The predictions that a hardware row may be of: those of a model, those of the pipelines around it, and all at a time.
+
+Each search answers with the place of the one prediction that contains the row, -1 where there is not one, and with how
+many contain it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from tracekit.intervals import containing
+from tracekit.trace.events import Kind, Lane
+from tracekit.trace.linking import containing_by_key
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Int64Array = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+    Places = npt.NDArray[np.intp]
+    Found = tuple[Int64Array, Int64Array]
+
+_DEEPEST = 16
+"""Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file
+can nest as many as it has rows, and each takes a pass over all rows. What lies deeper counts for the last of them."""
+
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+"""Of a searched value: before the first of its equals, and behind the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Predictions of the Core ML table; shape (predictions,) each."""
+
+    label: Int64Array
+    """Index label in `Trace.activity`."""
+    start: Int64Array
+    end: Int64Array
+    model: Int64Array
+    """Place in the categories of column `model`; -1 where it is not named."""
+    outer: Int64Array
+    """Place of the prediction around it, for a stage of a pipeline; -1 where there is none."""
+    row: Places
+    """Place in the Core ML rows."""
+
+    def tiers(self) -> tuple[Int64Array, Int64Array]:
+        """How many predictions lie around each, at most `_DEEPEST` (damage can make a chain a circle), and the place of
+        the outermost of them."""
+        tier = np.zeros(len(self.outer), np.int64)
+        outermost = np.arange(len(self.outer))
+        for _ in range(_DEEPEST):
+            around = self.outer[outermost]
+            if (around < 0).all():
+                break
+            tier += around >= 0
+            outermost = np.where(around >= 0, around, outermost)
+        return tier, outermost
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Hardware rows that look for their prediction; shape (rows,) each."""
+
+    start: Int64Array
+    end: Int64Array
+    model: Int64Array
+    """Place in the categories of the Core ML rows' column `model`; -1 where the row names none of them."""
+
+    def at(self, places: Places) -> Rows:
+        """Some of the rows."""
+        return Rows(self.start[places], self.end[places], self.model[places])
+
+
+def calls_of(events: pd.DataFrame) -> Calls:
+    """The predictions among the linked Core ML rows."""
+    activity = np.asarray(events["lane"] == Lane.ACTIVITY)
+    row = np.flatnonzero(activity & np.asarray(events["kind"] == Kind.PREDICTION))
+    start, end = times(events)
+    label = (np.cumsum(activity) - 1)[row]
+    place = np.full(int(activity.sum()) + 1, -1, np.int64)
+    place[label] = np.arange(len(row))
+    outer = place[events["prediction"].fillna(-1).to_numpy(np.int64)[row]]
+    model = codes_in(events["model"], events["model"].cat.categories)
+    return Calls(label, start[row], end[row], model[row], outer, row)
+
+
+def times(rows: pd.DataFrame) -> tuple[Int64Array, Int64Array]:
+    """Starts and ends of the rows of an event frame."""
+    start = rows["start_ns"].to_numpy()
+    return start, start + rows["duration_ns"].to_numpy()
+
+
+def codes_in(column: pd.Series, names: pd.Index) -> Int64Array:
+    """Place of each cell of a categorical column in `names`; -1 where it is null or none of them."""
+    target: Int64Array = np.append(names.get_indexer(column.cat.categories), -1).astype(np.int64)
+    return target.take(column.cat.codes.to_numpy())
+
+
+def of_model(calls: Calls, rows: Rows) -> Found:
+    """The prediction of the model that each row names. O((rows + predictions) log predictions)."""
+    return _of_keys(calls, np.arange(len(calls.model)), calls.model, rows, rows.model)
+
+
+def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> Found:
+    """The prediction of one of the pipelines of which the model that each row names is a stage.
+
+    Stages of the same pipelines are sought together, so that a pipeline of many stages is offered once.
+    """
+    names = events["model"].cat.categories
+    pairs = events[["model", "parent_model"]].dropna().drop_duplicates()
+    around: dict[int, list[int]] = {stage: [] for stage in np.unique(rows.model).tolist()}
+    for stage, pipeline in zip(*(codes_in(pairs[name], names).tolist() for name in pairs), strict=True):
+        if stage in around:
+            around[stage].append(pipeline)
+    keys: dict[tuple[int, ...], int] = {}
+    key_of = {stage: keys.setdefault(tuple(sorted(outer)), len(keys)) for stage, outer in around.items()}
+    order = np.argsort(calls.model, kind="stable")
+    low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side=side) for side in _SIDES)
+    members = [np.concatenate([order[:0], *(order[low[code] : high[code]] for code in outer)]) for outer in keys]
+    offered = np.concatenate([order[:0], *members])
+    key = np.repeat(np.arange(len(keys)), [len(found) for found in members])
+    return _of_keys(calls, offered, key, rows, np.array([key_of[stage] for stage in rows.model.tolist()], np.int64))
+
+
+def innermost(calls: Calls, rows: Rows) -> Found:
+    """Of all predictions, the last of those that lie in each other and contain the row.
+
+    The count is that of the outermost predictions that contain it.
+    """
+    tiers, _ = calls.tiers()
+    place = np.full(len(rows.start), -1, np.int64)
+    count = np.zeros(len(rows.start), np.int64)
+    for tier in np.unique(tiers[tiers < _DEEPEST]):
+        among = np.flatnonzero(tiers == tier)
+        index, found = containing(calls.start[among], calls.end[among], rows.start, rows.end)
+        inner = np.append(among, -1)[index]
+        if tier == 0:
+            place, count = inner, found
+        else:
+            place = np.where((inner >= 0) & (place >= 0) & (calls.outer[inner] == place), inner, place)
+    return place, count
+
+
+def running(calls: Calls, rows: Rows) -> Mask:
+    """Whether a prediction is in flight when each row begins."""
+    outermost = calls.outer < 0
+    _, count = containing(calls.start[outermost], calls.end[outermost], rows.start, rows.start + 1)
+    return count > 0
+
+
+def _of_keys(calls: Calls, offered: Places, key: Int64Array, rows: Rows, sought: Int64Array) -> Found:
+    """Search among the predictions `offered` under `key` for those of the key that each row seeks."""
+    place, count = containing_by_key(calls.start[offered], calls.end[offered], key, rows.start, rows.end, sought)
+    return np.append(offered, -1)[place], count
