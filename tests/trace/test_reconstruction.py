@@ -102,6 +102,21 @@ def test_what_ran_before_the_first_beginning_is_of_no_prediction(make):
     assert trace.models["name"].tolist() == ["net"]
 
 
+def test_what_is_left_of_a_prediction_that_began_before_the_recording_is_none(make):
+    # Each prediction runs operations 1 and 4; of the first one only the second half was recorded.
+    app = make.process("app", 42)
+    engine = make.engine(*((10 * k, 5, engine_label(op)) for k, op in enumerate((4, 1, 4, 1, 4))))
+    table = gpu(
+        make,
+        (0, 5, gpu_label(0, 7, "other"), app, 1),
+        (10, 5, gpu_label(1, 7, "other"), app, 2),
+        (20, 5, gpu_label(0, 2, "other"), app, 3),
+    )
+    trace = built(make, engine, table)
+    assert spans(trace) == [(10, 25), (20, 25), (30, 45)]
+    assert links(trace) == [None, None, 0, None, 0, 1, 2, 2]
+
+
 def test_rows_of_other_processes_make_no_prediction(make):
     app, other = make.process("app", 42), make.process("other", 7)
     table = gpu(
@@ -286,6 +301,10 @@ def test_any_pieces_are_cut_where_the_operation_does_not_rise(make, pieces):
     app = make.process("app", 42)
     engine, on_gpu = [], []
     expected, last, count = [], {}, 0
+    least = {}
+    for model, operation, device, buffer in pieces:
+        if device == "engine" or buffer == 0:
+            least[model] = min(operation, least.get(model, operation))
     for place, (model, operation, device, buffer) in enumerate(pieces):
         if device == "engine":
             engine.append((place * 10, 5, engine_label(operation, model)))
@@ -293,7 +312,9 @@ def test_any_pieces_are_cut_where_the_operation_does_not_rise(make, pieces):
             on_gpu.append((place * 10, 5, gpu_label(buffer, operation, model), app, place + 1))
         if device == "engine" or buffer == 0:
             before = last.get(model)
-            if before is None or operation <= before[0]:
+            if before is None and operation > least[model]:
+                last[model] = (operation, None)  # left over from before the recording
+            elif before is None or operation <= before[0]:
                 last[model], count = (operation, count), count + 1
             else:
                 last[model] = (operation, before[1])

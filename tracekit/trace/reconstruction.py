@@ -44,7 +44,8 @@ def reconstructed(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.D
     Each prediction has the columns of `tracekit.trace.events`: process, pid, table and row are those of its first
     hardware row, device is that of all its rows and null where they ran on several. Rows of other processes make none;
     a row that names no process is foreign where only other processes' rows name its model. Rows before the first
-    beginning of a prediction belong to none: the recording began in the midst of it. O(n log n).
+    beginning of a prediction belong to none, nor does a first one that begins later in its model than others do: the
+    recording began in the midst of it. O(n log n).
     """
     hardware = _without_models_of_others(hardware)
     rows = _of_models(hardware)
@@ -109,9 +110,12 @@ def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: Places, who: 
     piece = np.flatnonzero(~on_gpu | (buffers.first[rows] & ~again))
     operation = hardware["operation"].to_numpy(np.int64, na_value=-1)[rows[piece]]
     begins = np.zeros(len(rows), np.bool_)
-    begins[piece] = np.append(True, (operation[1:] <= operation[:-1]) | (who[piece][1:] != who[piece][:-1]))[
-        : len(piece)
-    ]
+    whose = who[piece]
+    opens = np.append(True, whose[1:] != whose[:-1])[: len(piece)]
+    first = np.full(int(who.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, whose, operation)
+    falls = np.append(False, operation[1:] <= operation[:-1])[: len(piece)]
+    begins[piece] = (opens & (operation == first[whose])) | (falls & ~opens)
     return begins
 
 
