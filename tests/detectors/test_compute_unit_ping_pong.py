@@ -54,7 +54,7 @@ def test_back_and_forth_is_found_with_the_time_of_the_interruptions(scenario, ju
     assert found.lost.starts.tolist()[:2] == [106 * MS, 113 * MS]
     assert found.lost.ends.tolist()[:2] == [107 * MS, 114 * MS]
     assert (
-        "mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine. That interrupts the Neural Engine, which"
+        "(mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine). That interrupts the Neural Engine, which"
         in (found.summary)
     )
 

@@ -62,7 +62,7 @@ def test_how_much_is_cut_decides(scenario, judge, length, expected):
     assert isinstance(outcome, expected)
     if expected is Finding:
         assert outcome.cost is None
-        assert "1 prediction had not ended when the recording did, and 25 % of the recorded time" in outcome.summary
+        assert "1 prediction had not ended when the recording did; 25 % of the recorded time" in outcome.summary
         assert [(entry.start_ns, entry.end_ns) for entry in outcome.evidence] == [(END - 300 * MS, END)]
 
 

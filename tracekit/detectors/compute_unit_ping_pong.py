@@ -123,9 +123,9 @@ def _finding(view: ModelView, rows: pd.DataFrame, found: Turns, metrics: tuple[M
     return Finding(
         model=view.name,
         summary=(
-            f"Half of its predictions change the compute unit {metrics[0].value:.0f} times or more, mostly "
-            f"{course_words(found.usual_course())}. That interrupts the {main}, which does most of the work, for "
-            f"{format_duration(mean)} of each prediction on average ({share} of its time)."
+            f"Half of its predictions change the compute unit {metrics[0].value:.0f} times or more "
+            f"(mostly {course_words(found.usual_course())}). That interrupts the {main}, which does most of the work, "
+            f"for {format_duration(mean)} of each prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean interruption of a prediction", mean, "ns")),
         cost=Cost(

@@ -8,6 +8,7 @@ guard case .program(let program) = plan.modelStructure,
 for operation in main.block.operations {
     // Constants are not computed, so they have no usage.
     guard let usage = plan.deviceUsage(for: operation) else { continue }
+    // Compare with .gpu where the GPU should do all the work.
     if case .neuralEngine = usage.preferred { continue }
     let output = operation.outputs.first?.name ?? ""
     let weight = plan.estimatedCost(of: operation)?.weight ?? 0

@@ -111,9 +111,9 @@ def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: t
     if len(cut) and metrics[0].reached:
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{what_ran(cut)} had not ended when the recording did, and {format_share(metrics[0].value or 0)} of the "
-            f"recorded time of loads and predictions is theirs; the longest, of {longest['model']}, had taken "
-            f"{format_duration(int(longest['duration_ns']))} so far."
+            f"{what_ran(cut)} had not ended when the recording did; {format_share(metrics[0].value or 0)} of the "
+            f"recorded time of loads and predictions lies in what was cut. The longest, of "
+            f"{longest['model']}, had taken {format_duration(int(longest['duration_ns']))} so far."
         )
     if len(late) and metrics[1].reached:
         signs.append(
