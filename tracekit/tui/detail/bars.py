@@ -14,7 +14,7 @@ from tracekit.tui.theme import style
 if TYPE_CHECKING:
     from tracekit.tui.theme import Palette
 
-_CATEGORIES: dict[str, Category] = {
+GROUP_CATEGORIES: dict[str, Category] = {
     "Neural Engine": Category.ANE,
     "GPU": Category.GPU,
     "CPU": Category.CPU,
@@ -27,7 +27,7 @@ _CATEGORIES: dict[str, Category] = {
 }
 """Colours of the groups of `GROUPS`."""
 
-_BY_SIGN = {group.sign: _CATEGORIES[group.name] for group in GROUPS}
+_BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}
 
 
 def bar_segments(bar: str, palette: Palette, *, letters: bool) -> list[Segment]:

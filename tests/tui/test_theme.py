@@ -1,0 +1,130 @@
+"""Colours that lie side by side differ for everybody, and text can be read on everything that it stands on.
+
+Colour vision is simulated with the matrices for a severity of 1.0 of G. M. Machado, M. M. Oliveira, L. A. F. Fernandes,
+"A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15 (6), 2009, on linear RGB.
+Distances are CIE 1976 in L*a*b* (CIE 015:2018) with the white of sRGB (IEC 61966-2-1). Contrast is that of WCAG 2.2.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tracekit.tui.categories import Category
+from tracekit.tui.detail.bars import GROUP_CATEGORIES
+from tracekit.tui.theme import PALETTES
+
+VISIONS = {
+    "usual": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+LEAST_DISTANCE = 15
+"""About six times what is just noticed in CIE 1976 (2.3): blocks are small, and seen at a glance. Our judgement."""
+LEAST_IN_BARS = 10
+"""In the bars of predictions each stretch has its sign besides."""
+LEAST_TEXT, LEAST_SHAPE = 4.5, 3.0
+"""WCAG 2.2, 1.4.3 (AA) for text and 1.4.11 for shapes."""
+
+TOGETHER = {
+    "activity": (Category.LOAD, Category.LOAD_CACHED, Category.COMPILE, Category.PREDICTION, Category.OTHER),
+    "data": (Category.VALIDATION, Category.INPUT_COPY, Category.CAST, Category.OUTPUT, Category.ANE_COPY),
+    "compute": (Category.CPU, Category.GPU, Category.ANE, Category.OTHER),
+    "neural engine": (Category.ANE, Category.LOAD, Category.COMPILE),
+    "hardware": (Category.ANE, Category.GPU, Category.APP, Category.FOREIGN, Category.MPS),
+    "thermal": (Category.GOOD, Category.FAIR, Category.SERIOUS, Category.CRITICAL),
+    "clock": (Category.LOW, Category.MEDIUM, Category.HIGH),
+    "recorded and inferred": (Category.PREDICTION, Category.INFERRED),
+    "faded": (Category.FADED, *(category for category in Category if category is not Category.FADED)),
+    "bars": tuple(GROUP_CATEGORIES.values()),
+}
+"""Categories that stand beside one another: in a lane, in lanes one below the other, in a strip, in a bar."""
+
+
+def linear(color: str) -> np.ndarray:
+    value = np.array([int(color[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    ratio = XYZ @ rgb / (XYZ @ np.ones(3))
+    root = np.where(ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+def distance(one: str, other: str, vision: str) -> float:
+    seen = [np.clip(VISIONS[vision] @ linear(color), 0, 1) for color in (one, other)]
+    return float(np.linalg.norm(lab(seen[0]) - lab(seen[1])))
+
+
+def contrast(one: str, other: str) -> float:
+    bright, dark = sorted((float(XYZ[1] @ linear(color)) for color in (one, other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_contrast_and_distance_are_the_published_ones() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    # The lightest grey that WCAG lets text have on white.
+    assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+    assert lab(linear("#ffffff")) == pytest.approx([100, 0, 0], abs=0.01)
+    assert lab(linear("#ff0000")) == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+    # Whites stay white: the rows of the matrices add up to 1.
+    assert all(matrix.sum(axis=1) == pytest.approx(1, abs=1e-5) for matrix in VISIONS.values())
+    # Red and green of one lightness are what people without red or green cones confuse.
+    assert distance("#a05000", "#5c7000", "usual") > 2 * distance("#a05000", "#5c7000", "deuteranopia")
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("name", TOGETHER)
+def test_colours_side_by_side_differ(name, vision, dark) -> None:
+    colors = PALETTES[dark].categories
+    # Of the faded, each against it; of the others, each against each.
+    pairs = (
+        combinations(TOGETHER[name], 2)
+        if name != "faded"
+        else ((Category.FADED, other) for other in TOGETHER[name][1:])
+    )
+    least = LEAST_IN_BARS if name == "bars" else LEAST_DISTANCE
+    near = {
+        f"{one.name} {other.name}": round(distance(colors[one], colors[other], vision), 1)
+        for one, other in pairs
+        if distance(colors[one], colors[other], vision) < least
+    }
+    assert near == {}
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_text_can_be_read_on_all_that_it_stands_on(dark) -> None:
+    palette = PALETTES[dark]
+    grounds = (palette.background, palette.gutter, palette.pinned, palette.cursor, palette.range)
+    pairs = [(palette.text, ground) for ground in grounds]
+    pairs += [(palette.dim, ground) for ground in grounds]
+    pairs += [(palette.accent, ground) for ground in (palette.background, palette.cursor, palette.range)]
+    pairs += [(palette.ink, color) for code, color in palette.categories.items() if code is not Category.FADED]
+    pairs.append((palette.selected_ink, palette.selected))
+    faint = {pair: round(contrast(*pair), 2) for pair in pairs if contrast(*pair) < LEAST_TEXT}
+    assert faint == {}
+
+
+@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
+def test_blocks_can_be_seen_on_all_that_they_stand_on(dark) -> None:
+    palette = PALETTES[dark]
+    shapes = [color for code, color in palette.categories.items() if code is not Category.FADED] + [palette.selected]
+    faint = {
+        (color, ground): round(contrast(color, ground), 2)
+        for color in shapes
+        for ground in (palette.background, palette.range, palette.finding)
+        if contrast(color, ground) < LEAST_SHAPE
+    }
+    assert faint == {}
