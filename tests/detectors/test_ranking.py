@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +66,19 @@ def test_full_claims_add_up_to_the_time_that_any_of_them_covers(claims):
     findings = [finding(claim) for claim in claims]
     covered = {time for claim in claims for start, end in claim for time in range(start, end)}
     assert sum(won_back(findings)) == len(covered)
+
+
+@given(st.lists(st.tuples(intervals.filter(bool), st.integers(1, 60)), min_size=1, max_size=12))
+@settings(deadline=None, max_examples=150)
+def test_each_ns_goes_to_the_largest_claim_so_far_and_later_ones_have_the_rest(claims):
+    findings = [finding(claim, cost_ns=cost) for claim, cost in claims]
+    taken, expected = {}, []
+    for claim, cost in claims:
+        times = [time for start, end in claim for time in range(start, end)]
+        share = min(cost / len(times), 1)
+        expected.append(min(cost, sum(max(share - taken.get(time, 0), 0) for time in times)))
+        taken |= {time: max(share, taken.get(time, 0)) for time in times}
+    assert won_back(findings) == pytest.approx(expected, abs=0.51)
 
 
 def test_detectors_are_ranked_by_what_their_findings_win_back_together():

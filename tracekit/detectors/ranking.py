@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tracekit.detectors.outcomes import Intervals
     from tracekit.detectors.runner import Judgement
 
     IntArray = npt.NDArray[np.int64]
@@ -74,22 +74,34 @@ def rank(judgements: Iterable[Judgement]) -> tuple[RankedFinding, ...]:
 
 def won_back(findings: Sequence[Finding]) -> list[int]:
     """For each finding, the time in ns that it claims beyond what those before it claim. Their sum is the time that
-    all fixes together could win back. O(n log n) in the intervals, and O(pieces of its own time) per finding."""
+    all fixes together could win back.
+
+    O(n log n) in the intervals, and for each finding O(pieces of its time of which any can still be won back).
+    """
+    costs = [_cost_ns(entry) for entry in findings]
+    wholes = [int((entry.lost.ends - entry.lost.starts).sum()) for entry in findings]
+    shares = [min(cost / whole, 1.0) if whole else 0.0 for cost, whole in zip(costs, wholes, strict=True)]
+    most_later = [*accumulate(reversed(shares), max, initial=0.0)][-2::-1]
     # Edges that are equal do no harm: nothing lies between them.
     edges = np.sort(np.concatenate([np.zeros(0, np.int64), *(part for entry in findings for part in entry.lost)]))
     lengths = np.diff(edges)
     taken = np.zeros(len(lengths))
-    gains = []
-    for entry in findings:
-        cost, whole = _cost_ns(entry), int((entry.lost.ends - entry.lost.starts).sum())
-        if not cost or not whole:
+    piece = np.arange(len(edges))
+    gains, spent = [], 0
+    for entry, cost, share, later in zip(findings, costs, shares, most_later, strict=True):
+        if not share:
             gains.append(cost)
             continue
-        pieces = _pieces(edges, entry.lost)
-        share = min(cost / whole, 1.0)
-        gain = float((np.maximum(share - taken[pieces], 0) * lengths[pieces]).sum())
-        taken[pieces] = np.maximum(taken[pieces], share)
-        gains.append(min(round(gain), cost))
+        pieces = _ranges(*(piece[np.searchsorted(edges, part)] for part in entry.lost))
+        before = taken[pieces]
+        taken[pieces] = after = np.maximum(before, share)
+        gains.append(min(round(float(((after - before) * lengths[pieces]).sum())), cost))
+        spent += np.count_nonzero(after >= later)
+        if spent > len(edges):
+            # What no later finding can claim is looked at no more.
+            left = taken < later
+            piece = np.append(0, np.cumsum(left))[piece]
+            lengths, taken, spent = lengths[left], taken[left], 0
     return gains
 
 
@@ -102,13 +114,12 @@ def _cost_ns(finding: Finding) -> int:
     return 0 if finding.cost is None else finding.cost.ns
 
 
-def _pieces(edges: IntArray, times: Intervals) -> IntArray:
-    """Places of the pieces between edges that the intervals cover."""
-    first = np.searchsorted(edges, times.starts)
-    count = np.searchsorted(edges, times.ends) - first
+def _ranges(firsts: IntArray, ends: IntArray) -> IntArray:
+    """The numbers from each first one up to its end, one range after the other."""
+    count = ends - firsts
     before = np.cumsum(count) - count
-    places: IntArray = np.arange(int(count.sum())) + np.repeat(first - before, count)
-    return places
+    numbers: IntArray = np.arange(int(count.sum())) + np.repeat(firsts - before, count)
+    return numbers
 
 
 def _related(order: Sequence[Judgement]) -> list[tuple[Related, ...]]:
