@@ -96,7 +96,7 @@ def won_back(findings: Sequence[Finding]) -> list[int]:
         before = taken[pieces]
         taken[pieces] = after = np.maximum(before, share)
         gains.append(min(round(float(((after - before) * lengths[pieces]).sum())), cost))
-        spent += np.count_nonzero(after >= later)
+        spent += int((after >= later).sum())
         if spent > len(edges):
             # What no later finding can claim is looked at no more.
             left = taken < later
