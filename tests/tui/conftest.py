@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import textual._wait
 from textual.pilot import Pilot
 
 import tracekit
@@ -22,6 +23,9 @@ from tracekit.tui.opening import Request
 from tracekit.tui.timeline.tracks import Events
 
 PATIENCE_S = 30.0
+IDLE_S = 0.005
+"""How long the app must have nothing to do to have done all. Textual waits four times as long, four times for each key;
+threads are waited for by themselves."""
 
 
 class Screen:
@@ -78,6 +82,8 @@ def kept_judged(session):
 def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Runs a test in the app: `run_view(test, paths, size)`; `test` gets the `Screen` of an app that has judged."""
 
+    monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", IDLE_S)
+    monkeypatch.setattr(textual._wait, "SLEEP_IDLE", IDLE_S / 2)
     # Sessions never change, so that each sample is read once for all tests.
     monkeypatch.setattr(opening, "read", kept_read)
     monkeypatch.setattr(opening, "judged", kept_judged)

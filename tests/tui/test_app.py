@@ -256,7 +256,7 @@ def test_giving_up_while_reading_ends_the_program(run_view, reload_sample) -> No
 
 def test_moving_does_not_leave_the_recording(run_view, reload_sample) -> None:
     async def test(screen) -> None:
-        await screen.press("a", "s", "left", "h", "w", "w", *["d"] * 30)
+        await screen.press("a", "s", "left", "h", "w", "w", *["d"] * 14)
         bounds, view = screen.state.bounds, screen.state.view
         assert bounds.start_ns <= view.start_ns
         assert view.end_ns == bounds.end_ns
