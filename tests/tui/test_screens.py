@@ -23,6 +23,7 @@ STEPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "predictions": ("style_transfer_reload", ("4", "down", "o")),
     "models": ("style_transfer_reload", ("5", "down")),
     "prompt": ("style_transfer_reload", ("slash",)),
+    "filtered": ("style_transfer_reload", ("2", "slash", *"device:gpu", "enter")),
     "inspected-prediction": ("sharpen_8bit", ("4", "down", "i", "i", "tab")),
     "inspected-finding": ("sharpen_8bit", ("1", "full_stop")),
     "not-judged": ("not_instrumented", ()),
