@@ -187,21 +187,59 @@ def _waited(view: ModelView, rows: pd.DataFrame) -> Mask:
     """
     starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
     extra = durations - float(np.quantile(durations, 0.1))
-    hardware, activity = view.trace.hardware, view.trace.activity
-    own_work = view.hardware
-    lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (own_work["lane"] == lane).any()]
-    foreign = hardware[hardware["lane"].isin(lanes).to_numpy(dtype=bool)]
-    foreign = foreign[~foreign.index.isin(own_work.index)]
-    asked = activity[((activity["level"] == Level.TOP) & activity["model"].notna()).to_numpy(dtype=bool)]
-    own = (asked["model"] == view.name) & (asked["kind"] == Kind.PREDICTION)
-    asked = asked[~own.to_numpy(dtype=bool)]
-    begin = np.concatenate([foreign["start_ns"].to_numpy(), asked["start_ns"].to_numpy()])
-    length = np.concatenate([foreign["duration_ns"].to_numpy(), asked["duration_ns"].to_numpy()])
+    work = _work(view.trace)
+    own = view.hardware.index.to_numpy()
+    foreign = np.isin(work.lane, [lane for lane in _LANES if (work.lane[own] == lane).any()])
+    foreign[own] = False
+    asked = work.asked_of != work.models.get(view.name, -1)
+    begin = np.concatenate([work.start[foreign], work.asked_start[asked]])
+    length = np.concatenate([work.length[foreign], work.asked_length[asked]])
     profile = depth_profile(*union(begin, begin + length))
     meanwhile = integrate(*profile, starts, starts + durations)
     longer = extra >= LONGER * (durations - extra)
     waited: Mask = longer & (meanwhile >= WAITED_SHARE * extra)
     return waited
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What all models of a recording and others did: shape (hardware rows,) each, and (rows that the app asked,)."""
+
+    start: IntArray
+    length: IntArray
+    lane: IntArray
+    """A place in `_LANES`; -1 for other lanes."""
+    asked_start: IntArray
+    asked_length: IntArray
+    asked_of: IntArray
+    """A number for the model that a prediction was of; -2 for loads and compilations."""
+    models: dict[str, int]
+    """The numbers by base name."""
+
+
+_WORK: WeakKeyDictionary[Trace, _Work] = WeakKeyDictionary()
+_LANES = (0, 1)
+"""Neural Engine and GPU, as numbers."""
+
+
+def _work(trace: Trace) -> _Work:
+    if trace not in _WORK:
+        hardware, activity = trace.hardware, trace.activity
+        lane = np.full(len(hardware), -1, np.int64)
+        for number, name in zip(_LANES, (Lane.NEURAL_ENGINE, Lane.GPU), strict=True):
+            lane[(hardware["lane"] == name).to_numpy(dtype=bool)] = number
+        asked = activity[((activity["level"] == Level.TOP) & activity["model"].notna()).to_numpy(dtype=bool)]
+        codes = asked["model"].cat.codes.to_numpy().astype(np.int64)
+        _WORK[trace] = _Work(
+            hardware["start_ns"].to_numpy(),
+            hardware["duration_ns"].to_numpy(),
+            lane,
+            asked["start_ns"].to_numpy(),
+            asked["duration_ns"].to_numpy(),
+            np.where((asked["kind"] == Kind.PREDICTION).to_numpy(dtype=bool), codes, -2),
+            {str(name): number for number, name in enumerate(asked["model"].cat.categories)},
+        )
+    return _WORK[trace]
 
 
 def opens_sequence(durations: IntArray, burst: IntArray) -> Mask:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,8 @@ from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from tracekit.trace.model import Trace
 
     IntArray = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
@@ -166,12 +169,19 @@ def _known(frame: pd.DataFrame, part: Part) -> IntArray:
 
 def _nobodys(view: ModelView, lane: Lane) -> IntArray:
     """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    hardware = view.trace.hardware
-    chosen = (hardware["lane"] == lane) & hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
-    rows = hardware[(chosen & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
-    begin, starts = rows["start_ns"].to_numpy(), view.predictions["start_ns"].to_numpy()
-    profile = depth_profile(*union(begin, begin + rows["duration_ns"].to_numpy()))
-    return integrate(*profile, starts, starts + view.predictions["duration_ns"].to_numpy())
+    kept = _NOBODYS.setdefault(view.trace, {})
+    if lane not in kept:
+        hardware = view.trace.hardware
+        chosen = (hardware["lane"] == lane) & hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
+        rows = hardware[(chosen & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
+        begin = rows["start_ns"].to_numpy()
+        kept[lane] = depth_profile(*union(begin, begin + rows["duration_ns"].to_numpy()))
+    starts = view.predictions["start_ns"].to_numpy()
+    return integrate(*kept[lane], starts, starts + view.predictions["duration_ns"].to_numpy())
+
+
+_NOBODYS: WeakKeyDictionary[Trace, dict[Lane, tuple[IntArray, IntArray]]] = WeakKeyDictionary()
+"""When each unit executed such rows: the same for all models of a recording."""
 
 
 def _unclear(view: ModelView, work: Work) -> InsufficientData:
