@@ -76,6 +76,8 @@ class Painter:
         self._pictures: dict[tuple[object, ...], Picture] = {}
         self._pictured: object = None
         self._emphasis: Emphasis | None = None
+        self._kept: dict[str, tuple[Track, ...]] = {}
+        """Rows of expanded lanes with only what passes the filter, by lane."""
         self.arrangement = _NO_ARRANGEMENT
 
     def show(self, state: State, lanes: Lanes, *, dark: bool, leads: bool) -> None:
@@ -95,6 +97,7 @@ class Painter:
     def emphasize(self, what: Emphasis | None) -> None:
         """Fade all else, or nothing any more."""
         self._emphasis, self._pictured = what, None
+        self._kept.clear()
 
     def resize(self, width: int, height: int) -> None:
         """Take over the size in cells."""
@@ -284,7 +287,10 @@ class Painter:
             return None
         if lane.id not in state.expanded:
             return self._emphasis.tracks.get(lane.id)
-        return passing_tracks(lane.events, self.tracks(lane), self._emphasis.keep[lane.events.frame])
+        if lane.id not in self._kept:
+            keep = self._emphasis.keep[lane.events.frame]
+            self._kept[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
+        return self._kept[lane.id]
 
     def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int) -> Overlay:
         view, columns = state.view, self.columns
