@@ -15,7 +15,6 @@ from tracekit.tui.action import Scope
 from tracekit.tui.actions import action_named, bindings
 from tracekit.tui.commands import views
 from tracekit.tui.commands.select import slow
-from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.messages import (
     CheckToggled,
     CursorMoved,
@@ -58,9 +57,6 @@ if TYPE_CHECKING:
     from tracekit.tui.timeline.tracks import Events
 
 Result = TypeVar("Result")
-
-HINT = "← → ↑ ↓ move · w s zoom · n next event · 1–{} detail · tab next area · ? keys"
-"""The one line that a newcomer reads first; to be filled with the number of panes."""
 
 _LONGEST_WAIT_S = 1.0
 """For the first picture, before judging begins all the same."""
@@ -278,7 +274,7 @@ class ViewApp(App[None], inherit_bindings=False):
         )
         await self.switch_screen(BrowseScreen(len(message.sessions), letters=self.no_color))
         self.browse.focus_timeline()
-        self.say(HINT.format(len(self.browse.query(DetailPane))))
+        self.say(self.browse.hint)
         self.redraw()
         self.call_after_refresh(self._shown.set)
 

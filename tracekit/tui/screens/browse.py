@@ -85,6 +85,12 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
             self.query_one("#status", Static).update(text)
 
     @property
+    def hint(self) -> str:
+        """The one line that a newcomer reads first."""
+        panes = len(self.query(DetailPane))
+        return f"← → ↑ ↓ move · w s zoom · n next event · 1–{panes} detail · tab next area · ? keys"
+
+    @property
     def pane(self) -> DetailPane:
         """The pane that is on screen, or would be but for the inspector."""
         current = self.query_one("#panes", ContentSwitcher).current
