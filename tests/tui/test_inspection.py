@@ -35,3 +35,26 @@ def test_the_inspector_says_which_unit_handed_over_to_which(run_view, samples: P
         assert "from → to     Neural Engine → GPU" in text
 
     run_view(test, samples / "style_transfer_reload.trace", size=(200, 60))
+
+
+def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("1")
+        check = screen.state.session.report.checks[0]
+        names = [line.ljust(200)[156:179] for line in screen.text().splitlines()]
+        words = " ".join(" ".join(names).split())
+        assert check.metrics
+        for metric in check.metrics:
+            assert metric.name in words
+
+    run_view(test, samples / "style_transfer_reload.trace", size=(200, 70))
+
+
+@pytest.mark.parametrize(("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is loaded again for each prediction.")])
+def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
+    async def test(screen) -> None:
+        first = screen.text().splitlines()[0]
+        assert shown in first
+        assert not first.endswith("…")
+
+    run_view(test, samples / "style_transfer_reload.trace", size=(width, 30))

@@ -334,3 +334,14 @@ def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Pat
         assert "No row of the recording names a model" in screen.text()
 
     run_view(test, samples / "sharpen_8bit.trace", size=(200, 50))
+
+
+def test_enter_zooms_to_the_first_prediction_before_any_was_chosen(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("4", "enter")
+        assert screen.state.selection.prediction is not None
+        calls, span = screen.state.session.calls, screen.state.view
+        assert span.start_ns <= calls.starts[0] < calls.starts[0] + calls.durations[0] <= span.end_ns
+        assert span.span_ns < 100 * calls.durations[0]
+
+    run_view(test, reload_sample)

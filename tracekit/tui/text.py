@@ -24,9 +24,9 @@ def cut(text: str, cells: int) -> str:
 
 
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:
-    """Labels of `room` cells, and beside each its text, which wraps in its own column."""
+    """Labels in `room` cells, and beside each its text; both wrap in their own columns."""
     grid = Table.grid(padding=(0, 1, 0, 0))
-    grid.add_column(width=room, no_wrap=True)
+    grid.add_column(width=room, overflow="fold")
     grid.add_column(ratio=1, overflow="fold")
     for label, text in pairs:
         grid.add_row(label, text)

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     IntArray = npt.NDArray[np.int64]
 
 _COLUMNS = (
-    Column("start", 12, right=True),
+    Column("start", 11, right=True),
     Column("duration", 10, right=True),
     Column("lane", 13, drop=2),
-    Column("event", 0),
-    Column("model", 18),
+    Column("event", 0, least=18),
+    Column("model", 13, most=18),
     Column("device", 6, drop=3),
     Column("process", 16, drop=4),
 )

@@ -144,6 +144,9 @@ class ListPane(DetailPane, Generic[Made]):
         """Tell what was opened."""
         message.stop()
         if self._rows is not None and message.rows.rows is self._rows and self._fresh:
+            if self._state is None or self.row_of(self._rows, self._state) != message.row:
+                # The first row has the cursor before anybody chose it.
+                self._tell(self.chosen(self._rows, message.row))
             self._tell(self.opened(self._rows, message.row))
 
     def _tell(self, what: Message | None) -> None:

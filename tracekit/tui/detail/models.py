@@ -61,7 +61,7 @@ FIELDS: tuple[Field[ModelSummary], ...] = (
     _time("p95", lambda model: model.prediction, "p95_ns", 5),
     _time("max", lambda model: model.prediction, "max_ns", 7),
     Field("frames/s", _rate, lambda model: frames(_rate(model)), drop=2),
-    Field("where the time goes", None, _sentence, right=False, drop=1, flexible=True, bar=_bar),
+    Field("where time goes", None, _sentence, right=False, drop=1, flexible=True, bar=_bar),
 )
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 LABELS = 13
 """Cells for the names of facts."""
 
+MEASURES = 22
+"""Cells for the names of what detectors measure, which are phrases."""
+
 BAR = 40
 """Cells of a bar: what fits beside the scroll bar."""
 

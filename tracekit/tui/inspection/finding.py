@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tracekit.report.formatting import condition, duration, moment, quantity, visible
 from tracekit.report.screen import markdown
-from tracekit.tui.inspection.blocks import facts, heading
+from tracekit.tui.inspection.blocks import MEASURES, facts, heading
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
         yield Text(f"Mind: {visible(caveat)}\n", "italic")
     yield Text(f"{visible(check.why)}\n", "dim")
     if check.metrics:
-        yield facts((metric.name, _measured(metric)) for metric in check.metrics)
+        yield facts(((metric.name, _measured(metric)) for metric in check.metrics), MEASURES)
         yield ""
     if check.cost is not None:
         yield Text(f"{visible(check.cost.basis)}\n", "dim")

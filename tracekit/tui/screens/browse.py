@@ -140,7 +140,7 @@ def title_line(state: State, width: int) -> Text:
         verdict = f"only {visible(filter_words(state.filter))} · c shows all"
     room = max(width - 2, 0)
     if len(state.sessions) == 1:
-        left = cut(visible(_name(state.session)), room)
+        left = cut(visible(_name(state.session, room - cell_len(_claim(verdict)) - 2)), room)
     else:
         # What became of the findings is said in full; names keep both ends, by which they differ.
         names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
@@ -149,9 +149,19 @@ def title_line(state: State, width: int) -> Text:
         left = cut(_AGAINST.join(shorten(name, each + spare) for name in names), room)
     if on:
         left = cut(left, max(room - cell_len(verdict) - 2, _LEAST_NAME))
-    rest = cut(verdict, max(room - cell_len(left) - 2, 0))
-    shown = rest if rest == verdict or cell_len(rest) > _LEAST_VERDICT else ""
+    rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
+    shown = rest if not rest.endswith("…") or cell_len(rest) > _LEAST_VERDICT else ""
     return Text.assemble((left, "bold"), "  ", (shown, "reverse" if on else "dim"))
+
+
+def _as_much_as_fits(verdict: str, room: int) -> str:
+    """The verdict, else what it says before the colon, else its beginning."""
+    claim = _claim(verdict)
+    return verdict if cell_len(verdict) <= room else claim if cell_len(claim) <= room else cut(verdict, room)
+
+
+def _claim(verdict: str) -> str:
+    return verdict.partition(": ")[0]
 
 
 _AGAINST = " against "
@@ -167,11 +177,15 @@ def _verdict(state: State) -> str:
     return reports[0].summary.verdict if len(reports) == 1 else f"findings: {fate_counts(*reports)}"
 
 
-def _name(session: Session) -> str:
+def _name(session: Session, room: int) -> str:
+    """Name of the recording, and with it its target and duration where all fits."""
     run = session.trace.run
     target = run.target.process.name if run.target.process is not None else None
     parts = (session.name, target, format_duration(run.duration_ns) if run.duration_ns is not None else None)
-    return " · ".join(part for part in parts if part)
+    told = [part for part in parts if part]
+    while len(told) > 1 and cell_len(" · ".join(told)) > room:
+        told.pop()
+    return " · ".join(told)
 
 
 def status_line(state: State) -> str:
