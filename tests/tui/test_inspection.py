@@ -50,7 +50,9 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
     run_view(test, samples / "style_transfer_reload.trace", size=(200, 70))
 
 
-@pytest.mark.parametrize(("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is loaded again for each prediction.")])
+@pytest.mark.parametrize(
+    ("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is loaded again for each prediction.")]
+)
 def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
     async def test(screen) -> None:
         first = screen.text().splitlines()[0]
