@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import PurePosixPath
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
@@ -183,6 +184,8 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     paths_and_ids = _Cleaner(models=models)
     everything = _Cleaner(models=models, quotes=facts.quotes, aliases=aliases, target=facts.target)
 
+    # Most texts of a report are those of its detectors, once for each model.
+    @cache
     def change(field: str, text: str) -> str:
         if field in KEPT_FIELDS:
             return foreign.get(text, text)
@@ -240,15 +243,15 @@ def _letters(index: int) -> str:
 
 def _quoted_processes(report: Report) -> set[str]:
     """Names that labels quote with a process id and that no process column may have told."""
-    names: set[str] = set()
+    texts: set[str] = set()
 
     def collect(field: str, text: str) -> str:
         if field not in KEPT_FIELDS:
-            names.update(_bare(match.group()) for match in _QUOTED_PROCESS.finditer(text))
+            texts.add(text)
         return text
 
     map_strings(report, collect)
-    return names
+    return {_bare(match.group()) for text in texts for match in _QUOTED_PROCESS.finditer(text)}
 
 
 def _bare(quoted: str) -> str:

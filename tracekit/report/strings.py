@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -12,10 +12,10 @@ Value = TypeVar("Value")
 
 
 def map_strings(value: Value, change: Callable[[str, str], str], field: str = "") -> Value:
-    """A copy of `value` (dataclass, tuple, dict or plain value) with `change(field, text)` for each string in it.
+    """`value` (dataclass, tuple, dict or plain value) with `change(field, text)` for each string in it.
 
     `field` is the name of the dataclass field or the key of the dict that holds the string, directly or in a tuple.
-    Keys stay. O(size of the report).
+    Keys stay. A dataclass or tuple in which nothing changes is not copied. O(size of the report).
     """
     return cast("Value", _changed(value, change, field))
 
@@ -24,9 +24,16 @@ def _changed(value: Any, change: Callable[[str, str], str], field: str) -> Any:
     if isinstance(value, str):
         return change(field, value)
     if isinstance(value, tuple):
-        return tuple(_changed(item, change, field) for item in value)
+        items = [_changed(item, change, field) for item in value]
+        same = all(new is old for new, old in zip(items, value, strict=True))
+        return value if same else tuple(items)
     if isinstance(value, dict):
         return {key: _changed(item, change, str(key)) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{f.name: _changed(getattr(value, f.name), change, f.name) for f in fields(value)})
-    return value
+    changes = {}
+    # What `fields` gives, without making a list of it for each of many thousand values.
+    for name in getattr(value, "__dataclass_fields__", ()):
+        old = getattr(value, name)
+        new = _changed(old, change, name)
+        if new is not old:
+            changes[name] = new
+    return replace(value, **changes) if changes else value
