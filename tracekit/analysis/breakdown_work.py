@@ -107,8 +107,11 @@ def _segments(rows: Rows, hidden: Mask, count: int) -> pd.arrays.IntegerArray:
     ane = rows.layer == Layer.ANE
     nameless = hidden.copy()
     nameless[rows.window[ane & (rows.operation < 0)]] = True
-    keys = np.unique(np.stack((rows.window[ane], rows.model[ane], rows.operation[ane])), axis=1)
-    return pd.arrays.IntegerArray(np.bincount(keys[0], minlength=count).astype(np.int64), nameless)
+    keys = rows.operation[ane], rows.model[ane], rows.window[ane]
+    order = np.lexsort(keys)
+    differs = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+    first = order[np.append(True, differs)[: len(order)]]
+    return pd.arrays.IntegerArray(np.bincount(keys[-1][first], minlength=count).astype(np.int64), nameless)
 
 
 def other_models(predictions: pd.DataFrame) -> IntArray:
