@@ -9,40 +9,62 @@ import numpy as np
 import pandas as pd
 
 from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
 
 
-def first_after_load(activity: pd.DataFrame) -> npt.NDArray[np.bool_]:
+def first_after_load(activity: pd.DataFrame) -> Mask:
     """Shape (rows,): the row is the first prediction of its model and instance that starts after a load of it ended.
 
     Models and instances are told apart by level too. A prediction before any load of the recording is not marked:
     whether it was the first is not known. A prediction that starts while its model is being loaded belongs to the
     instance loaded before. O(n log n).
     """
-    is_load = activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)
-    is_prediction = (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    is_load = is_any(activity["kind"], *LOAD_KINDS)
+    is_prediction = is_any(activity["kind"], Kind.PREDICTION)
     named = activity["model"].notna().to_numpy(dtype=bool)
     chosen = np.flatnonzero((is_load | is_prediction) & named)
     result = np.zeros(len(activity), dtype=bool)
     loads = is_load[chosen]
-    if not loads.any():
-        return result
     model, level = (activity[name].cat.codes.to_numpy()[chosen] for name in ("model", "level"))
     instance = activity["instance"].to_numpy(np.int64, na_value=-1)[chosen]
-    # A load takes its place in time at its end; at the same instant it comes before the prediction that uses it.
+    # A load takes its place in time at its end.
     time = activity["start_ns"].to_numpy()[chosen] + np.where(loads, activity["duration_ns"].to_numpy()[chosen], 0)
-    order = np.lexsort((~loads, time, level, instance, model))
-    follows_load = np.zeros(len(chosen), dtype=bool)
-    same_group = np.ones(len(chosen) - 1, dtype=bool)
-    for key in (model, instance, level):
-        same_group &= key[order][1:] == key[order][:-1]
-    follows_load[order[1:]] = same_group & loads[order][:-1] & ~loads[order][1:]
-    result[chosen[follows_load]] = True
+    result[chosen] = _follows_load(loads, time, (level, instance, model))
     return result
+
+
+def first_of_model(loads: pd.DataFrame, predictions: pd.DataFrame) -> Mask:
+    """Shape (predictions,): `first_after_load` for rows of one model and level. O(n log n)."""
+    is_load = np.arange(len(loads) + len(predictions)) < len(loads)
+    ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
+    time = np.concatenate((ends, predictions["start_ns"].to_numpy()))
+    return _follows_load(is_load, time, (_instances(loads, predictions),))[len(loads) :]
+
+
+def _follows_load(loads: Mask, time: IntArray, keys: Sequence[npt.NDArray[np.integer]]) -> Mask:
+    """Shape (rows,): the row is no load, and the one before it in time among those with the same keys is. At the same
+    instant a load comes before the prediction that uses it."""
+    follows = np.zeros(len(loads), dtype=bool)
+    if not loads.any():
+        return follows
+    order = np.lexsort((~loads, time, *keys))
+    before, after = order[:-1], order[1:]
+    same = np.all([key[after] == key[before] for key in keys], axis=0)
+    follows[after] = same & loads[before] & ~loads[after]
+    return follows
+
+
+def _instances(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
+    """Instance numbers of the loads, then of the predictions; -1 where the name has none."""
+    return np.concatenate([frame["instance"].to_numpy(np.int64, na_value=-1) for frame in (loads, predictions)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +107,7 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame) -> Uses:
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     """Place of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
-    numbers = [frame["instance"].to_numpy(np.int64, na_value=-1) for frame in (loads, predictions)]
-    instance = pd.factorize(np.concatenate(numbers))[0].astype(np.int64)
+    instance = pd.factorize(_instances(loads, predictions))[0].astype(np.int64)
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
     ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
     # Times become ranks among the ends, so that instance and time fit into one number to search for.

@@ -12,7 +12,8 @@ from tracekit.analysis.breakdown_summary import summarise_breakdown
 from tracekit.analysis.cadence import bursts, summarise_cadence
 from tracekit.analysis.concurrency import summarise_in_flight
 from tracekit.analysis.course import summarise_course
-from tracekit.analysis.latency import frame_rate, summarise_latency, warm_mask
+from tracekit.analysis.latency import frame_rate, summarise_latency
+from tracekit.analysis.loads import first_of_model
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
@@ -132,7 +133,7 @@ def _with_calls(
     """
     parts, hardware = whole
     timed = not (predictions["attribution"] == Attribution.INFERRED).any()
-    warm = warm_mask(pd.concat([loads, predictions]), predictions)
+    warm = ~first_of_model(loads, predictions)
     return replace(
         summary,
         latency=summarise_latency(predictions, warm) if timed else None,

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.cadence import BURST_FACTOR
-from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.outcomes import Cost, InsufficientData, Intervals
 from tracekit.detectors.wording import too_few
@@ -131,15 +130,6 @@ def sequences(predictions: pd.DataFrame) -> IntArray:
     return np.cumsum(opens)
 
 
-def is_warm(view: ModelView) -> Mask:
-    """Shape (predictions,): the prediction is not the first after a load of its model. O(n log n)."""
-    if view.loads.empty:
-        return np.ones(len(view.predictions), np.bool_)
-    needed = ["kind", "model", "instance", "level", "start_ns", "duration_ns"]
-    cold = first_after_load(pd.concat([view.loads[needed], view.predictions[needed]]))
-    return ~cold[len(view.loads) :]
-
-
 _KEPT: WeakKeyDictionary[Trace, dict[str, Calls]] = WeakKeyDictionary()
 """Comparable calls by model: several detectors ask for them."""
 
@@ -156,7 +146,7 @@ def comparable_calls(view: ModelView) -> Calls:
 def _comparable_calls(view: ModelView) -> Calls:
     rows = view.predictions
     burst = sequences(rows)
-    warm, timed = is_warm(view), rows["duration_ns"].to_numpy() > 0
+    warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
     starts = rows["start_ns"].to_numpy()
     ends = starts + rows["duration_ns"].to_numpy()
     times, depth = depth_profile(starts, ends)

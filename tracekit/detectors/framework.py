@@ -8,14 +8,21 @@ could look at all, so a detector never has to abstain for lack of a table that i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from tracekit.analysis.engine import engine_waits, own_engine_rows
+from tracekit.analysis.loads import first_of_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
 
     from tracekit.analysis.breakdown import Breakdown
+    from tracekit.analysis.engine import EngineWaits
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.patterns import Pattern
     from tracekit.trace.model import Trace
@@ -31,9 +38,11 @@ class Reference:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelView:
     """What a detector sees of one model that the app called. Every frame is sorted by start and keeps its index.
+
+    What several detectors ask for is worked out for the first and kept.
 
     In `data`, `compute` and `hardware` the column `prediction` names a row of `predictions`: what happened in the
     stages of a pipeline is linked to the pipeline's own prediction. Rows of the model that lie in no single one of its
@@ -58,10 +67,25 @@ class ModelView:
     breakdowns: Breakdown
     """Breakdown of the predictions of all models."""
 
-    @property
+    @cached_property
     def breakdown(self) -> Breakdown:
         """Breakdown of this model's predictions, in their order. O(predictions)."""
         return self.breakdowns.of(self.predictions.index)
+
+    @cached_property
+    def warm(self) -> npt.NDArray[np.bool_]:
+        """Shape (predictions,): the prediction is not the first after a load of its model. O(n log n)."""
+        return ~first_of_model(self.loads, self.predictions)
+
+    @cached_property
+    def engine_rows(self) -> pd.DataFrame:
+        """Execution rows of the Neural Engine in `hardware`, with the columns that `own_engine_rows` leaves."""
+        return own_engine_rows(self.hardware)
+
+    @cached_property
+    def engine_waits(self) -> EngineWaits:
+        """Times in which its predictions waited for the Neural Engine."""
+        return engine_waits(self.trace, self.predictions, self.data, self.compute, self.hardware)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

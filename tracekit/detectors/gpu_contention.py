@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.calls import is_warm
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -173,7 +172,7 @@ def _phases(view: ModelView, own: pd.DataFrame, others: pd.DataFrame) -> Phases:
     end = begin + view.predictions["duration_ns"].to_numpy()
     times, depth = depth_profile(begin, end)
     alone = integrate(times, (depth > 1).astype(np.int64), begin, end) == 0
-    kept = (high > low) & alone & (end > begin) & is_warm(view)
+    kept = (high > low) & alone & (end > begin) & view.warm
     low, high = low[kept], high[kept]
     return Phases(view.predictions[kept], low, high, integrate(*depth_profile(*_union(others)), low, high))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.calls import is_warm
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -52,7 +51,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not options.budget_ms:
         return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
     timed = view.predictions["duration_ns"].to_numpy() > 0
-    judged = view.predictions[is_warm(view) & timed]
+    judged = view.predictions[view.warm & timed]
     if len(judged) < options.min_predictions:
         return InsufficientData(
             view.name,

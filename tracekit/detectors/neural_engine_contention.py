@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.breakdown import REASONS, Part, Unknown
-from tracekit.analysis.engine import EngineWaits, engine_waits, own_engine_rows
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.analysis.engine import EngineWaits
+
     IntArray = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]
 
@@ -58,7 +59,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     if view.predictions.empty:
         return NotApplicable(view.name, "No prediction was recorded.")
-    own = own_engine_rows(view.hardware)
+    own = view.engine_rows
     called = own["prediction"].dropna().to_numpy(dtype=np.int64)
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
     named = own["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).any()
@@ -79,7 +80,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             too_few(count, options.min_predictions, "whose work on the Neural Engine is known"),
             "Record the feature for longer, so that the model is used more often.",
         )
-    waits = engine_waits(view.trace, view.predictions, view.data, view.compute, view.hardware)
+    waits = view.engine_waits
     waited = waits.by_prediction(view.predictions.index, waits.others_ns)
     affected = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
     share = int(affected.sum()) / count
@@ -137,7 +138,7 @@ def _whose(view: ModelView, lost: Intervals) -> str:
     """Sentence for whose work the engine did in these times. Other processes are not named: labels do not tell them."""
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
-    mine[own_engine_rows(view.hardware).index.to_numpy()] = True
+    mine[view.engine_rows.index.to_numpy()] = True
     executed = (hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool) & ~mine
     of_app = executed & hardware["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).to_numpy(dtype=bool)
     rows = hardware[of_app]

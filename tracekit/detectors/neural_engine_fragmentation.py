@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.engine import engine_waits, own_engine_rows
 from tracekit.analysis.pieces import Gaps, gaps_between
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
@@ -55,7 +54,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
     if view.predictions.empty:
         return NotApplicable(view.name, "No prediction was recorded.")
-    own = own_engine_rows(view.hardware)
+    own = view.engine_rows
     own = own[own["prediction"].notna().to_numpy()]
     if own.empty:
         return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
@@ -97,7 +96,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _idle(view: ModelView, gaps: Gaps) -> IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
-    waits = engine_waits(view.trace, view.predictions, view.data, view.compute, view.hardware)
+    waits = view.engine_waits
     on_cpu = view.compute[(view.compute["device"] == Device.CPU).to_numpy(dtype=bool)]
     on_gpu = view.hardware[(view.hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool)]
     starts = np.concatenate([on_cpu["start_ns"].to_numpy(), on_gpu["start_ns"].to_numpy()])

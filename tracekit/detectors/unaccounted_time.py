@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.engine import engine_waits
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -147,7 +146,7 @@ def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
     """
     if not view.trace.cover(NEURAL_ENGINE).rows:
         return np.zeros(len(view.predictions), np.int64)
-    waits = engine_waits(view.trace, view.predictions, view.data, view.compute, view.hardware)
+    waits = view.engine_waits
     queued = waits.by_prediction(view.predictions.index, waits.length_ns)
     told = frame["ane_queue_ns"].fillna(0).to_numpy(dtype=np.int64)
     rest: IntArray = np.maximum(queued - told, 0)
