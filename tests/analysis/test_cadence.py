@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.cadence import bursts, gaps, summarise_cadence
+from tracekit.analysis.cadence import bursts, gaps, summarise_cadence, working
 
 MS = 1_000_000
 
@@ -42,18 +42,18 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=
 
 @settings(deadline=None, max_examples=200)
 @given(INTERVALS, INTERVALS)
-def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, working):
+def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worked):
     rows = sorted((start, start + length) for start, length in drawn)
     predictions = frame(*rows)
     found = bursts(predictions)
-    hardware = frame(*sorted((start, start + length) for start, length in working))
-    result = gaps(predictions, found, hardware)
+    hardware = frame(*sorted((start, start + length) for start, length in worked))
+    result = gaps(predictions, found, working(hardware))
     free, idle = set(), set()
     for number in range(len(found.count)):
         members = [row for row, burst in zip(rows, found.burst.tolist(), strict=True) if burst == number]
         instants = range(members[0][0], max(end for _, end in members))
         free |= {(number, t) for t in instants if not any(start <= t < end for start, end in members)}
-    idle = {(n, t) for n, t in free if not any(start <= t < start + length for start, length in working)}
+    idle = {(n, t) for n, t in free if not any(start <= t < start + length for start, length in worked)}
     # A prediction without length covers nothing: what it stands in is no gap between predictions that ran.
     covered = sorted(
         t
@@ -109,4 +109,4 @@ def test_throughput_counts_distances_inside_bursts_only(frame):
     assert cadence.device_idle_ns is None
     # Work of 5 ms in the first gap, of which 2 ms lie in the call before.
     hardware = frame((2 * MS, 7 * MS))
-    assert summarise_cadence(predictions, bursts(predictions), hardware).device_idle_ns == 45 * MS
+    assert summarise_cadence(predictions, bursts(predictions), working(hardware)).device_idle_ns == 45 * MS

@@ -79,8 +79,8 @@ def summarise_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
 
 
 def _part(breakdown: Breakdown, part: Part, whole_ns: int) -> PartSummary:
-    values = breakdown.frame[part.column].dropna()
     codes = breakdown.unknown[part]
+    values = breakdown.frame[part.column].to_numpy(dtype=np.int64, na_value=0)[codes < 0]
     total = sum(values.tolist()) if len(values) else None
     return PartSummary(
         part=str(part),
@@ -93,5 +93,5 @@ def _part(breakdown: Breakdown, part: Part, whole_ns: int) -> PartSummary:
 
 
 def _mean(values: pd.Series) -> float | None:
-    known = values.dropna()
+    known = values.array[values.notna().to_numpy()].to_numpy(dtype=np.int64)
     return float(known.mean()) if len(known) else None

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     IntArray = npt.NDArray[np.int64]
+    Working = tuple[IntArray, IntArray]
+    """When hardware worked, as a step function that `depth_profile` gives: 1 while it did."""
 
 BURST_FACTOR = 5.0
 """A pause longer than this many median distances from start to start ends a burst (reference, catalogue A14)."""
@@ -83,11 +85,17 @@ class Gaps:
     """Time of the gap in which no row of the hardware was active; None where it was not given."""
 
 
-def gaps(predictions: pd.DataFrame, found: Bursts, hardware: pd.DataFrame | None = None) -> Gaps:
+def working(hardware: pd.DataFrame) -> Working:
+    """When any of these rows was active. O(n log n)."""
+    starts = hardware["start_ns"].to_numpy()
+    return depth_profile(*union(starts, starts + hardware["duration_ns"].to_numpy()))
+
+
+def gaps(predictions: pd.DataFrame, found: Bursts, busy: Working | None = None) -> Gaps:
     """Gaps between predictions inside their bursts.
 
-    `hardware`: rows in which the compute units worked, whoever they worked for; None where they were not recorded.
-    O((n + m) log n).
+    `busy`: when the compute units worked, whoever they worked for; None where that was not recorded.
+    O((n + m) log n), m the steps of `busy`.
     """
     starts = predictions["start_ns"].to_numpy()
     ends = starts + predictions["duration_ns"].to_numpy()
@@ -95,10 +103,8 @@ def gaps(predictions: pd.DataFrame, found: Bursts, hardware: pd.DataFrame | None
     inner = np.flatnonzero(group[1:] == group[:-1])
     low, high = piece_ends[inner], piece_starts[inner + 1]
     idle = None
-    if hardware is not None:
-        worked = hardware["start_ns"].to_numpy()
-        working = depth_profile(*union(worked, worked + hardware["duration_ns"].to_numpy()))
-        idle = high - low - integrate(*working, low, high)
+    if busy is not None:
+        idle = high - low - integrate(*busy, low, high)
     return Gaps(low, high, idle)
 
 
@@ -144,13 +150,13 @@ class Cadence:
 def summarise_cadence(
     predictions: pd.DataFrame,
     found: Bursts,
-    hardware: pd.DataFrame | None = None,
+    busy: Working | None = None,
     *,
     tolerance: float = 0.02,
     spread: float = 0.05,
     slack: float = 0.05,
 ) -> Cadence:
-    """Cadence of the predictions inside the bursts that `bursts` found, `hardware` as in `gaps`. O((n + m) log n).
+    """Cadence of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n).
 
     A pace is named where the median distance lies within `tolerance` of the period of a rate of `FRAME_RATES`, half the
     distance between the quartiles is at most `spread` of it, and gaps make up at least `slack` of the span: all
@@ -165,7 +171,7 @@ def summarise_cadence(
     if len(distances) and span and gap >= slack * span:
         pace = _pace(distances, tolerance, spread)
     total = int(distances.sum())
-    free = gaps(predictions, found, hardware)
+    free = gaps(predictions, found, busy)
     return Cadence(
         bursts=len(found.count),
         predictions=int(found.count[several].sum()),

@@ -15,6 +15,7 @@ import numpy as np
 from tracekit.analysis.copies import COLUMNS, covered_inside, cut_to_predictions, places
 from tracekit.intervals import union_length
 from tracekit.trace.events import Attribution, Kind
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,11 +52,11 @@ def summarise_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
     Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes
     all of them conversions. O(n log n) in the rows of `data`.
     """
-    rows = data.loc[data["kind"].isin(CONVERSION_KINDS).to_numpy(dtype=bool), COLUMNS]
+    rows = data.loc[is_any(data["kind"], *CONVERSION_KINDS), COLUMNS]
     group = places(predictions, rows)
-    ambiguous = (rows["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & (len(predictions) > 0)
+    ambiguous = is_any(rows["attribution"], Attribution.AMBIGUOUS) & (len(predictions) > 0)
     lost = (group == len(predictions)) & ~ambiguous
-    is_cast = (rows["kind"] == Kind.DATA_CAST).to_numpy(dtype=bool)
+    is_cast = is_any(rows["kind"], Kind.DATA_CAST)
     long = is_cast & (rows["duration_ns"].to_numpy() >= least_ns) & ~lost
     converting = np.unique(group[long])
     counted = np.isin(group, converting) & ~lost

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tracekit.intervals import clip, depth_profile, integrate, union, union_length, union_length_by_group
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -55,9 +56,9 @@ def summarise_copies(
     An input copy stands out when it takes at least `large_ns` and `large_ratio` times the median of the other input
     copies of the same prediction. O(n log n) in the rows of `data`.
     """
-    copies = data.loc[data["kind"].isin(COPY_KINDS).to_numpy(dtype=bool), COLUMNS]
+    copies = data.loc[is_any(data["kind"], *COPY_KINDS), COLUMNS]
     linked = copies["prediction"].isin(predictions.index).to_numpy(dtype=bool)
-    ambiguous = (copies["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool) & ~linked
+    ambiguous = is_any(copies["attribution"], Attribution.AMBIGUOUS) & ~linked
     # Without predictions there is nothing that an ambiguous row could lie in.
     counted = linked | (ambiguous & (len(predictions) > 0))
     outside, copies = copies[~counted], copies[counted]
@@ -129,7 +130,7 @@ def _outstanding(
 ) -> npt.NDArray[np.bool_]:
     """Input copies at least `least_ns` long and `ratio` times the median of the others of their prediction."""
     durations = copies["duration_ns"].to_numpy()
-    chosen = np.flatnonzero((copies["kind"] == Kind.INPUT_COPY).to_numpy(dtype=bool) & (group != unlinked))
+    chosen = np.flatnonzero(is_any(copies["kind"], Kind.INPUT_COPY) & (group != unlinked))
     order = chosen[np.lexsort((durations[chosen], group[chosen]))]
     owner, length = group[order], durations[order]
     first = np.searchsorted(owner, owner, side="left")

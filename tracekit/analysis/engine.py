@@ -16,6 +16,7 @@ import pandas as pd
 
 from tracekit.intervals import depth_profile, integrate, running_end, union
 from tracekit.trace.events import Kind
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,7 +34,7 @@ one model public evidence has 0.11 to 0.18 ms, in which the app asks for the nex
 def own_engine_rows(hardware: pd.DataFrame) -> pd.DataFrame:
     """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
     `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
-    return hardware.loc[(hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool), list(_COLUMNS)]
+    return hardware.loc[is_any(hardware["kind"], Kind.ANE_EXEC), list(_COLUMNS)]
 
 
 _COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")
@@ -89,8 +90,8 @@ def engine_waits(
     start, called = own["start_ns"].to_numpy(), own["prediction"].to_numpy(dtype=np.int64)
     did = [
         _of_predictions(data, np.ones(len(data), np.bool_), called),
-        _of_predictions(compute, (compute["kind"] != Kind.ANE_REQUEST).to_numpy(dtype=bool), called),
-        _of_predictions(hardware, (hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool), called),
+        _of_predictions(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST), called),
+        _of_predictions(hardware, is_any(hardware["kind"], Kind.GPU_EXEC), called),
         _of_predictions(rows, np.ones(len(rows), np.bool_), called),
     ]
     began = predictions["start_ns"].reindex(called).to_numpy(dtype=np.int64)
@@ -138,7 +139,7 @@ _TIMELINES: WeakKeyDictionary[Trace, _Timeline] = WeakKeyDictionary()
 
 def _timeline(trace: Trace) -> _Timeline:
     if trace not in _TIMELINES:
-        executed = (trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)
+        executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
         rows = trace.hardware.loc[executed, ["start_ns", "duration_ns"]]
         start = rows["start_ns"].to_numpy()
         reach = np.maximum.accumulate(start + rows["duration_ns"].to_numpy())

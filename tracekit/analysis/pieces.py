@@ -11,6 +11,7 @@ import pandas as pd
 
 from tracekit.intervals import depth_profile, integrate, running_end, union
 from tracekit.trace.events import Device, Kind
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -74,10 +75,10 @@ def turns(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: pd.Index, 
     A unit works while it executes; where no execution of it was recorded in a prediction, its requests stand for it,
     without their preparation. `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
     """
-    executed = _linked(hardware[hardware["kind"].isin(_EXECUTION).to_numpy(dtype=bool)], predictions)
-    asked = _linked(compute[(compute["kind"] != Kind.GPU_PREPARE).to_numpy(dtype=bool)], predictions)
+    executed = _linked(hardware[is_any(hardware["kind"], *_EXECUTION)], predictions)
+    asked = _linked(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
     asked = asked[(asked["device"].notna()).to_numpy()]
-    short = (asked["device"] == Device.CPU).to_numpy(dtype=bool) & (asked["duration_ns"].to_numpy() < min_cpu_ns)
+    short = is_any(asked["device"], Device.CPU) & (asked["duration_ns"].to_numpy() < min_cpu_ns)
     asked = asked[~short & ~_has_execution(asked, executed)]
     rows = pd.concat([executed, asked])
     prediction = rows["prediction"].to_numpy(dtype=np.int64)
@@ -107,8 +108,8 @@ def _has_execution(asked: pd.DataFrame, executed: pd.DataFrame) -> Mask:
     """Whether the unit that a row asks has execution rows in the same prediction."""
     result = np.zeros(len(asked), np.bool_)
     for device in (Device.ANE, Device.GPU):
-        ran = executed.loc[(executed["device"] == device).to_numpy(dtype=bool), "prediction"]
-        asks = (asked["device"] == device).to_numpy(dtype=bool)
+        ran = executed.loc[is_any(executed["device"], device), "prediction"]
+        asks = is_any(asked["device"], device)
         result[asks] = asked["prediction"].isin(ran.unique()).to_numpy(dtype=bool)[asks]
     return result
 

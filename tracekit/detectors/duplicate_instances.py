@@ -28,6 +28,7 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.snippets import LOAD_ONCE
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import Kind
+from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def _unused(view: ModelView, uses: Uses, options: Options) -> IntArray:
     starts = view.predictions["start_ns"].to_numpy()
     later = len(starts) - np.searchsorted(starts, ends)
     long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
-    cold = (loads["kind"] == Kind.LOAD_UNCACHED).to_numpy(dtype=bool)
+    cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
     return np.flatnonzero(~used & same & ~cold & long & (later >= options.min_predictions)).astype(np.int64)
 
 

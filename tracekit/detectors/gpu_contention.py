@@ -27,6 +27,7 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Attribution, Kind
+from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ def _explained(others_ns: IntArray, extra_ns: npt.NDArray[np.float64]) -> float:
 
 def _own_work(view: ModelView) -> pd.DataFrame:
     """Rows that show when the GPU was asked or worked for a prediction of the model."""
-    executed = (view.hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool)
-    asked = (view.compute["kind"] == Kind.GPU_REQUEST).to_numpy(dtype=bool)
+    executed = is_any(view.hardware["kind"], Kind.GPU_EXEC)
+    asked = is_any(view.compute["kind"], Kind.GPU_REQUEST)
     columns = ["prediction", "start_ns", "duration_ns"]
     rows = pd.concat([view.hardware.loc[executed, columns], view.compute.loc[asked, columns]])
     return rows[rows["prediction"].isin(view.predictions.index).to_numpy(dtype=bool)]
@@ -156,7 +157,7 @@ def _own_work(view: ModelView) -> pd.DataFrame:
 def _of_others(view: ModelView) -> Mask:
     """Rows of the GPU that are not the model's."""
     hardware = view.trace.hardware
-    chosen: Mask = (hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool).copy()
+    chosen: Mask = is_any(hardware["kind"], Kind.GPU_EXEC).copy()
     chosen[view.hardware.index.to_numpy()] = False
     return chosen
 
@@ -230,7 +231,7 @@ def _shared(first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray])
 
 def _whose(others: pd.DataFrame, lost: Intervals) -> str:
     """Sentence for whose work that was, as far as rows tell it."""
-    foreign = (others["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+    foreign = is_any(others["attribution"], Attribution.FOREIGN)
     own_app = others[~foreign & others["process"].notna().to_numpy(dtype=bool)]
     whole = max(int((lost.ends - lost.starts).sum()), 1)
     part = int(integrate(*depth_profile(*_union(own_app)), *lost).sum()) / whole

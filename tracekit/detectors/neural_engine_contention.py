@@ -27,6 +27,7 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Attribution, Kind
+from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     own = view.engine_rows
     called = own["prediction"].dropna().to_numpy(dtype=np.int64)
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
-    named = own["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).any()
+    named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     unclear = 0.0 if named else _unclear_share(view)
     if not on_engine.any() and not unclear:
         return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
@@ -139,8 +140,8 @@ def _whose(view: ModelView, lost: Intervals) -> str:
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
-    executed = (hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool) & ~mine
-    of_app = executed & hardware["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).to_numpy(dtype=bool)
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC) & ~mine
+    of_app = executed & is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
     rows = hardware[of_app]
     by_model = {
         str(name): int(integrate(*_profile(group["start_ns"], group["duration_ns"]), *lost).sum())

@@ -29,6 +29,7 @@ from tracekit.detectors.snippets import OPERATIONS
 from tracekit.detectors.wording import too_few
 from tracekit.intervals import union
 from tracekit.trace.events import Attribution, Device, Kind
+from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     own = own[own["prediction"].notna().to_numpy()]
     if own.empty:
         return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
-    named = own["attribution"].isin((Attribution.LABEL, Attribution.EXACT)).any()
+    named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     if not named and view.trace.sharing.is_shared:
         return InsufficientData(
             view.name,
@@ -97,8 +98,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _idle(view: ModelView, gaps: Gaps) -> IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
     waits = view.engine_waits
-    on_cpu = view.compute[(view.compute["device"] == Device.CPU).to_numpy(dtype=bool)]
-    on_gpu = view.hardware[(view.hardware["kind"] == Kind.GPU_EXEC).to_numpy(dtype=bool)]
+    on_cpu = view.compute[is_any(view.compute["device"], Device.CPU)]
+    on_gpu = view.hardware[is_any(view.hardware["kind"], Kind.GPU_EXEC)]
     starts = np.concatenate([on_cpu["start_ns"].to_numpy(), on_gpu["start_ns"].to_numpy()])
     lengths = np.concatenate([on_cpu["duration_ns"].to_numpy(), on_gpu["duration_ns"].to_numpy()])
     return gaps.idle_ns(np.concatenate([starts, waits.start_ns]), np.concatenate([starts + lengths, waits.end_ns]))

@@ -15,6 +15,7 @@ from tracekit.detectors.evidence import MAX_EVIDENCE
 from tracekit.detectors.outcomes import Cost, Evidence, InsufficientData, Intervals, NotApplicable
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Kind, Lane, Level
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -141,7 +142,7 @@ def device_idle(view: ModelView, idle: Idle) -> IntArray:
     """
     hardware = view.trace.hardware
     lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (view.hardware["lane"] == lane).any()]
-    rows = hardware[hardware["lane"].isin(lanes).to_numpy(dtype=bool)]
+    rows = hardware[is_any(hardware["lane"], *lanes)]
     starts = rows["start_ns"].to_numpy()
     profile = depth_profile(*union(starts, starts + rows["duration_ns"].to_numpy()))
     return idle.end_ns - idle.start_ns - integrate(*profile, idle.start_ns, idle.end_ns)

@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import fixed
+from tracekit.trace.frames import fixed, is_any
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     O(n log n) in the rows of the trace.
     """
     activity = trace.activity
-    top = activity[(activity["level"] == Level.TOP).to_numpy()]
-    called = top[top["kind"].isin([*LOAD_KINDS, Kind.COMPILE, Kind.PREDICTION]).to_numpy()]
+    top = activity[is_any(activity["level"], Level.TOP)]
+    called = top[is_any(top["kind"], *LOAD_KINDS, Kind.COMPILE, Kind.PREDICTION)]
     names = sorted(str(name) for name in called["model"].dropna().unique())
     owner = top_predictions(activity)
     of_prediction = _places(activity["model"], names)
     parts = [_split(top, [_places(top["model"], names)], len(names))]
     for frame in (trace.data, trace.compute, trace.hardware):
         linked = _relink(frame, owner, activity)
-        others = (frame["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+        others = is_any(frame["attribution"], Attribution.FOREIGN)
         parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))
     whole = breakdown(trace)
     for name, *frames in zip(names, *parts, strict=True):
@@ -65,7 +65,7 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
     outer = np.zeros_like(linked)
     outer[known] = owner[linked[known]]
     lost = known.copy()
-    lost[known] = (activity["level"] == Level.SUB).to_numpy()[outer[known]]
+    lost[known] = is_any(activity["level"], Level.SUB)[outer[known]]
     attribution = frame["attribution"].cat.codes.to_numpy().copy()
     attribution[lost] = activity["attribution"].cat.codes.to_numpy()[outer[lost]]
     return frame.assign(
@@ -131,7 +131,7 @@ def _view(
     """View of one base name; `own` are its rows of the Activity lane."""
 
     def of(kinds: Sequence[Kind]) -> pd.DataFrame:
-        return _rows(own, np.flatnonzero(own["kind"].isin(kinds).to_numpy(dtype=bool)))
+        return _rows(own, np.flatnonzero(is_any(own["kind"], *kinds)))
 
     return ModelView(
         name=name,
