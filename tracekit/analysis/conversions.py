@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.copies import COLUMNS, covered_inside, cut_to_predictions, places
+from tracekit.analysis.copies import covered_inside, cut_to_predictions, data_rows, places
 from tracekit.intervals import union_length
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any
@@ -52,12 +52,12 @@ def summarise_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
     Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes
     all of them conversions. O(n log n) in the rows of `data`.
     """
-    rows = data.loc[is_any(data["kind"], *CONVERSION_KINDS), COLUMNS]
+    rows = data_rows(data, CONVERSION_KINDS)
     group = places(predictions, rows)
-    ambiguous = is_any(rows["attribution"], Attribution.AMBIGUOUS) & (len(predictions) > 0)
+    ambiguous = is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0)
     lost = (group == len(predictions)) & ~ambiguous
-    is_cast = is_any(rows["kind"], Kind.DATA_CAST)
-    long = is_cast & (rows["duration_ns"].to_numpy() >= least_ns) & ~lost
+    is_cast = is_any(rows.kind, Kind.DATA_CAST)
+    long = is_cast & (rows.duration_ns >= least_ns) & ~lost
     converting = np.unique(group[long])
     counted = np.isin(group, converting) & ~lost
     start, end = cut_to_predictions(predictions, rows, group)
@@ -66,14 +66,13 @@ def summarise_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
         return covered_inside(predictions, group[chosen], start[chosen], end[chosen])
 
     predicted, total = int(predictions["duration_ns"].sum()), covered(counted)
-    others = rows[~counted]
-    other_start = others["start_ns"].to_numpy()
+    others = rows.where(~counted)
     return ConversionSummary(
         predicted_ns=predicted,
         covered_ns=total,
         share=total / predicted if predicted else 0.0,
         cast_ns=covered(counted & is_cast),
         converting=int((converting < len(predictions)).sum()),
-        rows=rows.index.to_numpy(dtype=np.int64)[counted],
-        unclear_ns=union_length(other_start, other_start + others["duration_ns"].to_numpy()),
+        rows=rows.label[counted],
+        unclear_ns=union_length(others.start_ns, others.start_ns + others.duration_ns),
     )

@@ -10,16 +10,54 @@ import pandas as pd
 
 from tracekit.intervals import clip, depth_profile, integrate, union, union_length, union_length_by_group
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import categorical, is_any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
 
 
-COLUMNS = ["start_ns", "duration_ns", "kind", "prediction", "attribution"]
-"""Columns of copy rows that count; taking only these is much faster than taking whole rows."""
+@dataclass(frozen=True, slots=True, eq=False)
+class DataRows:
+    """Some rows of the Data lane, as far as they count here: shape (rows,) each. Arrays, since each step on a frame of
+    few rows takes longer than all of the arithmetic."""
+
+    label: IntArray
+    """Index label in `Trace.data`."""
+    start_ns: IntArray
+    duration_ns: IntArray
+    prediction: IntArray
+    """Label of the prediction; -1 where there is no single one."""
+    kind: pd.Categorical
+    attribution: pd.Categorical
+
+    def where(self, chosen: Mask) -> DataRows:
+        """Some of the rows."""
+        return DataRows(
+            self.label[chosen],
+            self.start_ns[chosen],
+            self.duration_ns[chosen],
+            self.prediction[chosen],
+            self.kind[chosen],
+            self.attribution[chosen],
+        )
+
+
+def data_rows(data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
+    """The rows of these kinds in an event frame."""
+    rows = DataRows(
+        data.index.to_numpy(dtype=np.int64),
+        data["start_ns"].to_numpy(),
+        data["duration_ns"].to_numpy(),
+        data["prediction"].to_numpy(dtype=np.int64, na_value=-1),
+        categorical(data["kind"]),
+        categorical(data["attribution"]),
+    )
+    return rows.where(is_any(rows.kind, *kinds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,55 +94,52 @@ def summarise_copies(
     An input copy stands out when it takes at least `large_ns` and `large_ratio` times the median of the other input
     copies of the same prediction. O(n log n) in the rows of `data`.
     """
-    copies = data.loc[is_any(data["kind"], *COPY_KINDS), COLUMNS]
-    linked = copies["prediction"].isin(predictions.index).to_numpy(dtype=bool)
-    ambiguous = is_any(copies["attribution"], Attribution.AMBIGUOUS) & ~linked
+    rows = data_rows(data, COPY_KINDS)
+    group = places(predictions, rows)
+    linked = group < len(predictions)
+    ambiguous = is_any(rows.attribution, Attribution.AMBIGUOUS) & ~linked
     # Without predictions there is nothing that an ambiguous row could lie in.
     counted = linked | (ambiguous & (len(predictions) > 0))
-    outside, copies = copies[~counted], copies[counted]
-    outside_starts = outside["start_ns"].to_numpy()
-    group = places(predictions, copies)
+    outside, copies, group = rows.where(~counted), rows.where(counted), group[counted]
     starts, ends = cut_to_predictions(predictions, copies, group)
-    kinds = copies["kind"].to_numpy()
 
     def covered(chosen: npt.NDArray[np.bool_]) -> int:
         return covered_inside(predictions, group[chosen], starts[chosen], ends[chosen])
 
     predicted = int(predictions["duration_ns"].sum())
-    total = covered(np.ones(len(copies), dtype=bool))
+    total = covered(np.ones(len(group), dtype=bool))
+    by_kind = {kind: is_any(copies.kind, kind) for kind in COPY_KINDS}
     large = _outstanding(copies, group, len(predictions), large_ratio, large_ns)
-    labels = copies.index.to_numpy(dtype=np.int64)
     return CopySummary(
         predicted_ns=predicted,
         covered_ns=total,
         share=total / predicted if predicted else 0.0,
-        by_kind={str(kind): covered(kinds == kind) for kind in COPY_KINDS if (kinds == kind).any()},
-        rows=labels,
-        large_rows=labels[large],
+        by_kind={str(kind): covered(chosen) for kind, chosen in by_kind.items() if chosen.any()},
+        rows=copies.label,
+        large_rows=copies.label[large],
         large_share=covered(large) / predicted if predicted else 0.0,
-        outside_count=len(outside),
-        outside_ns=union_length(outside_starts, outside_starts + outside["duration_ns"].to_numpy()),
+        outside_count=len(outside.label),
+        outside_ns=union_length(outside.start_ns, outside.start_ns + outside.duration_ns),
     )
 
 
-def places(predictions: pd.DataFrame, copies: pd.DataFrame) -> IntArray:
+def places(predictions: pd.DataFrame, copies: DataRows) -> IntArray:
     """Position of each copy's prediction; the number of predictions for copies that have no single one."""
-    position = predictions.index.get_indexer(pd.Index(copies["prediction"].fillna(-1).to_numpy(dtype=np.int64)))
+    position = predictions.index.get_indexer(pd.Index(copies.prediction))
     return np.where(position >= 0, position, len(predictions)).astype(np.int64)
 
 
-def cut_to_predictions(predictions: pd.DataFrame, copies: pd.DataFrame, group: IntArray) -> tuple[IntArray, IntArray]:
+def cut_to_predictions(predictions: pd.DataFrame, copies: DataRows, group: IntArray) -> tuple[IntArray, IntArray]:
     """Starts and ends of the copies, cut to their prediction (or to the span of all where there is no single one); all
     without length where there is no prediction."""
     outer_starts = predictions["start_ns"].to_numpy()
     outer_ends = outer_starts + predictions["duration_ns"].to_numpy()
     if not len(outer_starts):
-        nowhere = np.zeros(len(copies), np.int64)
+        nowhere = np.zeros(len(group), np.int64)
         return nowhere, nowhere
     low = np.append(outer_starts, outer_starts.min())[group]
     high = np.append(outer_ends, outer_ends.max())[group]
-    starts = copies["start_ns"].to_numpy()
-    return clip(starts, starts + copies["duration_ns"].to_numpy(), low, high)
+    return clip(copies.start_ns, copies.start_ns + copies.duration_ns, low, high)
 
 
 def covered_inside(predictions: pd.DataFrame, group: IntArray, starts: IntArray, ends: IntArray) -> int:
@@ -126,11 +161,11 @@ def covered_inside(predictions: pd.DataFrame, group: IntArray, starts: IntArray,
 
 
 def _outstanding(
-    copies: pd.DataFrame, group: IntArray, unlinked: int, ratio: float, least_ns: int
+    copies: DataRows, group: IntArray, unlinked: int, ratio: float, least_ns: int
 ) -> npt.NDArray[np.bool_]:
     """Input copies at least `least_ns` long and `ratio` times the median of the others of their prediction."""
-    durations = copies["duration_ns"].to_numpy()
-    chosen = np.flatnonzero(is_any(copies["kind"], Kind.INPUT_COPY) & (group != unlinked))
+    durations = copies.duration_ns
+    chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & (group != unlinked))
     order = chosen[np.lexsort((durations[chosen], group[chosen]))]
     owner, length = group[order], durations[order]
     first = np.searchsorted(owner, owner, side="left")
@@ -144,6 +179,6 @@ def _outstanding(
 
     median = (sibling((size - 2) // 2) + sibling((size - 1) // 2)) / 2 if len(order) else np.zeros(0)
     found = has_siblings & (length >= least_ns) & (length >= ratio * median)
-    result = np.zeros(len(copies), dtype=bool)
+    result = np.zeros(len(group), dtype=bool)
     result[order[found]] = True
     return result

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.copies import COLUMNS, cut_to_predictions, places
+from tracekit.analysis.copies import cut_to_predictions, data_rows, places
 from tracekit.analysis.growth import growth
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import COPY_KINDS, Kind, Level
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,17 +53,16 @@ class StateCopies:
 
 def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
-    copies = data.loc[(data["kind"].isin(COPY_KINDS) & data["prediction"].notna()).to_numpy(dtype=bool), COLUMNS]
+    copies = data_rows(data, COPY_KINDS)
     group = places(predictions, copies)
     linked = group < len(predictions)
     if not linked.all():
-        copies, group = copies[linked], group[linked]
+        copies, group = copies.where(linked), group[linked]
     start, end = cut_to_predictions(predictions, copies, group)
-    kind = copies["kind"]
-    is_input = (kind == Kind.INPUT_COPY).to_numpy(dtype=bool)
-    middle = (predictions["start_ns"] + predictions["duration_ns"] // 2).to_numpy()
+    is_input = is_any(copies.kind, Kind.INPUT_COPY)
+    middle = predictions["start_ns"].to_numpy() + predictions["duration_ns"].to_numpy() // 2
     first_half = start < middle[group]
-    goes_in = is_input | (first_half & (kind != Kind.OUTPUT_TRANSFORMATION).to_numpy(dtype=bool))
+    goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
 
     def covered(chosen: Mask) -> IntArray:
         return union_length_by_group(group[chosen], start[chosen], end[chosen], len(predictions))
@@ -75,9 +75,9 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     return StateCopies(
         into=covered(goes_in),
         out=covered(~goes_in),
-        both=covered(np.ones(len(copies), dtype=bool)),
+        both=covered(np.ones(len(group), dtype=bool)),
         has_small_input=smallest <= SMALL_INPUT * largest,
-        rows=copies.index.to_numpy(dtype=np.int64),
+        rows=copies.label,
     )
 
 

@@ -22,6 +22,7 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.patterns import Pattern
 from tracekit.trace.events import Attribution, Kind
+from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration
 
 
@@ -76,12 +77,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def engine_compiles(view: ModelView) -> pd.DataFrame:
     """Compilations on the Neural Engine whose label names the model."""
     hardware = view.hardware
-    named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
-    return hardware[(named & (hardware["kind"] == Kind.ANE_COMPILE)).to_numpy(dtype=bool)]
+    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
+    return hardware[named & is_any(hardware["kind"], Kind.ANE_COMPILE)]
 
 
 def repeated(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
     """Rows after the first of their label, where that label occurs at least `minimum` times. O(n log n)."""
+    if programs.empty:
+        return programs
     labels = programs["label"].astype("object")
     often = labels.map(labels.value_counts()).to_numpy() >= max(minimum, 2)
     return programs[labels.duplicated().to_numpy() & often]

@@ -77,13 +77,19 @@ def _filled(name: str, value: ColumnValues | str | None, count: int) -> ColumnVa
     return pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
-def is_any(column: pd.Series, *values: str) -> npt.NDArray[np.bool_]:
+def categorical(column: pd.Series) -> pd.Categorical:
+    """The cells of a categorical column, not copied."""
+    cells = column.array
+    assert isinstance(cells, pd.Categorical)  # noqa: S101 - tells mypy what the dtype says
+    return cells
+
+
+def is_any(column: pd.Series | pd.Categorical, *values: str) -> npt.NDArray[np.bool_]:
     """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows).
 
     In a tenth of the time that comparisons of pandas take on a few hundred rows.
     """
-    cells = column.array
-    assert isinstance(cells, pd.Categorical)  # noqa: S101 - tells mypy what the dtype says
+    cells = column if isinstance(column, pd.Categorical) else categorical(column)
     codes = cells.codes
     chosen = np.zeros(len(codes), np.bool_)
     for value in values:
