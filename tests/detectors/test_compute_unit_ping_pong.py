@@ -110,6 +110,12 @@ def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
+@pytest.mark.parametrize(("count", "found"), [(1, "Only 1 prediction whose"), (2, "Only 2 predictions whose")])
+def test_how_few_were_found_is_told(scenario, judge, count, found):
+    calls(scenario, *THERE_AND_BACK, count=count)
+    assert judge(scenario, ID)["Segmenter"].reason == f"{found} compute units are known; 10 are needed."
+
+
 def test_pieces_of_one_unit_are_one_turn(scenario, judge):
     calls(scenario, *(("ane", 2), ("gap", 1)) * 5)
     outcome = judge(scenario, ID)["Segmenter"]

@@ -106,7 +106,7 @@ def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
         )
     return InsufficientData(
         view.name,
-        too_few(known, options.min_predictions, "that show which compute units worked in them"),
+        too_few(known, options.min_predictions, "whose compute units are known"),
         "Record the feature for longer, one prediction at a time.",
     )
 
