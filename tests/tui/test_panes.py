@@ -157,7 +157,7 @@ def test_the_predictions_are_those_that_the_app_called(run_view, reload_sample) 
         rows = listed(screen, PredictionsPane).rows
         assert [rows.index(row) for row in range(len(rows))] == list(called.index)
         # Each prediction of this sample follows a load of its own.
-        assert set(column(screen, PredictionsPane, "load")) == {"cold"}
+        assert set(column(screen, PredictionsPane, "call")) == {"first"}
         assert "N Neural Engine, G GPU" in screen.text()
         await screen.press("o")
         assert screen.state.sorts["predictions"] == Sort("duration", descending=True)

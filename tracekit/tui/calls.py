@@ -29,10 +29,10 @@ class Calls:
     """Rows of `Trace.activity`, ascending."""
     starts: IntArray
     durations: IntArray
-    cold: Mask
+    first: Mask
     """The first after a load of its model; see `tracekit.analysis.latency.warm_mask`."""
     inferred: Mask
-    """Put together from hardware rows: neither cold nor warm is known."""
+    """Put together from hardware rows: whether it is the first is not known."""
     time_ns: IntArray
     """Shape (groups, n): time of each group of parts as far as it is known; together the durations."""
     incomplete: Mask
@@ -65,7 +65,7 @@ def calls_of(trace: Trace) -> Calls:
         index=predictions.index.to_numpy(dtype=np.int64),
         starts=predictions["start_ns"].to_numpy(),
         durations=predictions["duration_ns"].to_numpy(),
-        cold=~warm_mask(trace.activity, predictions),
+        first=~warm_mask(trace.activity, predictions),
         inferred=(predictions["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool),
         time_ns=np.array(
             [

@@ -33,9 +33,9 @@ _COLUMNS = (
     Column("start", 12, right=True),
     Column("duration", 10, right=True),
     Column("model", 18),
-    Column("load", 5),
+    Column("call", 6),
     Column("link", 8, drop=2),
-    Column("where its time went", 0, ordered=False, prose=True, least=16),
+    Column("where time went", 0, ordered=False, prose=True, least=16),
 )
 
 _NONE_FITS = "No prediction fits the range and the filter; c drops the filter."
@@ -83,15 +83,15 @@ class CallRows:
             Cell(moment(int(self.calls.starts[place]))),
             Cell(duration(int(self.calls.durations[place]))),
             Cell(model if isinstance(model, str) else ABSENT),
-            self._load(place, palette),
+            self._call(place, palette),
             Cell(str(self.activity["attribution"].iloc[index]), palette.dim),
             Cell(parts.sentence, bar=parts.bar if parts.slices else None),
         ]
 
-    def _load(self, place: int, palette: Palette) -> Cell:
+    def _call(self, place: int, palette: Palette) -> Cell:
         if self.calls.inferred[place]:
             return Cell(ABSENT, palette.dim)
-        return Cell("cold", palette.accent) if self.calls.cold[place] else Cell("warm", palette.dim)
+        return Cell("first", palette.accent) if self.calls.first[place] else Cell("later", palette.dim)
 
 
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
@@ -102,7 +102,7 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
         "start": calls.starts,
         "duration": calls.durations,
         "model": ranks(activity["model"])[calls.index],
-        "load": np.where(calls.inferred, 2, np.where(calls.cold, 0, 1)),
+        "call": np.where(calls.inferred, 2, np.where(calls.first, 0, 1)),
         "link": ranks(activity["attribution"])[calls.index],
     }
     key = keys[sort.column][chosen]

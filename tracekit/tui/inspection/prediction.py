@@ -46,16 +46,16 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     yield bar_text(row.bar, palette, letters=letters)
     yield slices(row)
     yield ""
-    yield facts([("load", _load(calls, place)), *_work(whole, parts.handoffs)])
+    yield facts([("call", _call(calls, place)), *_work(whole, parts.handoffs)])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
 
 
-def _load(calls: Calls, place: int) -> str:
+def _call(calls: Calls, place: int) -> str:
     if calls.inferred[place]:
         return UNKNOWN
-    return "cold: the first prediction after a load" if calls.cold[place] else "warm: not the first after a load"
+    return "first after a load" if calls.first[place] else "later"
 
 
 def _work(whole: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
