@@ -19,6 +19,8 @@ from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
     from tracekit.trace.model import Trace
@@ -80,42 +82,45 @@ def engine_waits(
     O(n log n) in the engine's rows and those of the predictions that waited.
     """
     line = _timeline(trace)
-    rows = own_engine_rows(hardware)
-    place = line.label.searchsorted(rows.index.to_numpy())
-    queued = np.abs(line.reach_before[place] - rows["start_ns"].to_numpy()) <= HANDOVER_NS
-    queued &= rows["prediction"].notna().to_numpy(dtype=bool)
-    own, place = rows[queued], place[queued]
-    if own.empty:
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    label = hardware.index.to_numpy()[executed]
+    linked, begin, end = _calls_and_times(hardware, executed)
+    place = line.label.searchsorted(label)
+    queued = (np.abs(line.reach_before[place] - begin) <= HANDOVER_NS) & (linked >= 0)
+    if not queued.any():
         return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
-    start, called = own["start_ns"].to_numpy(), own["prediction"].to_numpy(dtype=np.int64)
+    start, called, place = begin[queued], linked[queued], place[queued]
     did = [
-        _of_predictions(data, np.ones(len(data), np.bool_), called),
-        _of_predictions(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST), called),
-        _of_predictions(hardware, is_any(hardware["kind"], Kind.GPU_EXEC), called),
-        _of_predictions(rows, np.ones(len(rows), np.bool_), called),
+        _calls_and_times(data, np.ones(len(data), np.bool_)),
+        _calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
+        _calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
     ]
-    began = predictions["start_ns"].reindex(called).to_numpy(dtype=np.int64)
-    low = np.maximum(_last_end_before(pd.concat(did), called, start, began), line.opened[place])
+    began = predictions["start_ns"].to_numpy()[predictions.index.get_indexer(pd.Index(called))]
+    low = np.maximum(_last_end_before(did, called, start, began), line.opened[place])
     waited = low < start
     low, start = low[waited], start[waited]
-    begin = rows["start_ns"].to_numpy()
-    profile = depth_profile(*union(begin, begin + rows["duration_ns"].to_numpy()))
+    profile = depth_profile(*union(begin, end))
     return EngineWaits(called[waited], low, start, integrate(*profile, low, start))
 
 
-def _of_predictions(rows: pd.DataFrame, chosen: Mask, called: IntArray) -> pd.DataFrame:
-    """Prediction and times of the chosen rows that lie in one of these predictions."""
-    chosen = chosen & rows["prediction"].isin(called).to_numpy(dtype=bool)
-    return rows.loc[chosen, ["prediction", "start_ns", "duration_ns"]]
+def _calls_and_times(rows: pd.DataFrame, chosen: Mask) -> tuple[IntArray, IntArray, IntArray]:
+    """Prediction (-1 for none), start and end of the chosen rows."""
+    start = rows["start_ns"].to_numpy()[chosen]
+    called = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen]
+    return called, start, start + rows["duration_ns"].to_numpy()[chosen]
 
 
-def _last_end_before(rows: pd.DataFrame, called: IntArray, start: IntArray, began: IntArray) -> IntArray:
+def _last_end_before(
+    rows: Sequence[tuple[IntArray, IntArray, IntArray]], called: IntArray, start: IntArray, began: IntArray
+) -> IntArray:
     """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of
     that prediction that started before it."""
     count = len(called)
-    group = np.concatenate((called, rows["prediction"].to_numpy(dtype=np.int64)))
-    time = np.concatenate((start, rows["start_ns"].to_numpy()))
-    end = np.concatenate((began, (rows["start_ns"] + rows["duration_ns"]).to_numpy()))
+    owner, row_start, row_end = (np.concatenate(part) for part in zip(*rows, strict=True))
+    ours = np.isin(owner, called)
+    group = np.concatenate((called, owner[ours]))
+    time = np.concatenate((start, row_start[ours]))
+    end = np.concatenate((began, row_end[ours]))
     is_row = np.arange(len(group)) >= count
     order = np.lexsort((is_row, time, group))
     latest = np.empty_like(end)

@@ -109,6 +109,8 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
 
     0 for a group of fewer than 3 values, or of equal ones. `group` ascends, from 0 to `groups` - 1. O(n log n).
     """
+    if not len(values):
+        return np.zeros(groups)
     size = np.bincount(group, minlength=groups)
     middle = (size[group] + 1) / 2
     rank = pd.Series(values).groupby(group).rank().to_numpy(dtype=np.float64) - middle
@@ -123,7 +125,13 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
 
 def _medians(durations: IntArray, sequence: IntArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
     """Median of the chosen calls of each sequence, of which each has some."""
-    return pd.Series(durations[chosen]).groupby(sequence[chosen]).median().to_numpy(dtype=np.float64)
+    group, values = sequence[chosen], durations[chosen]
+    values = values[np.lexsort((values, group))]
+    count = np.bincount(group)
+    first = np.cumsum(count) - count
+    low, high = values[first + (count - 1) // 2], values[first + count // 2]
+    medians: FloatArray = (low.astype(np.float64) + high) / 2
+    return medians
 
 
 def _drops(durations: IntArray) -> IntArray:

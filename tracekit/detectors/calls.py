@@ -153,14 +153,14 @@ def _comparable_calls(view: ModelView) -> Calls:
     alone = integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0
     kept = warm & alone & timed
     cold, overlapping = int((~warm & timed).sum()), int((warm & ~alone & timed).sum())
-    rows, burst = rows[kept], burst[kept]
-    waiting = opening = np.zeros(len(rows), np.bool_)
-    if _uneven(rows["duration_ns"].to_numpy()):
-        waiting = _waited(view, rows)
-        opening = np.zeros(len(rows), np.bool_)
-        opening[~waiting] = opens_sequence(rows["duration_ns"].to_numpy()[~waiting], burst[~waiting])
-    chosen = ~(waiting | opening)
-    return Calls(rows[chosen], burst[chosen], cold, overlapping, int(waiting.sum()), int(opening.sum()))
+    durations = (ends - starts)[kept]
+    waiting = opening = np.zeros(len(durations), np.bool_)
+    if _uneven(durations):
+        waiting = _waited(view, starts[kept], durations)
+        opening = np.zeros(len(durations), np.bool_)
+        opening[~waiting] = opens_sequence(durations[~waiting], burst[kept][~waiting])
+    kept[kept] = ~(waiting | opening)
+    return Calls(rows[kept], burst[kept], cold, overlapping, int(waiting.sum()), int(opening.sum()))
 
 
 def _uneven(durations: IntArray) -> bool:
@@ -170,12 +170,11 @@ def _uneven(durations: IntArray) -> bool:
     return bool(high > EVEN * low)
 
 
-def _waited(view: ModelView, rows: pd.DataFrame) -> Mask:
+def _waited(view: ModelView, starts: IntArray, durations: IntArray) -> Mask:
     """Shape (calls,): others worked for much of the time that the call took longer than the shortest tenth.
 
     Others are rows of the model's compute units that are not its own, and what else the app asked of Core ML.
     """
-    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
     extra = durations - float(np.quantile(durations, 0.1))
     work = _work(view.trace)
     own = view.hardware.index.to_numpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -90,9 +90,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return NotApplicable(view.name, "No prediction was recorded.")
     own = _own_work(view)
-    if own.empty:
+    if not len(own.place):
         return NotApplicable(view.name, "None of its recorded work ran on the GPU.")
-    others = view.trace.hardware.loc[_of_others(view), ["start_ns", "duration_ns", "process", "attribution"]]
+    others = _of_others(view)
     found = _phases(view, own, others)
     if len(found.rows) < 2 * options.min_compared:
         return InsufficientData(
@@ -145,54 +145,68 @@ def _explained(others_ns: IntArray, extra_ns: npt.NDArray[np.float64]) -> float:
     return float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
 
 
-def _own_work(view: ModelView) -> pd.DataFrame:
-    """Rows that show when the GPU was asked or worked for a prediction of the model."""
-    executed = is_any(view.hardware["kind"], Kind.GPU_EXEC)
-    asked = is_any(view.compute["kind"], Kind.GPU_REQUEST)
-    columns = ["prediction", "start_ns", "duration_ns"]
-    rows = pd.concat([view.hardware.loc[executed, columns], view.compute.loc[asked, columns]])
-    return rows[rows["prediction"].isin(view.predictions.index).to_numpy(dtype=bool)]
+class _OwnWork(NamedTuple):
+    """Rows that show when the GPU was asked or worked for a prediction of the model: shape (rows,) each."""
+
+    place: npt.NDArray[np.intp]
+    """Place of the prediction among those of the model."""
+    start_ns: IntArray
+    end_ns: IntArray
+
+
+def _own_work(view: ModelView) -> _OwnWork:
+    parts = [
+        (frame, is_any(frame["kind"], kind))
+        for frame, kind in ((view.hardware, Kind.GPU_EXEC), (view.compute, Kind.GPU_REQUEST))
+    ]
+    start, length = (
+        np.concatenate([frame[name].to_numpy()[rows] for frame, rows in parts]) for name in ("start_ns", "duration_ns")
+    )
+    called = [frame["prediction"].to_numpy(dtype=np.int64, na_value=-1)[rows] for frame, rows in parts]
+    place = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
+    known = place >= 0
+    return _OwnWork(place[known], start[known], (start + length)[known])
 
 
 def _of_others(view: ModelView) -> Mask:
-    """Rows of the GPU that are not the model's."""
+    """Shape (hardware rows of the trace,): rows of the GPU that are not the model's."""
     hardware = view.trace.hardware
-    chosen: Mask = is_any(hardware["kind"], Kind.GPU_EXEC).copy()
+    chosen = is_any(hardware["kind"], Kind.GPU_EXEC)
     chosen[view.hardware.index.to_numpy()] = False
     return chosen
 
 
-def _phases(view: ModelView, own: pd.DataFrame, others: pd.DataFrame) -> Phases:
-    place = view.predictions.index.get_indexer(pd.Index(own["prediction"].to_numpy(dtype=np.int64)))
+def _phases(view: ModelView, own: _OwnWork, others: Mask) -> Phases:
     count = len(view.predictions)
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    starts = own["start_ns"].to_numpy()
-    np.minimum.at(low, place, starts)
-    np.maximum.at(high, place, starts + own["duration_ns"].to_numpy())
+    np.minimum.at(low, own.place, own.start_ns)
+    np.maximum.at(high, own.place, own.end_ns)
     begin = view.predictions["start_ns"].to_numpy()
     end = begin + view.predictions["duration_ns"].to_numpy()
     times, depth = depth_profile(begin, end)
     alone = integrate(times, (depth > 1).astype(np.int64), begin, end) == 0
     kept = (high > low) & alone & (end > begin) & view.warm
     low, high = low[kept], high[kept]
-    return Phases(view.predictions[kept], low, high, integrate(*depth_profile(*_union(others)), low, high))
+    return Phases(view.predictions[kept], low, high, integrate(*depth_profile(*_union(view, others)), low, high))
 
 
-def _union(rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
-    begin = rows["start_ns"].to_numpy()
-    return union(begin, begin + rows["duration_ns"].to_numpy())
+def _union(view: ModelView, chosen: Mask) -> tuple[IntArray, IntArray]:
+    """When any of the chosen hardware rows was active."""
+    hardware = view.trace.hardware
+    begin = hardware["start_ns"].to_numpy()[chosen]
+    return union(begin, begin + hardware["duration_ns"].to_numpy()[chosen])
 
 
 def _finding(
     view: ModelView,
     found: Phases,
-    others: pd.DataFrame,
+    others: Mask,
     disturbed: Mask,
     extra: npt.NDArray[np.float64],
     metrics: tuple[Metric, ...],
 ) -> Finding:
     """The finding with its cost: the extra time of disturbed predictions, as far as others worked meanwhile."""
-    lost = _shared(_union(others), union(found.starts[disturbed], found.ends[disturbed]))
+    lost = _shared(_union(view, others), union(found.starts[disturbed], found.ends[disturbed]))
     cost = min(
         int(np.minimum(extra, found.others_ns)[disturbed].sum()),
         int((lost.ends - lost.starts).sum()),
@@ -205,7 +219,7 @@ def _finding(
         summary=(
             f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} the GPU did other work too, and "
             f"they take {slow / usual:.1f} times as long (median {format_duration(slow)} against "
-            f"{format_duration(usual)}). {_whose(others, lost)}"
+            f"{format_duration(usual)}). {_whose(view, others, lost)}"
         ),
         metrics=metrics,
         cost=Cost(
@@ -229,13 +243,14 @@ def _shared(first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray])
     return Intervals(times[both], times[both + 1])
 
 
-def _whose(others: pd.DataFrame, lost: Intervals) -> str:
+def _whose(view: ModelView, others: Mask, lost: Intervals) -> str:
     """Sentence for whose work that was, as far as rows tell it."""
-    foreign = is_any(others["attribution"], Attribution.FOREIGN)
-    own_app = others[~foreign & others["process"].notna().to_numpy(dtype=bool)]
+    hardware = view.trace.hardware
+    foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
+    own_app = others & ~foreign & hardware["process"].notna().to_numpy(dtype=bool)
     whole = max(int((lost.ends - lost.starts).sum()), 1)
-    part = int(integrate(*depth_profile(*_union(own_app)), *lost).sum()) / whole
-    away = int(integrate(*depth_profile(*_union(others[foreign])), *lost).sum()) / whole
+    part = int(integrate(*depth_profile(*_union(view, own_app)), *lost).sum()) / whole
+    away = int(integrate(*depth_profile(*_union(view, others & foreign)), *lost).sum()) / whole
     if part >= _NEARLY_ALL > away:
         return "Nearly all of that work was the app's own, such as drawing."
     if away >= _NEARLY_ALL > part:

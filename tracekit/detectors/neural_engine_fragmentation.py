@@ -98,10 +98,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _idle(view: ModelView, gaps: Gaps) -> IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
     waits = view.engine_waits
-    on_cpu = view.compute[is_any(view.compute["device"], Device.CPU)]
-    on_gpu = view.hardware[is_any(view.hardware["kind"], Kind.GPU_EXEC)]
-    starts = np.concatenate([on_cpu["start_ns"].to_numpy(), on_gpu["start_ns"].to_numpy()])
-    lengths = np.concatenate([on_cpu["duration_ns"].to_numpy(), on_gpu["duration_ns"].to_numpy()])
+    others = (
+        (view.compute, is_any(view.compute["device"], Device.CPU)),
+        (view.hardware, is_any(view.hardware["kind"], Kind.GPU_EXEC)),
+    )
+    starts, lengths = (
+        np.concatenate([frame[name].to_numpy()[chosen] for frame, chosen in others])
+        for name in ("start_ns", "duration_ns")
+    )
     return gaps.idle_ns(np.concatenate([starts, waits.start_ns]), np.concatenate([starts + lengths, waits.end_ns]))
 
 
