@@ -382,3 +382,54 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_every_attribution_is_said_in_words() -> None:
     assert set(ATTRIBUTION_WORDS) == set(Attribution)
+
+
+def test_walking_goes_on_from_where_one_went(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        starts = screen.state.session.trace.activity["start_ns"].to_numpy()
+
+        def after(time_ns: int) -> int:
+            return int(starts[np.searchsorted(starts, time_ns)])
+
+        await screen.press("g")
+        await type_text(screen, "2")
+        await screen.press(*"wwwwn")
+        assert screen.state.cursor_ns == after(2_000_000_000)
+        await screen.press("v", "g")
+        await type_text(screen, "4")
+        await screen.press("n", "v")
+        assert screen.state.cursor_ns == after(4_000_000_000)
+        assert screen.state.range.start_ns == after(2_000_000_000)
+        assert screen.state.range.end_ns > after(4_000_000_000)
+        await screen.press(*"dddddddd")
+        left, right = screen.state.view.start_ns, screen.state.view.end_ns
+        assert left > screen.state.cursor_ns
+        await screen.press("n")
+        assert screen.state.cursor_ns == after(left)
+        await screen.press(*"dddddddd", "N")
+        assert left < screen.state.cursor_ns < screen.state.view.end_ns
+        assert screen.state.cursor_ns > right
+
+    run_view(test, reload_sample)
+
+
+def test_without_the_inspector_the_status_line_names_the_selection(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n")
+        first = screen.state.session.trace.activity.iloc[0]
+        assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
+        await screen.press("i")
+        assert " in view" in screen.text().splitlines()[-2]
+
+    run_view(test, reload_sample, size=(80, 24))
+
+
+def test_short_views_are_told_in_digits_that_differ(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", *"w" * 18)
+        low, _, high = screen.text().splitlines()[-2].partition(" – ")
+        assert "in view" in high
+        assert low.split() != high.split(" · ")[0].split()
+        assert screen.state.view.span_ns < 1_000_000
+
+    run_view(test, reload_sample)

@@ -34,6 +34,7 @@ KNOWN = Known(("My Model", "Style-A", "Style-B", "none"), ("load", "load_cached"
         ("kind:load", EventFilter(kind="load")),
         ("kind:pred device:GPU", EventFilter(kind="prediction", device="gpu")),
         (">5ms <1.5s", EventFilter(min_ns=5_000_000, max_ns=1_500_000_000)),
+        ("duration>5ms", EventFilter(min_ns=5_000_000)),
         ("a:b", EventFilter(text="a:b")),
     ],
 )
@@ -50,6 +51,7 @@ def test_a_text_means_a_filter(text, meant) -> None:
         (">5", "'5' is no duration: write a number and ns, us, ms or s, as in 5ms."),
         (">", "'' is no duration: write a number and ns, us, ms or s, as in 5ms."),
         ("'open", "A quote is not closed."),
+        ("models:my", "There is no filter 'models:'; write model:my."),
     ],
 )
 def test_what_means_nothing_is_explained(text, told) -> None:
@@ -104,6 +106,8 @@ def test_durations_have_a_unit(text, ns) -> None:
     ("text", "ns"),
     [
         ("1.5s", 1_500_000_000),
+        ("2.4", 2_400_000_000),
+        ("+2", 2_100_000_000),
         ("00:01.234", 1_234_000_000),
         ("1:02.5", 62_500_000_000),
         ("1:00:01", 3_601_000_000_000),
@@ -116,7 +120,7 @@ def test_times_count_from_the_start_or_from_the_cursor(text, ns) -> None:
     assert parse_time(text, 100_000_000) == ns
 
 
-@pytest.mark.parametrize("text", ["", "12", "soon", "1:2:3:4", "+", "--1s"])
+@pytest.mark.parametrize("text", ["", "12h", "soon", "1:2:3:4", "+", "--1s"])
 def test_what_is_no_time_is_explained(text) -> None:
     with pytest.raises(QueryError, match="is no time: write"):
         parse_time(text, 0)

@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from tracekit.tui.state import EventFilter
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FILTER_HINT = "text, model:NAME, kind:KIND, device:cpu|gpu|ane, >5ms, <20ms; NAME in quotes where it has blanks"
-TIME_HINT = "1.5s, 250ms, 1:02.5 or 1234567ns from the start; with + or - in front, from the cursor"
+TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or - in front, from the cursor"
 
 _UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,12})?)\s*(ns|us|µs|ms|s)")
+_KEYS = ("model", "kind", "device")
+_ALIKE = 0.75
+"""How alike a word and a key must be to be one mistyped; texts with a colon are searched for as well."""
+_SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,12})?")
 _CLOCK = re.compile(r"(?:(\d{1,5}):)?(\d{1,4}):(\d{1,2}(?:\.\d{1,9})?)")
 
 
@@ -44,6 +49,8 @@ def parse_filter(text: str, known: Known) -> EventFilter:
     words: list[str] = []
     found = EventFilter()
     for token in tokens:
+        if token.startswith(("duration>", "duration<")):
+            token = token.removeprefix("duration")  # noqa: PLW2901 - people write it in front, and it says nothing more
         name, colon, value = token.partition(":")
         if token[0:1] in (">", "<"):
             bound = parse_duration(token[1:])
@@ -54,6 +61,8 @@ def parse_filter(text: str, known: Known) -> EventFilter:
             found = replace(found, kind=_one("kind", value, known.kinds))
         elif colon and name == "device":
             found = replace(found, device=_one("device", value, known.devices))
+        elif colon and (meant := get_close_matches(name, _KEYS, 1, _ALIKE)):
+            raise QueryError(f"There is no filter '{name}:'; write {meant[0]}:{value}.")
         else:
             words.append(token)
     return replace(found, text=" ".join(words))
@@ -79,19 +88,21 @@ def parse_duration(text: str) -> int:
 
 
 def parse_time(text: str, here_ns: int) -> int:
-    """A time of the run in ns: a clock time, a duration since the start, or with a sign from `here_ns`. Raises
-    `QueryError`."""
+    """A time of the run in ns: a clock time, a duration since the start, in seconds without a unit, or with a sign
+    from `here_ns`. Raises `QueryError`."""
     text = text.strip()
     sign, rest = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
     clock = _CLOCK.fullmatch(rest)
     if clock is not None:
         minutes = int(clock[1] or 0) * 60 + int(clock[2])
         found = round((minutes * 60 + Decimal(clock[3])) * _UNITS["s"])
+    elif _SECONDS.fullmatch(rest):
+        found = round(Decimal(rest) * _UNITS["s"])
     else:
         try:
             found = parse_duration(rest)
         except QueryError as error:
-            raise QueryError(f"'{text}' is no time: write 1.5s, 250ms, 1:02.5 or +10ms.") from error
+            raise QueryError(f"'{text}' is no time: write 1.5, 250ms, 1:02.5 or +10ms.") from error
     return {"": found, "+": here_ns + found, "-": here_ns - found}[sign]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -88,13 +89,19 @@ def _row(app: ViewApp) -> tuple[list[str], list[str]] | None:
     return [column.title for column in rows.columns], [cell.text for cell in rows.cells(place, palette)]
 
 
+_IN_TMUX = "; tmux passes it on after `set -g set-clipboard on`"
+"""What is copied goes through the terminal, which is not known to have taken it."""
+
+
 def _copy(app: ViewApp, make: Callable[[], str], what: str) -> None:
     def show(text: str) -> None:
         if not text:
             app.say("Nothing starts in the range, so there is nothing to copy.")
             return
         app.copy_to_clipboard(text)
-        app.say(f"Copied {what} as Markdown, {format_count(len(text.splitlines()), 'line')}, private names left out.")
+        lines = format_count(len(text.splitlines()), "line")
+        hint = _IN_TMUX if "TMUX" in os.environ else ""
+        app.say(f"Copied {what} as Markdown, {lines}, private names left out{hint}.")
 
     app.in_background(make, show)
 

@@ -11,6 +11,7 @@ import numpy as np
 from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import Action, Section
+from tracekit.tui.commands.select import standing
 from tracekit.tui.query import FILTER_HINT, TIME_HINT, Known, QueryError, filter_text, parse_filter, parse_time
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.viewport import Viewport, clamp
@@ -132,13 +133,13 @@ def _to_match(app: ViewApp, *, forward: bool) -> None:
 
 
 def match_after(rows: EventRows, state: State, *, forward: bool) -> int:
-    """Row of the next match from the selected one, else from the cursor; may lie outside the rows. O(n)."""
-    event = state.selection.event
+    """Row of the next match from where one stands; may lie outside the rows. O(n)."""
+    event, time_ns = standing(state, forward=forward)
     here = rows.row(event) if event is not None else None
     if here is not None:
         return here + 1 if forward else here - 1
     search = bisect_left if forward else bisect_right
-    found = search(range(len(rows)), state.cursor_ns, key=rows.start)
+    found = search(range(len(rows)), time_ns, key=rows.start)
     return found if forward else found - 1
 
 

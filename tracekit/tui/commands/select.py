@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tracekit.tui.app import ViewApp
+    from tracekit.tui.state import State
     from tracekit.tui.timeline.tracks import Events
 
 SLOW_QUANTILE = 0.95
@@ -112,17 +113,34 @@ def _walk(app: ViewApp, *, forward: bool, slow: bool = False) -> None:
         app.say("This lane has no events. Choose another with the arrow keys, up and down.")
         return
     chosen = app.slow_events(events) if slow else None
-    selected = app.state.selection.event
+    selected, time_ns = standing(app.state, forward=forward)
     place = events.place(selected.index) if selected is not None and selected.frame == events.frame else None
     if place is None:
         # As if the cursor stood just before the first event that begins at it or later.
-        begun = int(np.searchsorted(events.starts, app.state.cursor_ns))
+        begun = int(np.searchsorted(events.starts, time_ns))
         place = begun - 1 if forward else begun
     found = step(events, place, forward, chosen)
     if found is None:
         app.say(f"No {'slow ' if slow else ''}event {'after' if forward else 'before'} this one in the lane.")
         return
     app.select_event(EventRef(events.frame, int(events.index[found])))
+
+
+def standing(state: State, *, forward: bool) -> tuple[EventRef | None, int]:
+    """Where walking goes on from: the selected event, and the time of the cursor.
+
+    Who moved the cursor away from the event, or the view away from both, wants to go on from there: then no event, and
+    the edge of the view that is entered first where the cursor is out of it.
+    """
+    view, event = state.view, state.selection.event
+    if event is not None:
+        span = state.session.span(event)
+        seen = span.start_ns < view.end_ns and span.end_ns > view.start_ns
+        if seen and span.start_ns <= state.cursor_ns < span.end_ns:
+            return event, state.cursor_ns
+    if view.start_ns <= state.cursor_ns < view.end_ns:
+        return None, state.cursor_ns
+    return None, view.start_ns if forward else view.end_ns
 
 
 def _events(app: ViewApp) -> Events | None:

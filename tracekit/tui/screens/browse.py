@@ -22,6 +22,8 @@ from tracekit.tui.messages import RedrawWanted
 from tracekit.tui.query import filter_words
 from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
+from tracekit.tui.timeline.ruler import MS
+from tracekit.tui.timeline.ruler import moment as ruler_moment
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
-    from tracekit.tui.state import Session, State
+    from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.timeline.painter import Lanes
+    from tracekit.tui.timeline.viewport import Viewport
 
 WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
@@ -188,14 +191,28 @@ def _name(session: Session, room: int) -> str:
     return " · ".join(told)
 
 
+def _edge(time_ns: int, view: Viewport) -> str:
+    """An end of the view, in as many digits as tell it from the other end."""
+    return moment(time_ns) if view.span_ns >= 10 * MS else ruler_moment(time_ns, max(view.span_ns // 100, 1))
+
+
+def _selected(session: Session, ref: EventRef) -> str:
+    """What is selected, for where the inspector does not say so."""
+    row, span = session.row(ref), session.span(ref)
+    named = [str(row[name]) for name in ("label", "model") if name in row and isinstance(row[name], str)]
+    return visible(" · ".join([*named, format_duration(span.span_ns), f"at {moment(span.start_ns)}"]))
+
+
 def status_line(state: State) -> str:
     """Where one is, in words."""
     view = state.view
     parts = [
-        f"{moment(view.start_ns)} – {moment(view.end_ns)}",
+        f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
         f"{format_duration(view.span_ns)} in view",
         GROUPING_WORDS[state.grouping],
     ]
+    if not state.inspector and state.selection.event is not None:
+        parts.insert(0, _selected(state.session, state.selection.event))
     if state.range is not None:
         parts.append(f"range {format_duration(state.range.span_ns)}")
     return "  ·  ".join(parts)
