@@ -160,7 +160,9 @@ def _comparable_calls(view: ModelView) -> Calls:
         opening = np.zeros(len(durations), np.bool_)
         opening[~waiting] = opens_sequence(durations[~waiting], burst[kept][~waiting])
     kept[kept] = ~(waiting | opening)
-    return Calls(rows[kept], burst[kept], cold, overlapping, int(waiting.sum()), int(opening.sum()))
+    return Calls(
+        rows if kept.all() else rows[kept], burst[kept], cold, overlapping, int(waiting.sum()), int(opening.sum())
+    )
 
 
 def _uneven(durations: IntArray) -> bool:

@@ -61,7 +61,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return NotApplicable(view.name, "No prediction was recorded.")
     own = view.engine_rows
-    called = own["prediction"].dropna().to_numpy(dtype=np.int64)
+    called = own["prediction"].to_numpy(dtype=np.int64, na_value=-1)
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
     named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     unclear = 0.0 if named else _unclear_share(view)

@@ -97,7 +97,8 @@ _KEPT: WeakKeyDictionary[Trace, Asked] = WeakKeyDictionary()
 
 def read_pauses(view: ModelView, least: int) -> Pauses:
     """Pauses in sequences of at least `least` calls. O(n log n)."""
-    rows = view.predictions[view.predictions["duration_ns"].to_numpy() > 0]
+    lasting = view.predictions["duration_ns"].to_numpy() > 0
+    rows = view.predictions if lasting.all() else view.predictions[lasting]
     activity = view.trace.activity
     if view.trace not in _KEPT:
         _KEPT[view.trace] = asked(activity)

@@ -148,7 +148,7 @@ def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
         return np.zeros(len(view.predictions), np.int64)
     waits = view.engine_waits
     queued = waits.by_prediction(view.predictions.index, waits.length_ns)
-    told = frame["ane_queue_ns"].fillna(0).to_numpy(dtype=np.int64)
+    told = frame["ane_queue_ns"].to_numpy(dtype=np.int64, na_value=0)
     rest: IntArray = np.maximum(queued - told, 0)
     return rest
 

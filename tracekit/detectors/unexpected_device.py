@@ -164,7 +164,7 @@ def _work(view: ModelView) -> Work:
 
 
 def _known(frame: pd.DataFrame, part: Part) -> IntArray:
-    return frame[part.column].fillna(0).to_numpy(dtype=np.int64)
+    return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
 
 
 def _nobodys(view: ModelView, lane: Lane) -> IntArray:

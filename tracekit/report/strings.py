@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -21,12 +22,13 @@ def map_strings(value: Value, change: Callable[[str, str], str], field: str = ""
 
 
 def _changed(value: Any, change: Callable[[str, str], str], field: str) -> Any:
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, str):
         return change(field, value)
     if isinstance(value, tuple):
-        items = [_changed(item, change, field) for item in value]
-        same = all(new is old for new, old in zip(items, value, strict=True))
-        return value if same else tuple(items)
+        items = tuple([_changed(item, change, field) for item in value])
+        return value if all(map(is_, items, value)) else items
     if isinstance(value, dict):
         return {key: _changed(item, change, str(key)) for key, item in value.items()}
     changes = {}
