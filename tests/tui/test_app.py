@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.tui.inspector import Inspector
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, Grouping
@@ -196,6 +197,26 @@ def test_a_click_on_a_tab_shows_its_pane(run_view, reload_sample) -> None:
         assert screen.state.pane == "events"
 
     run_view(test, reload_sample)
+
+
+def test_the_inspector_comes_and_goes_with_the_room_for_it(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        async def resize(width: int) -> bool:
+            await screen.pilot.resize_terminal(width, 40)
+            await screen.settle()
+            return screen.app.browse.query_one(Inspector).display
+
+        assert not screen.state.inspector
+        assert await resize(160)
+        assert not await resize(90)
+        assert await resize(110)
+        await screen.press("i")
+        assert not await resize(90)
+        assert not await resize(160)
+        await screen.press("i")
+        assert await resize(120)
+
+    run_view(test, reload_sample, size=(80, 24))
 
 
 def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view, reload_sample) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
+    from tracekit.tui.app import ViewApp
     from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.timeline.painter import Lanes
     from tracekit.tui.timeline.viewport import Viewport
@@ -55,6 +56,10 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         self._recordings = recordings
         self._letters = letters
         self._said = ""
+        self._wide = False
+        """Whether the inspector has room beside the detail."""
+        self._beside = True
+        """Whether the inspector is wanted where it has."""
 
     def compose(self) -> ComposeResult:
         """All areas."""
@@ -72,6 +77,10 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
             yield Inspector()
         yield Static(id="status", markup=False)
         yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin with the size that the state was made for."""
+        self._wide = self.app.size.width >= WIDE
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
@@ -125,9 +134,15 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
             next(pane for pane in panes if state.pane == pane.PANE).show(state)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the lower half out anew."""
-        del event
-        self.post_message(RedrawWanted())
+        """Lay the lower half out anew; the inspector comes and goes with the room beside the detail."""
+        app, wide = cast("ViewApp", self.app), event.size.width >= WIDE
+        if not app.is_open or wide == self._wide:
+            self.post_message(RedrawWanted())
+            return
+        self._wide = wide
+        if not wide:
+            self._beside = app.state.inspector
+        app.change(inspector=wide and (self._beside or app.state.inspector))
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
