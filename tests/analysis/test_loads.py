@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.loads import first_after_load, uses_of_loads
+from tracekit.analysis.loads import first_after_load, first_of_model, uses_of_loads
 
 LOAD = "load_cached"
 ROWS = st.lists(
@@ -43,6 +43,11 @@ def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
         instance=list(instances),
     )
     assert first_after_load(activity).tolist() == [k in expected for k in range(len(rows))]
+    own = [k for k in range(len(rows)) if models[k] == "A"]
+    loads = [k for k in own if kinds[k] in ("load", LOAD)]
+    predictions = [k for k in own if kinds[k] == "prediction"]
+    found = first_of_model(activity.loc[loads], activity.loc[predictions])
+    assert found.tolist() == [k in expected for k in predictions]
 
 
 def test_only_the_first_prediction_after_each_load_is_marked(frame):

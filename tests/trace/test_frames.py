@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.api.types import union_categoricals
 
-from tracekit.trace.frames import _united, sort_order
+from tracekit.trace.frames import _united, is_any, sort_order
 
 PARTS = st.lists(st.lists(st.sampled_from(["a", "b", "c", "", None]), max_size=6), min_size=2, max_size=4)
 
@@ -32,3 +32,9 @@ def test_rows_are_in_order_of_start_then_longest_first_then_as_they_stand(rows):
     assert sort_order(frame).tolist() == expected
     by_start = sorted(range(len(rows)), key=lambda place: rows[place][0])
     assert sort_order(frame[["start_ns"]]).tolist() == by_start
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", None]), max_size=8), st.lists(st.sampled_from(["a", "b", "c", "d"])))
+def test_any_of_some_values_is_told_row_by_row_and_null_is_none_of_them(cells, values):
+    column = pd.Series(pd.Categorical(cells, categories=["c", "b", "a"]))
+    assert is_any(column, *values).tolist() == [cell is not None and cell in values for cell in cells]
