@@ -219,6 +219,29 @@ def test_the_inspector_comes_and_goes_with_the_room_for_it(run_view, reload_samp
     run_view(test, reload_sample, size=(80, 24))
 
 
+def test_without_colours_range_and_filter_are_told_by_signs(run_view, reload_sample, monkeypatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def test(screen) -> None:
+        assert "·[" not in screen.text()
+        await screen.press("n", "n", "v", *["n"] * 5, "v", "f", "n")
+        axis = screen.text().splitlines()[2]
+        timeline = screen.app.browse.query_one(Timeline)
+        span, view, columns = screen.state.range, screen.state.view, timeline.painter.columns
+        first, last = (
+            timeline.painter.gutter + column_of(view, columns, time) for time in (span.start_ns, span.end_ns - 1)
+        )
+        assert (axis[first], axis[last]) == ("[", "]")
+        assert "=" in axis[first:last]
+        assert "=" not in axis[:first] + axis[last:]
+        await screen.press("escape", "slash", *"kind:prediction", "enter")
+        activity = next(line for line in screen.text().splitlines() if "Activity" in line)
+        assert "·" in activity
+        assert not set("lL") & set(activity[timeline.painter.gutter :])
+
+    run_view(test, reload_sample)
+
+
 def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         assert not screen.state.inspector

@@ -180,7 +180,20 @@ THEMES: tuple[Theme, ...] = (
 
 @cache
 def style(
-    color: str | None, background: str | None = None, *, bold: bool = False, underline: bool = False, dim: bool = False
+    color: str | None,
+    background: str | None = None,
+    *,
+    bold: bool = False,
+    underline: bool = False,
+    dim: bool = False,
+    reverse: bool = False,
 ) -> Style:
     """A style, made once."""
-    return Style(color=color, bgcolor=background, bold=bold or None, underline=underline or None, dim=dim or None)
+    return Style(
+        color=color,
+        bgcolor=background,
+        bold=bold or None,
+        underline=underline or None,
+        dim=dim or None,
+        reverse=reverse or None,
+    )

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from tracekit.tui.categories import Category
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.paint import Ink, Overlay, picture, segments
+from tracekit.tui.timeline.paint import Ink, Overlay, emphasized, picture, segments
 from tracekit.tui.timeline.tracks import tracks
 from tracekit.tui.timeline.viewport import Viewport
 
@@ -102,10 +102,9 @@ def test_without_colours_categories_are_letters(drawn) -> None:
 
 def test_overlays_change_colours_and_no_character(drawn) -> None:
     found = drawn((100, 500), view=Viewport(0, 1_000), columns=20, labels=["Load"])
-    plain = segments(found, PALETTE, Overlay())
-    laid = segments(
-        found, PALETTE, Overlay(marked=[5 <= c < 8 for c in range(20)], selected=(2, 12), range=(0, 3), cursor=15)
-    )
+    plain = segments(found, PALETTE, Overlay(), letters=False)
+    over = Overlay(marked=[5 <= c < 8 for c in range(20)], selected=(2, 12), range=(0, 3), cursor=15)
+    laid = segments(found, PALETTE, over, letters=False)
     assert "".join(s.text for s in plain) == "".join(s.text for s in laid)
     styles = [segment.style for segment in laid for _ in segment.text]
     assert styles[0].bgcolor.name == PALETTE.range
@@ -116,8 +115,28 @@ def test_overlays_change_colours_and_no_character(drawn) -> None:
     assert not styles[4].underline
 
 
+def test_without_colours_the_selected_event_is_reversed_and_nothing_else(drawn) -> None:
+    found = drawn((100, 300), (600, 200), view=Viewport(0, 1_000), columns=20, letters=True)
+    shown = segments(found, PALETTE, Overlay(selected=(2, 8), range=(0, 20), cursor=15), letters=True)
+    cells = [bool(segment.style.reverse) for segment in shown for _ in segment.text]
+    assert cells == [False] * 2 + [True] * 6 + [False] * 12
+
+
+def test_without_colours_what_a_filter_hides_has_the_sign_that_the_help_tells(drawn) -> None:
+    rows = ((100, 300, Category.LOAD), (600, 200, Category.PREDICTION), (850, 30, Category.LOAD), (900, 1))
+    view = Viewport(0, 1_000)
+    whole = drawn(*rows, view=view, columns=20, letters=True)
+    assert text(whole) == "  [LLLL]    [PP] L. "
+    chosen = drawn(rows[1], view=view, columns=20, letters=True)
+    found = emphasized(whole, chosen, letters=True)
+    assert text(found) == "  [····]    [PP] ·· "
+    assert [at for at, code in enumerate(found.categories) if code == Category.FADED] == [*range(2, 8), 17, 18]
+    with_colours = emphasized(drawn(*rows, view=view, columns=20), drawn(rows[1], view=view, columns=20), letters=False)
+    assert "·" not in text(with_colours)
+
+
 def test_equal_cells_are_one_segment(drawn) -> None:
-    assert len(segments(drawn((0, 100)), PALETTE, Overlay())) == 1
+    assert len(segments(drawn((0, 100)), PALETTE, Overlay(), letters=False)) == 1
 
 
 def test_a_bar_of_an_inferred_prediction_is_filled_with_dashes(make_events) -> None:

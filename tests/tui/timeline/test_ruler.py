@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.tui.timeline.ruler import MS, STEPS, S, moment, ruler
+from tracekit.tui.timeline.ruler import MS, STEPS, Ruler, S, Tick, axis, moment, ruler
 from tracekit.tui.timeline.viewport import Viewport, column_of
 
 
@@ -55,3 +55,34 @@ def test_microseconds_are_told_from_the_millisecond_before() -> None:
 )
 def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text) -> None:
     assert moment(time, resolution) == text
+
+
+TWO_TICKS = Ruler((Tick(0, "0 s"), Tick(12, "5 s")), "", 5 * S)
+
+
+@pytest.mark.parametrize(
+    ("signs", "line"),
+    [
+        ({}, "╵0 s        ╵5 s    "),
+        # A label keeps its place where no sign stands in it, goes before its tick where there is room, else away.
+        ({14: "▼"}, "╵0 s     5 s╵ ▼     "),
+        ({2: "▼"}, "╵ ▼         ╵5 s    "),
+        ({14: "▼", 10: "◇"}, "╵0 s      ◇ ╵ ▼     "),
+        ({12: "▼"}, "╵0 s        ▼5 s    "),
+        ({4: "▼", 16: "◆", 25: "◇", -1: "◇"}, "╵0 s▼       ╵5 s◆   "),
+    ],
+)
+def test_a_sign_never_stands_in_a_label_and_a_label_never_behind_a_sign_that_is_not_its_tick(signs, line) -> None:
+    assert axis(TWO_TICKS, signs, 20) == line
+
+
+def test_a_label_before_its_tick_does_not_touch_the_one_before() -> None:
+    for gap in range(4, 12):
+        ticks = Ruler((Tick(0, "0 s"), Tick(gap, "5 s")), "", 5 * S)
+        line = axis(ticks, {gap + 1: "▼"}, 20)
+        assert line.startswith("╵0 s" + ("     5 s"[-(gap - 4) :] if gap >= 8 else " " * (gap - 4)) + "╵▼")
+
+
+def test_a_range_fills_the_blanks_of_the_axis() -> None:
+    assert axis(TWO_TICKS, {2: "[", 16: "]"}, 20, (2, 17)) == "╵ [=========╵5 s]   "
+    assert axis(TWO_TICKS, {}, 20, (6, 10)) == "╵0 s  ====  ╵5 s    "

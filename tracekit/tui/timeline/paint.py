@@ -35,6 +35,8 @@ LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"
 LEFT_BLOCKS = " ▏▎▍▌▋▊▉█"
 BAR_COLUMNS = 2
 """Whole columns that an interval fills before it is drawn by itself."""
+_BRACKETS = "[]"
+"""Ends of a bar without colours."""
 LABEL_COLUMNS = 4
 """Cells that a label needs to say anything."""
 
@@ -91,12 +93,21 @@ def picture(
     return result
 
 
-def emphasized(whole: Picture, chosen: Picture) -> Picture:
-    """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut."""
+def emphasized(whole: Picture, chosen: Picture, *, letters: bool) -> Picture:
+    """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut.
+
+    With `letters`, what is faded keeps the brackets of its bars alone.
+    """
     taken = [code >= 0 for code in chosen.categories]
     faded = Category.FADED.value
+    others = whole.characters
+    if letters:
+        dot = LOOKS[Category.FADED].letter
+        others = [
+            one if one in _BRACKETS or code < 0 else dot for one, code in zip(others, whole.categories, strict=True)
+        ]
     return Picture(
-        [one if take else other for take, one, other in zip(taken, chosen.characters, whole.characters, strict=True)],
+        [one if take else other for take, one, other in zip(taken, chosen.characters, others, strict=True)],
         [
             one if take else faded if other >= 0 else other
             for take, one, other in zip(taken, chosen.categories, whole.categories, strict=True)
@@ -152,7 +163,12 @@ def _lettered(result: Picture, bar: Bar, text: str) -> None:
     inner = bar.after - bar.first - 2
     body = _cells(visible(text), inner)
     end = len("".join(body).rstrip()) if text else 0
-    result.characters[bar.first : bar.after] = ["[", *body[:end], *[letter] * (inner - end), "]"]
+    result.characters[bar.first : bar.after] = [
+        _BRACKETS[0],
+        *body[:end],
+        *[letter] * (inner - end),
+        _BRACKETS[1],
+    ]
 
 
 def _cells(text: str, width: int, filling: str = " ") -> list[str]:
@@ -170,17 +186,18 @@ def _cells(text: str, width: int, filling: str = " ") -> list[str]:
     return cells
 
 
-_RANGE, _CURSOR, _MARKED, _SELECTED, _OUTSIDE = 1, 2, 4, 8, 16
+_RANGE, _CURSOR, _MARKED, _SELECTED, _OUTSIDE, _REVERSED = 1, 2, 4, 8, 16, 32
 """Flags of a column."""
 _HATCH = "╱"
 """Where the recording has not begun or is over, beside a longer one."""
 
 
-def segments(picture: Picture, palette: Palette, overlay: Overlay) -> list[Segment]:
-    """A line as segments, one for each run of equal style."""
+def segments(picture: Picture, palette: Palette, overlay: Overlay, *, letters: bool) -> list[Segment]:
+    """A line as segments, one for each run of equal style. With `letters`, what is selected is reversed."""
     count = len(picture.characters)
     flags = [_MARKED if marked else 0 for marked in overlay.marked] or [0] * count
-    for (first, after), flag in ((overlay.range, _RANGE), (overlay.selected, _SELECTED)):
+    selected = _SELECTED | _REVERSED if letters else _SELECTED
+    for (first, after), flag in ((overlay.range, _RANGE), (overlay.selected, selected)):
         for column in range(first, after):
             flags[column] |= flag
     if 0 <= overlay.cursor < count:
@@ -216,5 +233,5 @@ def _style(palette: Palette, code: int, ink: Ink, flags: int) -> Style:
     if flags & _SELECTED:
         color, text = palette.selected, palette.selected_ink
     if ink is Ink.BLOCK:
-        return style(color, ground, underline=marked)
+        return style(color, ground, underline=marked, reverse=bool(flags & _REVERSED))
     return style(text if ink is Ink.LABEL else ground, color, bold=bool(flags & _SELECTED), underline=marked)

@@ -19,7 +19,7 @@ from tracekit.tui.timeline.lanes import expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.paint import LOWER_BLOCKS, Overlay, Picture, emphasized, picture, segments
 from tracekit.tui.timeline.raster import Busy, busy, edges
-from tracekit.tui.timeline.ruler import ruler
+from tracekit.tui.timeline.ruler import axis, ruler
 from tracekit.tui.timeline.tracks import hit, passing_tracks
 from tracekit.tui.timeline.viewport import column_of, columns_of, time_of
 
@@ -215,24 +215,19 @@ class Painter:
     def _ruler(self, state: State) -> list[Segment]:
         palette, columns = self._palette, self.columns
         marks = ruler(state.view, columns)
+        filled = _seen(state.range, state.view, columns) if self._letters else (0, 0)
         marked = [("◇", entry.time_ns) for entry in state.bookmarks]
         marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
-        signs = {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
-        cells = [" "] * columns
-        for tick in marks.ticks:
-            text = f"╵{tick.label}"
-            after = tick.column + len(text)
-            if after > columns:
-                continue
-            # A sign in the middle of a label would make another number of it.
-            if any(tick.column < at < after for at in signs):
-                text = text[:1]
-            cells[tick.column : tick.column + len(text)] = text
-        for at, sign in signs.items():
-            if 0 <= at < columns:
-                cells[at] = sign
-        axis = Segment("".join(cells), style(palette.text, palette.gutter))
-        return [self._title(f" {marks.base}" if marks.base else " time", palette.gutter), axis]
+        ends = {filled[1] - 1: "]", filled[0]: "["} if filled[1] else {}
+        signs = ends | {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
+        line, (first, after) = axis(marks, signs, columns, filled), filled
+        plain, reverse = (style(palette.text, palette.gutter, reverse=reverse) for reverse in (False, True))
+        return [
+            self._title(f" {marks.base}" if marks.base else " time", palette.gutter),
+            Segment(line[:first], plain),
+            Segment(line[first:after], reverse),
+            Segment(line[after:], plain),
+        ]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self._lanes.lanes[place] for place in line.lanes]
@@ -259,7 +254,8 @@ class Painter:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
             title = self._title(" " * (self.gutter - 2) + hidden, ground)
         shown = self._picture(state, lane, track, line)
-        return [title, *segments(shown, self._palette, self._overlay(state, lane, track, line.track))]
+        overlay = self._overlay(state, lane, track, line.track)
+        return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
 
     def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         seen = (state.view, self.columns, self._lanes)
@@ -279,7 +275,7 @@ class Painter:
         chosen = self._emphasized(state, lane)
         if chosen is None:
             return draw(track, label)
-        return emphasized(draw(track, lambda _: ""), draw(chosen[line.track], label))
+        return emphasized(draw(track, lambda _: ""), draw(chosen[line.track], label), letters=self._letters)
 
     def _emphasized(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""
@@ -296,9 +292,7 @@ class Painter:
         view, columns = state.view, self.columns
         evidence = self._evidence(state, lane, track, number)
         marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
-        span = (0, 0)
-        if state.range is not None and _meets(state.range, view):
-            span = columns_of(view, columns, state.range)
+        span = _seen(state.range, view, columns)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
         return Overlay(marked, self._selected(state, lane, track), span, cursor, self._recorded(state))
 
@@ -307,9 +301,7 @@ class Painter:
         own = state.session.bounds
         if own == state.bounds:
             return None
-        if not _meets(own, state.view):
-            return (0, 0)
-        return columns_of(state.view, self.columns, own)
+        return _seen(own, state.view, self.columns)
 
     def _selected(self, state: State, lane: TimelineLane, track: Track) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
@@ -317,10 +309,9 @@ class Painter:
         if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
             return (0, 0)
         place = lane.events.place(event.index)
-        span = session.span(event)
-        if place is None or not _meets(span, state.view) or not track.holds(place):
+        if place is None or not track.holds(place):
             return (0, 0)
-        return columns_of(state.view, self.columns, span)
+        return _seen(session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
         """Intervals of a track that are evidence; None where it has none."""
@@ -344,8 +335,11 @@ class Painter:
         return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self._palette.dim, ground))
 
 
-def _meets(what: Span, view: Viewport) -> bool:
-    return what.start_ns < view.end_ns and what.end_ns > view.start_ns
+def _seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, int]:
+    """First column that shows any of it and the one after the last; (0, 0) where there is none or it is out of view."""
+    if what is None or what.start_ns >= view.end_ns or what.end_ns <= view.start_ns:
+        return (0, 0)
+    return columns_of(view, columns, what)
 
 
 def _overview(lanes: Lanes) -> tuple[Busy, Busy]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tracekit.tui.timeline.viewport import column_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tracekit.tui.timeline.viewport import Viewport
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
@@ -23,6 +25,8 @@ STEPS: tuple[int, ...] = (
 
 _GAP = 3
 """Blank cells between two labels."""
+_FILLED = "="
+"""Along a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,35 @@ def ruler(view: Viewport, columns: int) -> Ruler:
             ticks = tuple(Tick(column_of(view, columns, time), _label(time, step, base)) for time in times)
             return Ruler(ticks, moment(base, MS if step >= US else US) if base else "", step)
     return Ruler((), "", STEPS[-1])
+
+
+def axis(marks: Ruler, signs: Mapping[int, str], columns: int, filled: tuple[int, int] = (0, 0)) -> str:
+    """The characters of the axis: ticks with their labels, and signs by column.
+
+    A sign in the middle of a label would make another number of it, and a label behind a sign would seem to be the time
+    of the sign: the label stands before its tick then, or nowhere.
+
+    filled: first column and the one after the last that have `=` instead of blanks, to show a range.
+    """
+    cells = [_FILLED if filled[0] <= column < filled[1] else " " for column in range(columns)]
+    for column, sign in signs.items():
+        if 0 <= column < columns:
+            cells[column] = sign
+
+    def free(first: int, after: int) -> bool:
+        return first >= 0 and all(cell in (" ", _FILLED) for cell in cells[first:after])
+
+    for tick in marks.ticks:
+        at, size = tick.column, len(tick.label)
+        if at + size >= columns:
+            continue
+        if free(at, at + 1):
+            cells[at] = "╵"
+        if free(at + 1, at + 1 + size):
+            cells[at + 1 : at + 1 + size] = tick.label
+        elif free(at - size - 1, at):
+            cells[at - size : at] = tick.label
+    return "".join(cells)
 
 
 def moment(time_ns: int, resolution_ns: int) -> str:
