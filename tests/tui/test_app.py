@@ -254,6 +254,24 @@ def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view
     run_view(test, reload_sample, size=(80, 24))
 
 
+@pytest.mark.parametrize("size", [(40, 10), (59, 24), (80, 15)])
+def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) -> None:
+    async def test(screen) -> None:
+        told = "needs 80×24 or more to show all"
+        assert told in screen.text()
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        await screen.press("w")
+        assert told not in screen.text()
+        await screen.pilot.resize_terminal(*size)
+        await screen.settle()
+        assert told in screen.text()
+        await screen.press("w")
+        assert told in screen.text()
+
+    run_view(test, reload_sample, size=size)
+
+
 def test_a_recording_that_cannot_be_judged_opens_and_says_why(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         assert screen.state.pane == "facts"

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
+_LEAST_WIDTH, _LEAST_HEIGHT = 60, 16
+"""Cells below which the lists have no room to tell anything."""
 
 GROUPING_WORDS = {
     Grouping.LANES: "lanes grouped",
@@ -88,7 +90,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        self.query_one("#status", Static).update(self._said or status_line(state))
+        self.query_one("#status", Static).update(self._said or self._small or status_line(state))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -99,8 +101,16 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     @property
     def hint(self) -> str:
         """The one line that a newcomer reads first."""
+        if self._small:
+            return self._small
         panes = len(self.query(DetailPane))
         return f"← → ↑ ↓ move · w s zoom · n next event · 1–{panes} detail · tab next area · ? keys"
+
+    @property
+    def _small(self) -> str:
+        """What to say of a terminal in which areas are left out; nothing of larger ones."""
+        width, height = self.app.size
+        return "" if width >= _LEAST_WIDTH and height >= _LEAST_HEIGHT else "needs 80×24 or more to show all"
 
     @property
     def pane(self) -> DetailPane:
@@ -136,6 +146,8 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lower half out anew; the inspector comes and goes with the room beside the detail."""
         app, wide = cast("ViewApp", self.app), event.size.width >= WIDE
+        if self._small:
+            self._said = ""
         if not app.is_open or wide == self._wide:
             self.post_message(RedrawWanted())
             return
