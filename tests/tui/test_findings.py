@@ -121,6 +121,28 @@ def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(size, run_v
     run_view(test, reload_sample, size=size)
 
 
+@pytest.mark.parametrize(
+    ("room", "expected"),
+    [
+        (58, "Mamba/Op0+++…++s/Command · interval 2 of 50, longest first"),
+        (57, f"Mamba/Op0{'+' * 10}…{'+' * 9}s/Command · interval 2 of 50"),
+        (27, "Mamb…and · interval 2 of 50"),
+        (26, "interval 2 of 50"),
+    ],
+)
+def test_the_number_of_an_interval_is_told_before_all_of_its_name(room, expected, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        report = screen.state.session.report
+        first = report.checks[0]
+        named = tuple(replace(entry, label=f"Mamba/Op0{'+' * 60}s/Command") for entry in first.evidence)
+        rows = check_rows(replace(report, checks=(replace(first, evidence=named), *report.checks[1:])), 0)
+        told = rows.told_interval(2, room)
+        assert len(told) <= room
+        assert told == expected
+
+    run_view(test, reload_sample)
+
+
 def test_the_first_finding_is_told_before_anything_is_selected(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         assert screen.state.selection == NOTHING

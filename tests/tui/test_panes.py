@@ -310,6 +310,52 @@ def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, relo
     run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=size)
 
 
+def heading(screen, pane) -> str:
+    return str(screen.app.browse.query_one(pane).query_one(".heading").render())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+def test_the_line_above_a_list_is_never_cut(size, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        for inspector in (False, True):
+            screen.app.change(inspector=inspector and size[0] > 110)
+            await screen.settle()
+            await screen.press("4")
+            assert heading(screen, PredictionsPane).startswith("373 ")
+            assert heading(screen, PredictionsPane).endswith("N Neural Engine, G GPU, d data, w waiting, · unaccounted")
+            assert heading(screen, PredictionsPane) in screen.text()
+            await screen.press("5")
+            assert heading(screen, ModelsPane).startswith("5 models · N Neural Engine, ")
+            assert heading(screen, ModelsPane) in screen.text()
+        await drag_range(screen)
+        await screen.press("2")
+        assert "what starts in it" in heading(screen, AggregationPane)
+        assert heading(screen, AggregationPane) in screen.text()
+
+    run_view(test, reload_sample, size=size)
+
+
+@pytest.mark.parametrize(
+    ("inferred", "line", "few"),
+    [
+        (373, "373 predictions, inferred from hardware", "373, inferred · "),
+        (2, "373 predictions, 2 inferred", "2 inferred · "),
+    ],
+)
+def test_the_line_above_inferred_predictions_says_so(inferred, line, few, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        calls = replace(session.calls, inferred=np.arange(len(session.calls)) < inferred)
+        screen.app.change(sessions=(replace(session, calls=calls),))
+        await screen.press("4")
+        assert column(screen, PredictionsPane, "call").count("–") == inferred
+        assert heading(screen, PredictionsPane).startswith(few)
+        await screen.press("i")
+        assert heading(screen, PredictionsPane).startswith(line)
+
+    run_view(test, reload_sample)
+
+
 def test_names_of_the_aggregation_are_whole_where_there_is_room(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         await screen.press("2")

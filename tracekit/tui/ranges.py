@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.timeline.viewport import Span
 
-RULE = "what starts in it, predictions with all that belongs to them"
+STARTS = "what starts in it"
+RULE = f"{STARTS}, predictions with all that belongs to them"
 """What counts for a range; see `tracekit.trace.filter.cut_to_range`."""
 
 
@@ -42,5 +43,14 @@ def range_words(span: Span) -> str:
 
 def counted_words(span: Span | None, chosen: EventFilter) -> str:
     """What is counted: all, or what the range and the filter let through."""
-    about = "all of the recording" if span is None else f"{range_words(span)}: {RULE}"
-    return f"{about}, only {filter_words(chosen)}" if chosen.active else about
+    return counted_ways(span, chosen)[0]
+
+
+def counted_ways(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
+    """The same in ever fewer words."""
+    only = f", only {filter_words(chosen)}" if chosen.active else ""
+    if span is None:
+        return (f"all of the recording{only}",)
+    short = f"range of {duration(span.span_ns)}"
+    ways = (f"{range_words(span)}: {RULE}", f"{range_words(span)}: {STARTS}", f"{short}: {STARTS}", short)
+    return tuple(f"{way}{only}" for way in ways)

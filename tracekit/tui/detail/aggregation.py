@@ -9,10 +9,10 @@ from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
 from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import Lane
-from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.listing import ListPane, longest_that_fits
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted
-from tracekit.tui.ranges import aggregation, counted_words
+from tracekit.tui.ranges import aggregation, counted_ways
 from tracekit.tui.state import EventFilter, Sort
 from tracekit.units import format_count
 
@@ -96,9 +96,11 @@ class AggregationPane(ListPane[Records[Line]]):
         )
         return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
 
-    def heading(self, state: State, rows: Records[Line]) -> str:
+    def heading(self, state: State, rows: Records[Line], room: int) -> str:
         """What is counted."""
-        return f"{format_count(len(rows), 'row')} · {counted_words(state.range, state.filter)}"
+        count = format_count(len(rows), "row")
+        words = counted_ways(state.range, state.filter)
+        return longest_that_fits([*(f"{count} · {way}" for way in words), *words], room)
 
     def row_of(self, rows: Records[Line], state: State) -> int | None:
         """Rows stand for many events, so that none is selected."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.report.formatting import ABSENT, duration, moment
+from rich.cells import cell_len
+
+from tracekit.report.formatting import ABSENT, duration, moment, shorten, visible
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
 from tracekit.tui.detail.rowlist import Cell, Column
@@ -41,6 +43,9 @@ _COLUMNS = (
 
 BY_RANK = Sort("outcome", descending=False)
 """The order of the report: the most important finding first, what passed last."""
+
+_NAME, _LEAST_NAME = 24, 8
+"""Cells in which most names can be told apart, and in which a cut one says anything."""
 
 _VALUES: dict[str, Callable[[Check], str | float | None]] = {
     "check": lambda check: check.id,
@@ -118,15 +123,22 @@ class CheckRows:
         return [found.get(column.title, Cell("")) for column in self.columns]
 
     def told(self, row: int) -> str:
-        """A row in words: what was seen, of an interval which it is."""
+        """What was seen of the check or checks of a row."""
         line = self.rows[row]
-        check = self.report.checks[line.ref.check]
-        if line.ref.evidence is not None:
-            entry = check.evidence[line.ref.evidence]
-            which = f"interval {line.ref.evidence + 1} of {len(check.evidence)}, longest first"
-            return f"{entry.label} · {which} · enter zooms to it"
         names = self._ids(line.alike)
         return f"{self._seen(line)} So with {', '.join(names)}." if len(names) > 1 else self._seen(line)
+
+    def told_interval(self, row: int, room: int) -> str:
+        """What the interval of a row is and which of all, in `room` cells: a long name loses its middle."""
+        ref = self.rows[row].ref
+        evidence = self.report.checks[ref.check].evidence
+        number = ref.evidence or 0
+        name, which = visible(evidence[number].label), f"interval {number + 1} of {len(evidence)}"
+        for rest in (f"{which}, longest first · enter zooms to it", f"{which}, longest first", which):
+            left = room - cell_len(f" · {rest}")
+            if left >= min(cell_len(name), _LEAST_NAME if rest == which else _NAME):
+                return f"{shorten(name, left)} · {rest}"
+        return which
 
     def _interval(self, check: Check, number: int, palette: Palette) -> dict[str, Cell]:
         entry = check.evidence[number]

@@ -11,7 +11,7 @@ from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Lane, Level
 from tracekit.tui.detail.checks import OUTCOMES
-from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.listing import ListPane, longest_that_fits
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
 from tracekit.tui.ranges import aggregation, range_words
@@ -154,15 +154,19 @@ class ComparePane(ListPane[Compared]):
         found = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
         return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), "Nothing starts in the range.")
 
-    def heading(self, state: State, rows: Compared) -> str:
+    def heading(self, state: State, rows: Compared, room: int) -> str:
         """What is compared, and what else could be."""
         del rows
         ways = ("findings", *Measure)
         shown = state.measure or "findings"
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
-        few = "" if state.measure is None else f"   ≈ fewer than {FEW} values"
-        about = "" if state.range is None or state.measure is None else f"   in the {range_words(state.range)}"
-        return f"u changes: {listed}{few}{about}"
+        if state.measure is None:
+            return longest_that_fits([f"u changes: {listed}", listed], room)
+        few, abouts = f"   ≈ fewer than {FEW} values", [""]
+        if state.range is not None:
+            abouts = [f"   in the {range_words(state.range)}", f"   in {duration(state.range.span_ns)}", "   in range"]
+        told = [f"u changes: {listed}{few}{about}" for about in abouts]
+        return longest_that_fits([*told, f"u: {listed}   ≈ < {FEW} values{abouts[-1]}", f"{listed}{abouts[-1]}"], room)
 
     def row_of(self, rows: Compared, state: State) -> int | None:
         """The finding that is selected in the active recording."""

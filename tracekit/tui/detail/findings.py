@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.widgets import Static
 
 from tracekit.report.formatting import visible
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 _ROOMY = 14
 """Lines of the pane from which the line above the list gets a second one."""
-_LEAST = 30
-"""Cells for which that line is written at least: while it is not laid out, it has none."""
 _MORE = "i shows more"
 
 
@@ -44,21 +43,17 @@ class FindingsPane(ListPane[CheckRows]):
         report = state.session.report
         return None if report is None else check_rows(report, state.opened, state.sorts.get(self.PANE, BY_RANK))
 
-    def heading(self, state: State, rows: CheckRows) -> str:
+    def heading(self, state: State, rows: CheckRows, room: int) -> str:
         """What was seen of the row that has the cursor."""
         cursor = self.query_one(RowList).cursor
         if cursor >= len(rows):
             return ""
-        line = self.query_one(Static)
-        text = visible(rows.told(cursor))
+        lines = max(self.query_one(Static).content_size.height, 1)
         more = "" if state.inspector else f" · {_MORE}"
-        wrapped = textwrap.wrap(
-            f"{text}{more}",
-            max(line.content_size.width, _LEAST),
-            max_lines=max(line.content_size.height, 1),
-            placeholder=f" …{more}",
-        )
-        return "\n".join(wrapped)
+        if rows.rows[cursor].ref.evidence is not None:
+            return f"{rows.told_interval(cursor, room - cell_len(more))}{more}"
+        text = f"{visible(rows.told(cursor))}{more}"
+        return "\n".join(textwrap.wrap(text, room, max_lines=lines, placeholder=f" …{more}"))
 
     def row_of(self, rows: CheckRows, state: State) -> int | None:
         """The check or interval that is selected; where nothing is, the first finding."""
@@ -83,4 +78,3 @@ class FindingsPane(ListPane[CheckRows]):
     def on_resize(self, event: events.Resize) -> None:
         """Give what was seen more room where there is."""
         self.query_one(Static).styles.height = 2 if event.size.height >= _ROOMY else 1
-        self.call_after_refresh(self._draw)

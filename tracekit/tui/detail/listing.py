@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
+from rich.cells import cell_len
 from textual.widgets import Static
 
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import NoRows, RowList, Rows
 from tracekit.tui.messages import RedrawWanted, Sorted
 from tracekit.tui.state import Sort
+from tracekit.tui.text import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from textual import events
     from textual.app import ComposeResult
     from textual.message import Message
 
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from tracekit.tui.state import State
 
 Made = TypeVar("Made", bound=Rows)
+
+_LEAST = 30
+"""Cells for which the line above a list is written at least: while it is not laid out, it has none."""
 
 
 class ListPane(DetailPane, Generic[Made]):
@@ -60,8 +66,8 @@ class ListPane(DetailPane, Generic[Made]):
         """What it means that a row was opened."""
         raise NotImplementedError
 
-    def heading(self, state: State, rows: Made) -> str:
-        """The line above the list, where it is `HEADED`."""
+    def heading(self, state: State, rows: Made, room: int) -> str:
+        """The line above the list, in `room` cells, where it is `HEADED`."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
@@ -101,7 +107,14 @@ class ListPane(DetailPane, Generic[Made]):
         hidden = frozenset(title for pane, title in state.hidden if pane == self.PANE)
         listed.show(rows, self.row_of(rows, state), hidden)
         if self.HEADED:
-            self.query_one(Static).update(self.heading(state, rows))
+            line = self.query_one(Static)
+            line.update(self.heading(state, rows, max(line.content_size.width, _LEAST)))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Say as much above the list as there is room for now."""
+        del event
+        if self.HEADED:
+            self.call_after_refresh(self._draw)
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -165,6 +178,11 @@ class ListPane(DetailPane, Generic[Made]):
         """Numbers begin with the largest, words with the first; so does time."""
         column = next(column for column in self._columns() if column.title == title)
         self.post_message(Sorted(self.PANE, Sort(title, column.right and title != "start")))
+
+
+def longest_that_fits(ways: Sequence[str], room: int) -> str:
+    """The first of several ways to say something that fits into so many cells; where none does, the last one, cut."""
+    return next((way for way in ways if cell_len(way) <= room), cut(ways[-1], room))
 
 
 def sorted_by(columns: Sequence[Column], sort: Sort) -> tuple[int, bool]:

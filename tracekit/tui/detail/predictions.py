@@ -9,7 +9,7 @@ import numpy as np
 
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_parts import GROUPS
-from tracekit.tui.detail.listing import ListPane, sorted_by
+from tracekit.tui.detail.listing import ListPane, longest_that_fits, sorted_by
 from tracekit.tui.detail.rowlist import Cell, Column
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
@@ -33,7 +33,7 @@ _COLUMNS = (
     Column("start", 12, right=True),
     Column("duration", 10, right=True),
     Column("model", 18),
-    Column("call", 6),
+    Column("call", 5),
     Column("link", 8, drop=2),
     Column("where time went", 0, ordered=False, prose=True, least=16),
 )
@@ -117,6 +117,12 @@ def signs(calls: Calls) -> str:
     )
 
 
+def _inferred(rows: CallRows) -> str:
+    """How many of the listed ones Core ML did not record; empty where it recorded all."""
+    count = int(rows.calls.inferred[rows.order].sum())
+    return "" if not count else "inferred" if count == len(rows) else f"{count:,} inferred"
+
+
 class PredictionsPane(ListPane[CallRows]):
     """Predictions, with those of the range and the filter alone where there are such."""
 
@@ -135,11 +141,17 @@ class PredictionsPane(ListPane[CallRows]):
         calls = state.session.calls
         return None if calls is None else call_rows(state, calls, state.sorts.get(self.PANE, FIRST_SORT))
 
-    def heading(self, state: State, rows: CallRows) -> str:
-        """How many, and what the signs of the bars mean."""
+    def heading(self, state: State, rows: CallRows, room: int) -> str:
+        """How many, whether they were inferred, and what the signs of the bars mean."""
         del state
-        parts = (format_count(len(rows), "prediction"), signs(rows.calls))
-        return " · ".join(part for part in parts if part)
+        inferred, legend = _inferred(rows), signs(rows.calls)
+        told = (
+            (format_count(len(rows), "prediction"), inferred and f"{inferred} from hardware"),
+            (f"{len(rows):,}", inferred),
+            (inferred,),
+        )
+        counts = [", ".join(part for part in parts if part) for parts in told]
+        return longest_that_fits([" · ".join(part for part in (count, legend) if part) for count in counts], room)
 
     def row_of(self, rows: CallRows, state: State) -> int | None:
         """The prediction that is selected."""
