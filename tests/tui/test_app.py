@@ -199,6 +199,32 @@ def test_a_click_on_a_tab_shows_its_pane(run_view, reload_sample) -> None:
     run_view(test, reload_sample)
 
 
+def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        def titles() -> list[str]:
+            painter = screen.app.browse.query_one(Timeline).painter
+            shown = screen.text().splitlines()[3 : 3 + painter.arrangement.visible]
+            return [line[: painter.gutter] for line in shown]
+
+        await screen.press("t", "t")
+        lanes = [lane for lane in screen.app.lanes().lanes if not lane.pinned]
+        rows = sum(len(lane.tracks) for lane in lanes)
+        shown = titles()
+        # A heading, and three rows of lanes.
+        assert len(shown) == 4
+        assert f" ▾{rows - 3} " in shown[-1]
+        assert "▾" not in "".join(shown[:-1])
+        assert "▴" not in "".join(shown)
+        await screen.press(*["down"] * (len(lanes) - 1))
+        assert "▴" in titles()[0]
+        assert "▾" not in "".join(titles())
+        await screen.press(*["up"] * (len(lanes) - 1))
+        # The name of the model, too, is in sight again.
+        assert titles() == shown
+
+    run_view(test, reload_sample, size=(80, 24))
+
+
 def test_the_inspector_comes_and_goes_with_the_room_for_it(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         async def resize(width: int) -> bool:

@@ -53,3 +53,19 @@ def test_lanes_without_rows_share_a_line_where_there_is_little_room(lanes) -> No
     found = arrange(lanes, [len(lane.tracks) for lane in lanes], 11, 0)
     silent = [line for line in found.lines if line.line is Line.WORDS]
     assert len(silent) <= 1 or len(silent[-1].lanes) > 1
+
+
+@pytest.mark.parametrize("height", [5, 8, 11, 16, 22, 80])
+def test_the_outer_lines_tell_how_many_rows_are_out_of_sight(lanes, height: int) -> None:
+    rows = [len(lane.tracks) for lane in lanes]
+    top = arrange(lanes, rows, height, 0)
+    for first in range(top.last_top + 1):
+        found = arrange(lanes, rows, height, first)
+        scrolled = found.lines[2 : 2 + found.visible]
+        assert all(not line.above for line in scrolled[1:])
+        assert all(not line.below for line in scrolled[:-1])
+        # Each line that scrolling brings or takes away counts, but for headings.
+        gone = [arrange(lanes, rows, height, at).lines[2] for at in range(first)]
+        assert scrolled[0].above == sum(line.line is not Line.HEADING for line in gone)
+        to_come = [arrange(lanes, rows, height, at + 1).lines[1 + found.visible] for at in range(first, top.last_top)]
+        assert scrolled[-1].below == sum(line.line is not Line.HEADING for line in to_come)

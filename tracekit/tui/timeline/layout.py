@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,10 @@ class ScreenLine:
     parts: int = 1
     """Lines of the track."""
     text: str = ""
+    above: int = 0
+    """On the first line of the scrolled part: rows of lanes that are scrolled out of sight before it."""
+    below: int = 0
+    """On its last line: those after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Arrangement:
     visible: int
     """Lines of the scrolled part."""
     first_of_lane: Mapping[int, int]
-    """Place of the first line of each lane in the scrolled part; pinned lanes have none."""
+    """Place of the first line of each lane in the scrolled part, with a heading over it; pinned lanes have none."""
     last_of_lane: Mapping[int, int]
     """Place of its last line."""
 
@@ -84,11 +88,23 @@ def arrange(lanes: Sequence[TimelineLane], rows: Sequence[int], height: int, top
     visible = body - len(pinned)
     last_top = max(len(scrolled) - visible, 0)
     first = min(max(top, 0), last_top)
-    shown = scrolled[first : first + visible]
+    shown = _announcing(scrolled, first, first + visible)
     blank = [ScreenLine(Line.BLANK)] * (visible - len(shown))
     numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
     lines = (*HEADER, *shown, *blank, *pinned)[:height]
-    return Arrangement(lines, first, last_top, visible, dict(reversed(numbers)), dict(numbers))
+    first_of_lane = {
+        lane: number - (number > 0 and scrolled[number - 1].line is Line.HEADING) for lane, number in reversed(numbers)
+    }
+    return Arrangement(lines, first, last_top, visible, first_of_lane, dict(numbers))
+
+
+def _announcing(lines: Sequence[ScreenLine], first: int, after: int) -> list[ScreenLine]:
+    """The lines from `first` to before `after`; the outer ones tell how many rows there are beyond them."""
+    shown = list(lines[first:after])
+    if shown:
+        shown[0] = replace(shown[0], above=sum(bool(line.lanes) for line in lines[:first]))
+        shown[-1] = replace(shown[-1], below=sum(bool(line.lanes) for line in lines[after:]))
+    return shown
 
 
 def _lines(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
 from tracekit.report.formatting import shorten, visible
@@ -164,7 +164,7 @@ class Painter:
             case Line.TRACK:
                 return self._track(self._state, line)
             case Line.HEADING:
-                title = set_cell_size(f" {visible(line.text)}", self._width)
+                title = set_cell_size(f" {visible(line.text)}{_beyond(line, '  {} {} more')}", self._width)
                 return [Segment(title, style(self._palette.dim, self._palette.background, bold=True))]
             case Line.WORDS:
                 return self._words(self._state, line)
@@ -233,8 +233,8 @@ class Painter:
         lanes = [self._lanes.lanes[place] for place in line.lanes]
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
-            return [self._lane_title(lanes[0], current, ""), *self._text(lanes[0].words)]
-        title = self._title(f"{'▸' if current else ' '}no rows", self._palette.pinned)
+            return [self._lane_title(lanes[0], current, line), *self._text(lanes[0].words)]
+        title = self._title(self._tailed(f"{'▸' if current else ' '}no rows", line), self._palette.pinned)
         words: dict[str, list[str]] = {}
         for lane in lanes:
             words.setdefault(lane.words, []).append(lane.title)
@@ -249,10 +249,10 @@ class Painter:
         track = self.tracks(lane)[line.track]
         hidden = "" if track.disjoint or line.part else "+"
         if line.track == 0 and line.part == 0:
-            title = self._lane_title(lane, self._leads and lane.id == state.lane, hidden)
+            title = self._lane_title(lane, self._leads and lane.id == state.lane, line, hidden)
         else:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
-            title = self._title(" " * (self.gutter - 2) + hidden, ground)
+            title = self._title(self._tailed("", line, hidden=hidden), ground)
         shown = self._picture(state, lane, track, line)
         overlay = self._overlay(state, lane, track, line.track)
         return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
@@ -325,14 +325,30 @@ class Painter:
             self._marks[key] = found if chosen.any() else None
         return self._marks[key]
 
-    def _lane_title(self, lane: TimelineLane, current: bool, hidden: str) -> Segment:
-        room = self.gutter - 2 - len(hidden)
-        text = f"{'▸' if current else ' '}{set_cell_size(shorten(visible(lane.title), room), room)}{hidden}"
+    def _lane_title(self, lane: TimelineLane, current: bool, line: ScreenLine, hidden: str = "") -> Segment:
+        text = self._tailed(f"{'▸' if current else ' '}{visible(lane.title)}", line, hidden)
         ground = self._palette.cursor if current else self._palette.pinned if lane.pinned else self._palette.gutter
         return Segment(set_cell_size(text, self.gutter), style(self._palette.text, ground, bold=current))
 
+    def _tailed(self, title: str, line: ScreenLine, hidden: str = "") -> str:
+        """A title (after the sign of the lane) with, at the right end, the rows out of sight beyond the line.
+
+        hidden: the sign at the very end that tells of rows of the lane that are joined.
+        """
+        room = self.gutter - 1
+        tail = _beyond(line, " {} {} more") + hidden
+        if cell_len(title) + cell_len(tail) > room:
+            tail = _beyond(line, " {}{}") + hidden
+        left = max(room - cell_len(tail), 1)
+        return set_cell_size(title[:1] + shorten(title[1:], left - 1), left) + tail
+
     def _title(self, text: str, ground: str) -> Segment:
         return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self._palette.dim, ground))
+
+
+def _beyond(line: ScreenLine, words: str) -> str:
+    """How many rows are out of sight above and below a line; `words` has places for an arrow and a number."""
+    return "".join(words.format(sign, count) for sign, count in (("▴", line.above), ("▾", line.below)) if count)
 
 
 def _seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, int]:
