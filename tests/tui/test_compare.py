@@ -7,7 +7,9 @@ import pytest
 
 from tracekit.analysis.differences import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
-from tracekit.tui.detail.compare import number_fields, ratio_text
+from tracekit.tui.detail.compare import BY_DIFFERENCE, number_fields, ratio_text
+from tracekit.tui.detail.records import records_of
+from tracekit.tui.detail.rowlist import fitted
 
 
 def statistics(duration: int, count: int):
@@ -54,3 +56,12 @@ def test_one_side_alone_is_told_in_words(before, after, presence, sides, expecte
     assert texts["ratio"] == expected
     for side, words in zip(("before", "after"), sides, strict=True):
         assert words is None or texts[side] == words
+
+
+def test_the_ratio_is_the_last_number_to_go() -> None:
+    rows = [difference((422_260, 20), (1_720, 20))]
+    columns = records_of(rows, number_fields(Measure.SUM), BY_DIFFERENCE, "").columns
+    for width in range(45, 100):
+        shown = [column.title for column, room in zip(columns, fitted(columns, width), strict=True) if room]
+        assert "ratio" in shown
+        assert ("lane" not in shown) or ("difference" in shown)

@@ -58,7 +58,7 @@ def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_on
         assert f"| `Mosaic` | `Prediction` | activity | {len(long)} |" in screen.app.clipboard
         # The events of a row are those that it counts.
         await screen.press("enter")
-        assert f"3 Events {len(long)} " in screen.text()
+        assert f"3 Events ({len(long)}) " in screen.text()
         await screen.press("2", "c")
         assert len(lines_of(screen)) == rows
         assert "c shows all" not in screen.text()

@@ -12,7 +12,7 @@ from tracekit.api import judge
 from tracekit.report.time_parts import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES, cut_to_range
 from tracekit.tui.calls import calls_of
-from tracekit.tui.detail.aggregation import AggregationPane, filter_of
+from tracekit.tui.detail.aggregation import AggregationPane, Line, filter_of, lines_of, short_event
 from tracekit.tui.detail.events import EventsPane, event_rows
 from tracekit.tui.detail.models import ModelsPane
 from tracekit.tui.detail.predictions import PredictionsPane
@@ -144,7 +144,7 @@ def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(run_view, s
         await screen.press("2", "enter")
         assert screen.state.pane == "events"
         assert len(listed(screen, EventsPane).rows) == lines[0].statistics.count
-        assert f"3 Events {lines[0].statistics.count:,}" in screen.text()
+        assert f"3 Events ({lines[0].statistics.count:,})" in screen.text()
 
     run_view(test, samples / "sharpen_8bit.trace", size=(200, 50))
 
@@ -290,7 +290,11 @@ def test_tabs_fit_or_lose_what_matters_least(width) -> None:
     assert all(text.strip().startswith(str(at)) for at, text in enumerate(texts))
     assert sum(map(len, texts)) <= width
     if width == 200:
-        assert texts[0] == " 0 Title of 0 1,234 "
+        assert texts[0] == " 0 Title of 0 (1,234) "
+    if width == 80:
+        # One badge more fits where no title has to be shorter for it.
+        assert texts[0] == " 0 Title of 0"
+        assert tab_texts(tabs[:5], width)[:2] == [" 0 Title of 0 (1,234)", " 1 Title of 1"]
     if width == 60:
         # 13 and a blank for a title, 7 and a blank for a short one.
         assert texts == [" 0 Title of 0", " 1 Title of 1", *(f" {at} Short" for at in range(2, 6))]
@@ -308,6 +312,24 @@ def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, relo
         assert "style_transfer_reload against style_transfer_fixed  findings: 5 gone" in screen.text()
 
     run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=size)
+
+
+@pytest.mark.parametrize(
+    ("event", "process", "room", "expected"),
+    [
+        ("GPU execution, CB (88248), nested", "CB (88248)", 24, "GPU, CB (88248), nested"),
+        ("GPU execution, WindowServer (502)", "WindowServer (502)", 18, "GPU, Window… (502)"),
+        ("GPU execution, WindowServer (502), nested", "WindowServer (502)", 23, "GPU, Windo…502), nested"),
+        ("GPU execution, no process named", None, 26, "GPU, no process named"),
+        ("Neural Engine Request", None, 18, "Neural En… Request"),
+    ],
+)
+def test_the_ends_by_which_events_differ_survive(event, process, room, expected, reload_trace) -> None:
+    line = lines_of(judge(reload_trace, only=["reload-before-predict"]).aggregation[:1])[0]
+    named = Line(replace(line.source, process=process), replace(line.shown, event=event))
+    told = short_event(named, room)
+    assert len(told) <= room
+    assert told == expected
 
 
 def heading(screen, pane) -> str:

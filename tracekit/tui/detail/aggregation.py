@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
 from tracekit.report.columns import event_columns, event_rows
-from tracekit.report.formatting import ABSENT
+from tracekit.report.formatting import ABSENT, shorten
 from tracekit.trace.events import Lane
 from tracekit.tui.detail.listing import ListPane, longest_that_fits
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
@@ -46,13 +48,30 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
     """The list, with the columns of the report; `empty` is said where there are no rows."""
     lines = lines_of(rows)
     fields: list[Field[Line]] = [
-        Field("event", _event, _event, right=False, flexible=True, wanted=WIDEST),
+        Field("event", _event, _event, right=False, flexible=True, least=_LEAST, wanted=WIDEST, short=short_event),
         Field("model", lambda line: line.source.model, lambda line: line.source.model or ABSENT, right=False),
     ]
     fields += [_field(column) for column in event_columns([line.shown for line in lines])]
     if sort.column not in [field.title for field in fields]:
         sort = FIRST_SORT
     return records_of(lines, fields, sort, empty)
+
+
+def short_event(line: Line, room: int) -> str:
+    """The event in so many cells: of work for a process, its number and whether it is nested survive."""
+    event, process = line.shown.event, line.source.process
+    for title, unit in _UNITS.items():
+        if event.startswith(title):
+            event = f"{unit}{event.removeprefix(title)}"
+    left = room - cell_len(event) + cell_len(process) if process is not None and process in event else 0
+    if process is not None and _LEAST_PROCESS <= left < cell_len(process):
+        event = event.replace(process, shorten(process, left))
+    return shorten(event, room)
+
+
+_UNITS = {"Neural Engine execution": "Neural Engine", "GPU execution": "GPU"}
+_LEAST, _LEAST_PROCESS = 18, 6
+"""Cells in which most events, and processes, can be told apart."""
 
 
 def _event(line: Line) -> str:

@@ -76,13 +76,13 @@ def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
         return None if value is None else abs(value)
 
     return (
-        Field("event", _event, _event, right=False, flexible=True),
+        Field("event", _event, _event, right=False, flexible=True, least=_LEAST),
         Field("model", lambda row: row.model or "", lambda row: row.model or ABSENT, right=False),
         Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=3),
         Field("before", lambda row: row.change(measure).before, side(after=False)),
         Field("after", lambda row: row.change(measure).after, side(after=True)),
-        Field("difference", size, difference),
-        Field("ratio", lambda row: row.change(measure).ratio, lambda row: ratio_text(row, measure), drop=1),
+        Field("difference", size, difference, drop=1),
+        Field("ratio", lambda row: row.change(measure).ratio, lambda row: ratio_text(row, measure)),
     )
 
 
@@ -101,6 +101,8 @@ def ratio_text(row: Difference, measure: Measure) -> str:
     return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
 
 
+_LEAST = 13
+"""Cells of an event that leave room for the ratio beside the inspector."""
 _LEAST_RATIO = 0.01
 """Two decimals tell ratios of about one apart; what is smaller is told as smaller."""
 _PRESENCES = {

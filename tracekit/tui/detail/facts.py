@@ -63,7 +63,7 @@ class FactsPane(DetailPane):
 
     PANE = "facts"
     TITLE = "Recording"
-    SHORT = "Facts"
+    SHORT = "Rec."
 
     def __init__(self) -> None:
         super().__init__()

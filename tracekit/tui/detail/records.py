@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.cells import cell_len
@@ -21,7 +22,7 @@ Record = TypeVar("Record")
 WIDEST = 24
 """Cells that a column takes at most, unless it is the one that takes what is left."""
 _LEAST = 16
-"""Cells that the column that takes what is left gets at least."""
+"""Cells that the column that takes what is left gets at least, where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,13 @@ class Field(Generic[Record]):
     drop: int = 0
     flexible: bool = False
     """Whether it is the one that takes what is left."""
+    least: int = _LEAST
+    """Cells that one gets at least."""
     wanted: int = _LEAST
     """How many cells that one takes, where its texts need them, before columns of little weight get any."""
     bar: Callable[[Record], Callable[[int], str] | None] | None = None
+    short: Callable[[Record, int], str] | None = None
+    """The text in so many cells; see `Cell.short`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +63,14 @@ class Records(Generic[Record]):
         """One record."""
         del palette
         record = self.records[row]
-        return [Cell(field.text(record), bar=field.bar(record) if field.bar else None) for field in self.fields]
+        return [
+            Cell(
+                field.text(record),
+                bar=field.bar(record) if field.bar else None,
+                short=partial(field.short, record) if field.short else None,
+            )
+            for field in self.fields
+        ]
 
 
 def records_of(records: Sequence[Record], fields: Sequence[Field[Record]], sort: Sort, empty: str) -> Records[Record]:
@@ -84,5 +96,5 @@ def _column(field: Field[Record], records: Sequence[Record]) -> Column:
     width = max([cell_len(field.title) + 1, *(cell_len(field.text(record)) for record in records)])
     if field.flexible:
         most = min(width, field.wanted)
-        return Column(field.title, 0, field.right, drop=field.drop, ordered=ordered, least=_LEAST, most=most)
+        return Column(field.title, 0, field.right, drop=field.drop, ordered=ordered, least=field.least, most=most)
     return Column(field.title, min(width, WIDEST), field.right, drop=field.drop, ordered=ordered)

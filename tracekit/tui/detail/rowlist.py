@@ -64,6 +64,8 @@ class Cell:
     bold: bool = False
     bar: Callable[[int], str] | None = None
     """Draws signs of `tracekit.report.time_parts.GROUPS` in so many cells, in place of the text."""
+    short: Callable[[int], str] | None = None
+    """The text in so many cells, where it does not fit and should not just lose its middle."""
 
 
 class Rows(Protocol):
@@ -267,8 +269,11 @@ class RowList(ScrollView, can_focus=True):
             if cell.bar is not None:
                 segments += bar_segments(cell.bar(room), palette, letters=self.app.no_color)
             else:
+                text = visible(cell.text)
+                if cell.short is not None and cell_len(text) > room:
+                    text = visible(cell.short(room))
                 look: Style = style(cell.color or palette.text, ground, bold=cell.bold)
-                segments.append(Segment(_fit(visible(cell.text), room, column), look))
+                segments.append(Segment(_fit(text, room, column), look))
             used += room
         segments.append(Segment(" " * max(width - used, 0), style(None, ground)))
         return segments

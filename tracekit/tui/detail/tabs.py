@@ -33,9 +33,10 @@ class Tab:
 
 
 def tab_texts(tabs: Sequence[Tab], width: int) -> list[str]:
-    """Texts of the tabs, with less around and in them where they would not fit: first the badges go, then one long
-    title after the other from the right, and titles are cut at the very last."""
-    full = [f"{tab.title} {tab.badge}".rstrip() for tab in tabs]
+    """Texts of the tabs, with less around and in them where they would not fit: first the badges go, that of the first
+    tab last, then one long title after the other from the right, and titles are cut at the very last."""
+    full = [f"{tab.title} ({tab.badge})" if tab.badge else tab.title for tab in tabs]
+    first = [*full[:1], *(tab.title for tab in tabs[1:])]
     shorter = [
         [tab.title if at < place else tab.short for at, tab in enumerate(tabs)] for place in range(len(tabs), -1, -1)
     ]
@@ -43,7 +44,10 @@ def tab_texts(tabs: Sequence[Tab], width: int) -> list[str]:
         [cut(tab.short, size) for tab in tabs]
         for size in range(max((len(tab.short) for tab in tabs), default=3), 2, -1)
     ]
-    ways = [[f" {text} " for text in full], *([f" {text}" for text in texts] for texts in (full, *shorter, *cuts))]
+    ways = [
+        [f" {text} " for text in full],
+        *([f" {text}" for text in texts] for texts in (full, first, *shorter, *cuts)),
+    ]
     return next((texts for texts in ways if sum(map(cell_len, texts)) <= width), ways[-1])
 
 
