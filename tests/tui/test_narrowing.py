@@ -93,7 +93,9 @@ def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(run_view, samples: 
 def test_what_is_chosen_stays_and_the_rest_fades() -> None:
     whole = Picture(["█", "▃", " ", "▅"], [4, 4, -1, 7], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     chosen = Picture(["P", " ", " ", "▂"], [4, -1, -1, 4], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
-    assert emphasized(whole, chosen) == Picture(["P", "▃", " ", "▂"], [4, Category.FADED, -1, 4], whole.inks)
+    codes = [4, Category.FADED, -1, 4]
+    assert emphasized(whole, chosen, letters=False) == Picture(["P", "▃", " ", "▂"], codes, whole.inks)
+    assert emphasized(whole, chosen, letters=True) == Picture(["P", "·", " ", "▂"], codes, whole.inks)
 
 
 def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:
