@@ -112,7 +112,15 @@ def sorted_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if not frames:
         return empty_events()
     joined = frames[0] if len(frames) == 1 else pd.DataFrame({name: _stacked(name, frames) for name in EVENT_DTYPES})
-    return joined.take(sort_order(joined)).reset_index(drop=True)
+    return reordered(joined, sort_order(joined))
+
+
+def reordered(frame: pd.DataFrame, order: npt.NDArray[np.intp]) -> pd.DataFrame:
+    """The rows of a frame indexed 0..n-1 in an order that names each of them, indexed so again; the frame itself where
+    they stand so, as those of most tables do."""
+    if (order[1:] > order[:-1]).all():
+        return frame
+    return frame.take(order).reset_index(drop=True)
 
 
 def sort_order(frame: pd.DataFrame) -> npt.NDArray[np.intp]:

@@ -22,7 +22,7 @@ import pandas as pd
 
 from tracekit.trace.binding import constant
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, reordered, sort_order
 from tracekit.trace.gather import group_ids
 
 if TYPE_CHECKING:
@@ -142,4 +142,4 @@ def _activity(hardware: pd.DataFrame, rows: Places, call: Int64Array) -> tuple[p
     order = sort_order(frame)
     place = np.empty_like(order)
     place[order] = np.arange(count)
-    return frame.take(order).reset_index(drop=True), place
+    return reordered(frame, order), place

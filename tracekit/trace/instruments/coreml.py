@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.trace.binding import flags, mapped, optional_values, recode, required_values, text
 from tracekit.trace.events import Lane, Level
-from tracekit.trace.frames import event_frame, fixed, sort_order
+from tracekit.trace.frames import event_frame, fixed, reordered, sort_order
 from tracekit.trace.names import ModelName, split_names
 from tracekit.trace.vocabulary import event_meaning, event_type_lane
 
@@ -67,7 +67,7 @@ def bind(rows: Rows) -> Named:
         },
     )
     order = sort_order(events)
-    return Named(events.take(order).reset_index(drop=True), model[order], parent[order], names)
+    return Named(reordered(events, order), model[order], parent[order], names)
 
 
 def _lanes(codes: npt.NDArray[np.integer], lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:

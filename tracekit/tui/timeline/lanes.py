@@ -12,6 +12,7 @@ import numpy as np
 
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import gpu, hangs, thermal
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGINE
 from tracekit.tui.categories import OF_DEVICE, OF_KIND, OF_STATE, Category
@@ -112,10 +113,9 @@ def _by_model(trace: Trace) -> Iterator[TimelineLane]:
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
     frame = trace.hardware
-    lane = frame["lane"].to_numpy().astype(str)
-    engine = np.flatnonzero(lane == Lane.NEURAL_ENGINE)
+    engine = np.flatnonzero(is_any(frame["lane"], Lane.NEURAL_ENGINE))
     yield _pinned(trace, "neural engine", "Neural Engine", NEURAL_ENGINE, engine, "recorded, none of it shown")
-    own, app, foreign = _gpu_parts(frame, lane == Lane.GPU)
+    own, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
     yield _pinned(trace, "gpu", "GPU · Core ML", GPU, own, "no row names a model")
     if app.size:
         yield _lane("gpu app", "GPU · app", "Hardware", "hardware", frame, "", app, pinned=True)
@@ -123,13 +123,13 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
         yield from _processes(frame, foreign)
     elif foreign.size:
         yield _lane("gpu other", "GPU · others", "Hardware", "hardware", frame, "", foreign, pinned=True)
-    dispatches = np.flatnonzero(lane == Lane.MPS)
+    dispatches = np.flatnonzero(is_any(frame["lane"], Lane.MPS))
     yield _pinned(trace, "mps", "MPS", MPS, dispatches, "recorded, none of it shown")
 
 
 def _gpu_parts(frame: pd.DataFrame, on_gpu: Mask) -> tuple[IntArray, IntArray, IntArray]:
     """Places of GPU rows that name a model, of other rows that may be the target's, and of other processes."""
-    foreign = (frame["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
+    foreign = is_any(frame["attribution"], Attribution.FOREIGN)
     named = frame["model"].notna().to_numpy(dtype=bool)
     own = on_gpu & named & ~foreign
     return np.flatnonzero(own), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
