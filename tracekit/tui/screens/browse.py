@@ -226,7 +226,8 @@ def _edge(time_ns: int, view: Viewport) -> str:
 def _selected(session: Session, ref: EventRef) -> str:
     """What is selected, for where the inspector does not say so."""
     row, span = session.row(ref), session.span(ref)
-    named = [str(row[name]) for name in ("label", "model") if name in row and isinstance(row[name], str)]
+    widths = {"label": 25, "model": 18}
+    named = [shorten(row[name], room) for name, room in widths.items() if name in row and isinstance(row[name], str)]
     return visible(" · ".join([*named, format_duration(span.span_ns), f"at {moment(span.start_ns)}"]))
 
 
