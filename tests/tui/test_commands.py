@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_evidence_is_walked_through_and_leads_back(run_view, reload_sample) -> N
         assert screen.state.selection.finding == FindingRef(1, 1)
         row = screen.state.session.row(screen.state.selection.event)
         assert (row["table"], row["row"]) == (check.evidence[1].table, check.evidence[1].row)
-        assert f"Evidence 2 of {len(check.evidence)}" in screen.text()
+        assert f"Evidence 2 of the 50 longest of {check.evidence_total}" in screen.text()
         await screen.press("comma", "comma")
         assert "This is the first of" in screen.text()
         await screen.press("F")
@@ -147,7 +148,25 @@ def test_evidence_is_walked_through_and_leads_back(run_view, reload_sample) -> N
         assert screen.state.selection.event is None
         # From the last interval there is no further one.
         await screen.press("comma", "full_stop")
-        assert "This is the last of" in screen.text()
+        assert f"This is the last of the 50 longest: the report keeps no more of {check.evidence_total} intervals." in (
+            screen.text()
+        )
+
+    run_view(test, reload_sample, size=(200, 50))
+
+
+def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        first = session.report.checks[0]
+        whole = replace(first, evidence=first.evidence[:3], evidence_total=3)
+        report = replace(session.report, checks=(whole, *session.report.checks[1:]))
+        screen.app.change(sessions=(replace(session, report=report),))
+        await screen.press("1", "full_stop", "full_stop", "full_stop", "full_stop")
+        text = screen.text()
+        assert "Evidence 3 of 3" in text
+        assert "This is the last of 3 intervals." in text
+        assert "longest of" not in text
 
     run_view(test, reload_sample, size=(200, 50))
 
@@ -173,6 +192,12 @@ def test_an_event_leads_to_the_finding_that_it_is_evidence_of(run_view, reload_s
         assert screen.state.opened == 0
         await screen.press("escape", "5", "F")
         assert "evidence of no finding" in screen.text()
+        # A reload that is not among the longest is one all the same.
+        activity = screen.state.session.trace.activity
+        loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
+        screen.app.select_event(EventRef("activity", int(loads["duration_ns"].idxmin())))
+        await screen.press("F")
+        assert "No finding lists the selected event" in screen.text()
 
     run_view(test, reload_sample, size=(200, 50))
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
+    from tracekit.report.model import Check
+
 
 def cut(text: str, cells: int) -> str:
     """Text in at most `cells` cells, with `…` at the end where it is longer: for sentences, whose beginning tells most.
@@ -21,6 +23,15 @@ def cut(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     return f"{set_cell_size(text, cells - 1).rstrip()}…" if cells > 0 else ""
+
+
+def which_interval(check: Check, number: int) -> str:
+    """Which interval of evidence one is, from 0, and of how many: `3 of 4`, or `3 of the 50 longest of 1,234` where the
+    report keeps no more."""
+    kept = len(check.evidence)
+    if check.evidence_total <= kept:
+        return f"{number + 1} of {kept}"
+    return f"{number + 1} of the {kept} longest of {check.evidence_total:,}"
 
 
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:

@@ -11,8 +11,10 @@ from tracekit.tui.action import Action, Section
 from tracekit.tui.commands.views import fit_selection
 from tracekit.tui.messages import FindingSelected
 from tracekit.tui.state import EventRef, FindingRef, Selection
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    from tracekit.report.model import Check
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import Session, State
 
@@ -39,9 +41,17 @@ def _walk(app: ViewApp, step: int) -> None:
     first = 0 if step > 0 else len(check.evidence) - 1
     place = first if ref.evidence is None else ref.evidence + step
     if not 0 <= place < len(check.evidence):
-        app.say(f"This is the {'last' if step > 0 else 'first'} of {len(check.evidence)} intervals.")
+        app.say(_end(check, last=step > 0))
         return
     _show(app, FindingRef(ref.check, place))
+
+
+def _end(check: Check, *, last: bool) -> str:
+    """What to say where there is no further interval: beyond the last one there may be some that nobody kept."""
+    kept = len(check.evidence)
+    if not last or check.evidence_total <= kept:
+        return f"This is the {'last' if last else 'first'} of {format_count(kept, 'interval')}."
+    return f"This is the last of the {kept} longest: the report keeps no more of {check.evidence_total:,} intervals."
 
 
 NO_FINDING = "No finding is selected: choose one in the list of findings, 1."
@@ -63,10 +73,16 @@ def to_finding(app: ViewApp) -> None:
         _show(app, FindingRef(finding.check))
         return
     found = evidence_of(state.session, event) if event is not None else None
-    if found is None:
-        app.say("The selected event is evidence of no finding.")
+    if found is not None:
+        _show(app, found)
         return
-    _show(app, found)
+    checks = state.session.report.checks if state.session.report is not None else ()
+    whole = event is None or all(check.evidence_total <= len(check.evidence) for check in checks)
+    app.say(_NO_EVIDENCE if whole else _NOT_KEPT)
+
+
+_NO_EVIDENCE = "The selected event is evidence of no finding."
+_NOT_KEPT = "No finding lists the selected event; where there are many, only the longest are kept."
 
 
 def to_related(app: ViewApp) -> None:

@@ -12,6 +12,7 @@ from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
 from tracekit.tui.detail.rowlist import Cell, Column
 from tracekit.tui.state import FindingRef, Sort
+from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
@@ -131,14 +132,19 @@ class CheckRows:
     def told_interval(self, row: int, room: int) -> str:
         """What the interval of a row is and which of all, in `room` cells: a long name loses its middle."""
         ref = self.rows[row].ref
-        evidence = self.report.checks[ref.check].evidence
+        check = self.report.checks[ref.check]
         number = ref.evidence or 0
-        name, which = visible(evidence[number].label), f"interval {number + 1} of {len(evidence)}"
-        for rest in (f"{which}, longest first · enter zooms to it", f"{which}, longest first", which):
+        name, kept = visible(check.evidence[number].label), len(check.evidence)
+        whole, brief = f"interval {which_interval(check, number)}", f"interval {number + 1} of {kept}"
+        if check.evidence_total > kept:
+            brief += " kept"
+        else:
+            whole += ", longest first"
+        for rest in (f"{whole} · enter zooms to it", whole, brief):
             left = room - cell_len(f" · {rest}")
-            if left >= min(cell_len(name), _LEAST_NAME if rest == which else _NAME):
+            if left >= min(cell_len(name), _LEAST_NAME if rest == brief else _NAME):
                 return f"{shorten(name, left)} · {rest}"
-        return which
+        return brief
 
     def _interval(self, check: Check, number: int, palette: Palette) -> dict[str, Cell]:
         entry = check.evidence[number]

@@ -9,6 +9,7 @@ from rich.text import Text
 from tracekit.report.formatting import condition, duration, moment, quantity, visible
 from tracekit.report.screen import markdown
 from tracekit.tui.inspection.blocks import MEASURES, facts, heading
+from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
     if check is None:
         return
     if ref.evidence is not None:
-        yield heading(f"Evidence {ref.evidence + 1} of {len(check.evidence)}")
+        yield heading(f"Evidence {which_interval(check, ref.evidence)}")
         yield facts(_interval(check, ref.evidence))
         yield ""
     yield heading(check.title)
