@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -60,3 +61,27 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
         assert not first.endswith("…")
 
     run_view(test, samples / "style_transfer_reload.trace", size=(width, 30))
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (1, "net gain all of it; no part is counted in findings above"),
+        (0.5, "net gain 500.00 ms; the rest is counted in findings above"),
+        (0, "net gain none; all of it is counted in findings above"),
+    ],
+)
+def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        first = session.report.checks[0]
+        cost = replace(first.cost, ns=1_000_000_000)
+        changed = replace(first, cost=cost, net_ns=round(share * cost.ns))
+        report = replace(session.report, checks=(changed, *session.report.checks[1:]))
+        screen.app.change(sessions=(replace(session, report=report),))
+        await screen.press("1")
+        # The inspector is the right column, where long values wrap.
+        words = " ".join(line.ljust(200)[155:] for line in screen.text().splitlines())
+        assert shown in " ".join(words.split())
+
+    run_view(test, samples / "style_transfer_reload.trace", size=(200, 60))

@@ -84,8 +84,8 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
         text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
         text.append(f", {share}")
         if check.net_ns is not None and check.net_ns < check.cost.ns:
-            beyond = f"{glued(format_duration(check.net_ns))} of it in no" if check.net_ns else "all of it in a"
-            text.append(f"; {beyond} finding above")
+            counted = f"all but {glued(format_duration(check.net_ns))}" if check.net_ns else "all of it"
+            text.append(f"; {counted} counted in findings above")
     for caveat in check.caveats:
         text.append(f"\nmind: {caveat}", style="italic")
     for other in check.related:

@@ -69,15 +69,22 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
     if check.cost is not None:
         whole = f" of {check.cost.of}" if check.cost.of else ""
         yield "could win", f"up to {duration(check.cost.ns)}, {format_share(check.cost.share)}{whole}"
-        if check.net_ns is not None and check.net_ns < check.cost.ns:
-            yield "net gain", f"{duration(check.net_ns)}: the part that is in no finding above"
-        elif check.net_ns is not None:
-            yield "net gain", "all of it: none is in a finding above"
+        if check.net_ns is not None:
+            yield "net gain", _net(check.net_ns, check.cost.ns)
     for other in check.related:
         yield "related", f"{other.relation} {other.id}{f' of {other.model}' if other.model else ''} (r goes there)"
     if check.evidence:
         more = f", the longest of {check.evidence_total:,}" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(len(check.evidence), 'interval')}{more} (. goes through them)"
+
+
+def _net(net_ns: int, cost_ns: int) -> str:
+    """What a fix wins back beyond those of the findings above."""
+    if net_ns == cost_ns:
+        return "all of it; no part is counted in findings above"
+    if net_ns == 0:
+        return "none; all of it is counted in findings above"
+    return f"{duration(net_ns)}; the rest is counted in findings above"
 
 
 def _same_for(session: Session, check: Check) -> str:
