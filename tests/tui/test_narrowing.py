@@ -139,3 +139,29 @@ def test_a_filter_narrows_the_comparison_of_numbers(measure, run_view, samples: 
         assert {row.kind for row in rows.records} == {"prediction"}
 
     run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
+
+
+def test_an_empty_list_names_only_what_keeps_events_away(run_view, reload_sample, samples: Path) -> None:
+    nothing = EventFilter(text="no event is called so")
+    # Before the first event: the sample's first load starts later than 1 ns.
+    early = Span(0, 1)
+
+    async def test(screen) -> None:
+        both = "passes the filter and {} in the range; c drops the filter, escape the range."
+        for key, what, lies in (("2", "event", "starts"), ("3", "event", "lies"), ("4", "prediction", "lies")):
+            await screen.press(key)
+            for filtered, span, told in (
+                (nothing, None, "passes the filter; c drops it."),
+                (EventFilter(), early, f"{lies} in the range; escape drops it."),
+                (nothing, early, both.format(lies)),
+            ):
+                screen.app.change(filter=filtered, range=span)
+                await screen.settle()
+                assert f"No {what} {told}" in screen.text()
+            screen.app.change(filter=EventFilter(), range=None)
+        await screen.press("7", "u")
+        screen.app.change(filter=nothing)
+        await screen.settle()
+        assert "No event passes the filter; c drops it." in screen.text()
+
+    run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=(200, 60))

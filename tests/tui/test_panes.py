@@ -15,7 +15,7 @@ from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.aggregation import AggregationPane, Line, filter_of, lines_of, short_event
 from tracekit.tui.detail.events import EventsPane, event_rows
 from tracekit.tui.detail.models import ModelsPane
-from tracekit.tui.detail.predictions import PredictionsPane
+from tracekit.tui.detail.predictions import PredictionsPane, call_rows
 from tracekit.tui.detail.rowlist import Column, RowList, fitted
 from tracekit.tui.detail.tabs import Tab, tab_texts
 from tracekit.tui.filtering import passing, ranks
@@ -396,8 +396,14 @@ def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Pat
         screen.app.change(sessions=(bare,))
         await screen.press("2")
         assert "No event is known from this recording" in screen.text()
+        await screen.press("3")
+        assert "No event is known from this recording" in screen.text()
         await screen.press("4")
         assert "No prediction is known from this recording" in screen.text()
+        # No filter keeps away what there is not.
+        filtered = replace(screen.state, filter=EventFilter(text="x"))
+        rows = call_rows(filtered, bare.calls, Sort("start", descending=False))
+        assert "No prediction is known from this recording" in rows.empty
         await screen.press("5")
         assert "No row of the recording names a model" in screen.text()
 

@@ -54,3 +54,17 @@ def counted_ways(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
     short = f"range of {duration(span.span_ns)}"
     ways = (f"{range_words(span)}: {RULE}", f"{range_words(span)}: {STARTS}", f"{short}: {STARTS}", short)
     return tuple(f"{way}{only}" for way in ways)
+
+
+def none_words(what: str, span: Span | None, chosen: EventFilter, *, lies: str = "lies") -> str:
+    """Why a list of what there is (`event`) holds none: only what is on is named, with the key that drops it.
+
+    `lies`: `starts`, where what counts is what starts in the range.
+    """
+    if span is not None and chosen.active:
+        return f"No {what} passes the filter and {lies} in the range; c drops the filter, escape the range."
+    if chosen.active:
+        return f"No {what} passes the filter; c drops it."
+    if span is not None:
+        return f"No {what} {lies} in the range; escape drops it."
+    return f"No {what} is known from this recording; 6 says what it holds."

@@ -14,7 +14,7 @@ from tracekit.trace.events import Lane
 from tracekit.tui.detail.listing import ListPane, longest_that_fits
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted
-from tracekit.tui.ranges import aggregation, counted_ways
+from tracekit.tui.ranges import aggregation, counted_ways, none_words
 from tracekit.tui.state import EventFilter, Sort
 from tracekit.units import format_count
 
@@ -88,10 +88,6 @@ def _field(column: Column[EventRow]) -> Field[Line]:
     return Field(column.title, value, lambda line: column.cell(line.shown), right=not column.left, drop=column.rank)
 
 
-_NONE_PASSES = "Nothing passes the filter; c drops it."
-_NOTHING = "No event is known from this recording; 6 says what it holds."
-
-
 class AggregationPane(ListPane[Records[Line]]):
     """One row for each lane, event and model."""
 
@@ -110,9 +106,7 @@ class AggregationPane(ListPane[Records[Line]]):
         rows = aggregation(state.session, state.range, state.filter)
         if rows is None:
             return None
-        empty = (
-            _NONE_PASSES if state.filter.active else _NOTHING if state.range is None else "Nothing starts in the range."
-        )
+        empty = none_words("event", state.range, state.filter, lies="starts")
         return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
 
     def heading(self, state: State, rows: Records[Line], room: int) -> str:

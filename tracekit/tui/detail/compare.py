@@ -14,7 +14,7 @@ from tracekit.tui.detail.checks import OUTCOMES
 from tracekit.tui.detail.listing import ListPane, longest_that_fits
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
-from tracekit.tui.ranges import aggregation, range_words
+from tracekit.tui.ranges import aggregation, none_words, range_words
 from tracekit.tui.state import EventFilter, FindingRef, Sort
 
 if TYPE_CHECKING:
@@ -154,7 +154,8 @@ class ComparePane(ListPane[Compared]):
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
         ]
         found = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
-        return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), "Nothing starts in the range.")
+        empty = none_words("event", state.range, state.filter, lies="starts")
+        return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), empty)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:
         """What is compared, and what else could be."""

@@ -14,6 +14,7 @@ from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell, Column, RowList
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
+from tracekit.tui.ranges import none_words
 from tracekit.tui.state import EventRef, Sort
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class EventRows:
     index: IntArray
     """Shape (n,): indices in those frames."""
     sorted_by: tuple[int, bool]
-    empty = "No event fits the range and the filter."
+    empty: str = ""
 
     @property
     def columns(self) -> Sequence[Column]:
@@ -108,7 +109,8 @@ def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort 
     if sort != FIRST_SORT:
         key = _key(trace, places, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
-    return EventRows(trace, frames[by_start], index[by_start], sorted_by(_COLUMNS, sort))
+    empty = none_words("event", span, chosen)
+    return EventRows(trace, frames[by_start], index[by_start], sorted_by(_COLUMNS, sort), empty)
 
 
 _SORTED = {

@@ -13,7 +13,8 @@ from tracekit.tui.detail.listing import ListPane, longest_that_fits, sorted_by
 from tracekit.tui.detail.rowlist import Cell, Column
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
-from tracekit.tui.state import Sort
+from tracekit.tui.ranges import none_words
+from tracekit.tui.state import EventFilter, Sort
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ _COLUMNS = (
     Column("where time went", 0, ordered=False, prose=True, least=16),
 )
 
-_NONE_FITS = "No prediction fits the range and the filter; c drops the filter."
-_NONE = "No prediction is known from this recording; 6 says what it holds."
-
 FIRST_SORT = Sort("start", descending=False)
 
 
@@ -53,12 +51,8 @@ class CallRows:
     order: IntArray
     """Shape (rows,): places in `calls`."""
     sorted_by: tuple[int, bool]
+    empty: str
     columns: Sequence[Column] = _COLUMNS
-
-    @property
-    def empty(self) -> str:
-        """Why nothing is listed."""
-        return _NONE_FITS if len(self.calls) else _NONE
 
     def __len__(self) -> int:
         return len(self.order)
@@ -107,7 +101,9 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     }
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
-    return CallRows(calls, activity, order, sorted_by(_COLUMNS, sort))
+    # Where there is none at all, no filter keeps it away.
+    narrowed = (state.range, state.filter) if len(calls) else (None, EventFilter())
+    return CallRows(calls, activity, order, sorted_by(_COLUMNS, sort), none_words("prediction", *narrowed))
 
 
 def signs(calls: Calls) -> str:
