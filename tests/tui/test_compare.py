@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from tracekit.analysis.differences import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.tui.detail.compare import BY_DIFFERENCE, number_fields, ratio_text
 from tracekit.tui.detail.records import records_of
-from tracekit.tui.detail.rowlist import fitted
+from tracekit.tui.detail.rowlist import fitted, headings
 
 
 def statistics(duration: int, count: int):
@@ -65,3 +68,45 @@ def test_the_ratio_is_the_last_number_to_go() -> None:
         shown = [column.title for column, room in zip(columns, fitted(columns, width), strict=True) if room]
         assert "ratio" in shown
         assert ("lane" not in shown) or ("difference" in shown)
+
+
+def test_the_order_is_told_where_its_column_has_no_room() -> None:
+    rows = [difference((422_260, 20), (1_720, 20))]
+    listed = records_of(rows, number_fields(Measure.SUM), BY_DIFFERENCE, "")
+    told = {}
+    for width in range(50, 100):
+        widths = fitted(listed.columns, width)
+        shown = {
+            column.title: title
+            for column, title, room in zip(listed.columns, headings(listed, widths), widths, strict=True)
+            if room
+        }
+        assert [title for title in shown.values() if "▾" in title] == [shown.get("difference", shown["event"])]
+        told["difference" in shown] = shown
+    assert told[True]["difference"] == "difference▾"
+    assert told[True]["event"] == "event"
+    assert told[False]["event"] in ("event, by difference▾", "by difference▾")
+
+
+@pytest.mark.parametrize(
+    ("width", "descending", "expected"),
+    [(64, True, "event, by difference▾"), (54, True, "by difference▾"), (54, False, "by difference▴")],
+)
+def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected) -> None:
+    rows = [difference((422_260, 20), (1_720, 20))]
+    listed = records_of(rows, number_fields(Measure.SUM), replace(BY_DIFFERENCE, descending=descending), "")
+    widths = fitted(listed.columns, width, frozenset({"difference", "lane"}))
+    assert headings(listed, widths)[0] == expected
+
+
+def test_a_list_on_screen_names_the_order_of_a_column_without_room(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("7", "u")
+        assert "difference▾" in screen.text()
+        await screen.press("C")
+        await screen.press(*["down"] * 5, "space", "escape")
+        assert screen.state.hidden == {("compare", "difference")}
+        assert "event, by difference▾" in screen.text()
+
+    paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
+    run_view(test, *paths, size=(160, 50))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from tracekit.tui.categories import Category
 from tracekit.tui.detail.aggregation import AggregationPane
@@ -141,7 +141,7 @@ def test_a_filter_narrows_the_comparison_of_numbers(measure, run_view, samples: 
     run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
 
 
-def test_an_empty_list_names_only_what_keeps_events_away(run_view, reload_sample, samples: Path) -> None:
+def test_an_empty_list_names_only_what_keeps_events_away(run_view, samples: Path) -> None:
     nothing = EventFilter(text="no event is called so")
     # Before the first event: the sample's first load starts later than 1 ns.
     early = Span(0, 1)
@@ -164,4 +164,35 @@ def test_an_empty_list_names_only_what_keeps_events_away(run_view, reload_sample
         await screen.settle()
         assert "No event passes the filter; c drops it." in screen.text()
 
-    run_view(test, reload_sample, samples / "style_transfer_fixed.trace", size=(200, 60))
+    paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
+    run_view(test, *paths, size=(200, 60))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        def above() -> str:
+            return screen.app.browse.pane.query_one(Static).render().plain
+
+        for key in "157":
+            await screen.press(key)
+            assert not above().startswith(("not filtered", "whole"))
+        assert "(all)" not in screen.text()
+        found = len(screen.state.session.report.checks)
+        screen.app.change(filter=EventFilter(model="Mosaic"))
+        for key in "157":
+            await screen.press(key)
+            assert above().startswith("not filtered · ")
+            assert len(above()) > len("not filtered · ") + 10
+        # One overview for each recording.
+        assert screen.text().count("(all)") == 2
+        assert len(screen.state.session.report.checks) == found
+        screen.app.change(range=Span(0, 10**9))
+        await screen.press("1")
+        assert above().startswith("whole recording, not filtered · ")
+        screen.app.change(filter=EventFilter())
+        await screen.press("1")
+        assert above().startswith("whole recording · ")
+
+    paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
+    run_view(test, *paths, size=size)

@@ -11,7 +11,7 @@ from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Lane, Level
 from tracekit.tui.detail.checks import OUTCOMES
-from tracekit.tui.detail.listing import ListPane, longest_that_fits
+from tracekit.tui.detail.listing import ListPane, longest_that_fits, unnarrowed
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
 from tracekit.tui.ranges import aggregation, none_words, range_words
@@ -164,7 +164,8 @@ class ComparePane(ListPane[Compared]):
         shown = state.measure or "findings"
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
         if state.measure is None:
-            return longest_that_fits([f"u changes: {listed}", listed], room)
+            first = f"{told} · " if (told := unnarrowed(state)) else ""
+            return longest_that_fits([f"{first}u changes: {listed}", f"{first}{listed}"], room)
         few, abouts = f"   ≈ fewer than {FEW} values", [""]
         if state.range is not None:
             abouts = [f"   in the {range_words(state.range)}", f"   in {duration(state.range.span_ns)}", "   in range"]

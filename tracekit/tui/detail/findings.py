@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from tracekit.report.formatting import visible
 from tracekit.tui.detail.checks import BY_RANK, CheckRows, check_rows
-from tracekit.tui.detail.listing import ListPane
+from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.messages import CheckToggled, FindingSelected, ZoomWanted
 from tracekit.tui.state import NOTHING, FindingRef
@@ -50,9 +50,10 @@ class FindingsPane(ListPane[CheckRows]):
             return ""
         lines = max(self.query_one(Static).content_size.height, 1)
         more = "" if state.inspector else f" · {_MORE}"
+        first = f"{told} · " if (told := unnarrowed(state)) else ""
         if rows.rows[cursor].ref.evidence is not None:
-            return f"{rows.told_interval(cursor, room - cell_len(more))}{more}"
-        text = f"{visible(rows.told(cursor))}{more}"
+            return f"{first}{rows.told_interval(cursor, room - cell_len(first) - cell_len(more))}{more}"
+        text = f"{first}{visible(rows.told(cursor))}{more}"
         return "\n".join(textwrap.wrap(text, room, max_lines=lines, placeholder=f" …{more}"))
 
     def row_of(self, rows: CheckRows, state: State) -> int | None:

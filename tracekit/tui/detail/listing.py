@@ -180,6 +180,12 @@ class ListPane(DetailPane, Generic[Made]):
         self.post_message(Sorted(self.PANE, Sort(title, column.right and title != "start")))
 
 
+def unnarrowed(state: State) -> str:
+    """What to say above a list that range and filter leave as it is; nothing where there is neither."""
+    whole = "whole recording" if state.range is not None else ""
+    return ", ".join(part for part in (whole, "not filtered" if state.filter.active else "") if part)
+
+
 def longest_that_fits(ways: Sequence[str], room: int) -> str:
     """The first of several ways to say something that fits into so many cells; where none does, the last one, cut."""
     return next((way for way in ways if cell_len(way) <= room), cut(ways[-1], room))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.report.formatting import ABSENT, count, duration
 from tracekit.report.time_parts import frames, legend, parts_rows
-from tracekit.tui.detail.listing import ListPane, longest_that_fits
+from tracekit.tui.detail.listing import ListPane, longest_that_fits, unnarrowed
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, ModelSelected
 from tracekit.tui.state import EventFilter, Sort
@@ -90,10 +90,11 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
 
     def heading(self, state: State, rows: Records[ModelSummary], room: int) -> str:
         """How many, and what the signs of the bars mean."""
-        del state
         signs = legend(parts_rows(rows.records))
+        first = unnarrowed(state)
         counts = (format_count(len(rows), "model"), f"{len(rows):,}", "")
-        return longest_that_fits([" · ".join(part for part in (count, signs) if part) for count in counts], room)
+        ways = [" · ".join(part for part in (first, count, signs) if part) for count in counts]
+        return longest_that_fits(ways, room)
 
     def row_of(self, rows: Records[ModelSummary], state: State) -> int | None:
         """The model that is selected."""

@@ -245,12 +245,10 @@ class RowList(ScrollView, can_focus=True):
         return Strip(self._line(rows, row, widths, width, palette), width)
 
     def _header(self, rows: Rows, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
-        sort = rows.sorted_by
-        parts = []
-        for number, (column, room) in enumerate(zip(rows.columns, widths, strict=True)):
-            if room:
-                sign = "" if sort is None or sort[0] != number else "▾" if sort[1] else "▴"
-                parts.append(_fit(f"{column.title}{sign}", room, column))
+        titles = headings(rows, widths)
+        parts = [
+            _fit(title, room, column) for title, column, room in zip(titles, rows.columns, widths, strict=True) if room
+        ]
         return [Segment(set_cell_size(" " + (" " * GAP).join(parts), width), style(palette.dim, palette.gutter))]
 
     def _line(self, rows: Rows, row: int, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
@@ -311,6 +309,23 @@ def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = froze
         widths[at] = (column.width or column.least) + more
         spare -= more
     return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
+
+
+def headings(rows: Rows, widths: Sequence[int]) -> list[str]:
+    """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by has no room, the widest
+    one names it: the order would make no sense otherwise."""
+    titles = [column.title for column in rows.columns]
+    if rows.sorted_by is None or not any(widths):
+        return titles
+    at, descending = rows.sorted_by
+    by = f"{titles[at]}{'▾' if descending else '▴'}"
+    if widths[at]:
+        titles[at] = by
+    else:
+        widest = max(range(len(widths)), key=lambda place: widths[place])
+        whole = f"{titles[widest]}, by {by}"
+        titles[widest] = whole if cell_len(whole) <= widths[widest] else f"by {by}"
+    return titles
 
 
 def _fit(text: str, width: int, column: Column) -> str:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import gpu, hangs, thermal
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGINE
-from tracekit.tui.categories import OF_DEVICE, OF_KIND, OF_STATE, Category
+from tracekit.tui.categories import OF_STATE, Category
 from tracekit.tui.state import Grouping
+from tracekit.tui.timeline.drawn import Drawn, coded, recoded
 from tracekit.tui.timeline.tracks import Events, Track, tracks
 
 if TYPE_CHECKING:
@@ -81,28 +82,31 @@ def _grouped(trace: Trace) -> Iterator[TimelineLane]:
         frame: pd.DataFrame = getattr(trace, name)
         if lane is Lane.UNKNOWN and frame.empty:
             continue
-        yield _lane(name, title, CORE_ML, name, frame, _words(trace, CORE_ML, "none recorded of this lane"))
+        words = _words(trace, CORE_ML, "none recorded of this lane")
+        yield _lane(name, title, CORE_ML, Drawn.of(name, frame), words)
 
 
 def _ungrouped(trace: Trace) -> Iterator[TimelineLane]:
     for _, name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
+        drawn = Drawn.of(name, frame)
         if frame.empty:
             if name != "other":
-                yield _lane(name, title, title, name, frame, _words(trace, CORE_ML, "none recorded of this lane"))
+                yield _lane(name, title, title, drawn, _words(trace, CORE_ML, "none recorded of this lane"))
             continue
         for label, places in _groups(frame, "label"):
             text = label or "no event named"
-            yield _lane(f"{name}/{text}", text, title, name, frame, "", places)
+            yield _lane(f"{name}/{text}", text, title, drawn, "", places)
 
 
 def _by_model(trace: Trace) -> Iterator[TimelineLane]:
     found: dict[str, list[TimelineLane]] = {str(name): [] for name in trace.models["name"]}
     for _, name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
+        drawn = Drawn.of(name, frame)
         for model, places in _groups(frame, "model"):
             section = model or NO_MODEL
-            lane = _lane(f"{section}/{name}", title, section, name, frame, "", places)
+            lane = _lane(f"{section}/{name}", title, section, drawn, "", places)
             found.setdefault(section, []).append(lane)
     lanes = [lane for of_model in found.values() for lane in of_model]
     if lanes:
@@ -113,18 +117,27 @@ def _by_model(trace: Trace) -> Iterator[TimelineLane]:
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
     frame = trace.hardware
+    drawn = Drawn.of("hardware", frame)
+
+    def instrument(identity: str, title: str, name: str, places: IntArray, with_rows: str) -> TimelineLane:
+        return _hardware_lane(identity, title, drawn, places, _words(trace, name, with_rows))
+
     engine = np.flatnonzero(is_any(frame["lane"], Lane.NEURAL_ENGINE))
-    yield _pinned(trace, "neural engine", "Neural Engine", NEURAL_ENGINE, engine, "recorded, none of it shown")
+    yield instrument("neural engine", "Neural Engine", NEURAL_ENGINE, engine, "recorded, none of it shown")
     own, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
-    yield _pinned(trace, "gpu", "GPU · Core ML", GPU, own, "no row names a model")
+    yield instrument("gpu", "GPU · Core ML", GPU, own, "no row names a model")
     if app.size:
-        yield _lane("gpu app", "GPU · app", "Hardware", "hardware", frame, "", app, pinned=True)
+        yield _hardware_lane("gpu app", "GPU · app", drawn, app)
     if grouping is Grouping.EVENTS:
-        yield from _processes(frame, foreign)
+        yield from _processes(frame, drawn, foreign)
     elif foreign.size:
-        yield _lane("gpu other", "GPU · others", "Hardware", "hardware", frame, "", foreign, pinned=True)
+        yield _hardware_lane("gpu other", "GPU · others", drawn, foreign)
     dispatches = np.flatnonzero(is_any(frame["lane"], Lane.MPS))
-    yield _pinned(trace, "mps", "MPS", MPS, dispatches, "recorded, none of it shown")
+    yield instrument("mps", "MPS", MPS, dispatches, "recorded, none of it shown")
+
+
+def _hardware_lane(identity: str, title: str, drawn: Drawn, places: IntArray, words: str = "") -> TimelineLane:
+    return _lane(identity, title, "Hardware", drawn, words, places, pinned=True)
 
 
 def _gpu_parts(frame: pd.DataFrame, on_gpu: Mask) -> tuple[IntArray, IntArray, IntArray]:
@@ -135,18 +148,17 @@ def _gpu_parts(frame: pd.DataFrame, on_gpu: Mask) -> tuple[IntArray, IntArray, I
     return np.flatnonzero(own), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
 
 
-def _processes(frame: pd.DataFrame, foreign: IntArray) -> Iterator[TimelineLane]:
+def _processes(frame: pd.DataFrame, drawn: Drawn, foreign: IntArray) -> Iterator[TimelineLane]:
     """Other processes on the GPU, the busiest apart and the rest in one lane."""
     groups = [(name or "no process named", foreign[places]) for name, places in _groups(frame.iloc[foreign], "process")]
     durations = frame["duration_ns"].to_numpy()
     groups.sort(key=lambda group: -int(durations[group[1]].sum()))
     for name, places in groups[:PROCESS_LIMIT]:
-        yield _lane(f"gpu/{name}", f"GPU · {name}", "Hardware", "hardware", frame, "", places, pinned=True)
+        yield _hardware_lane(f"gpu/{name}", f"GPU · {name}", drawn, places)
     rest = [places for _, places in groups[PROCESS_LIMIT:]]
     if rest:
         places = np.sort(np.concatenate(rest))
-        title = f"GPU · {len(rest)} more"
-        yield _lane("gpu other", title, "Hardware", "hardware", frame, "", places, pinned=True)
+        yield _hardware_lane("gpu other", f"GPU · {len(rest)} more", drawn, places)
 
 
 _STRIPS: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
@@ -164,10 +176,9 @@ def _strips(trace: Trace) -> Iterator[TimelineLane]:
             words = state_words(trace, schemas)
             yield TimelineLane(name, title, "System", None, words, pinned=True, strip=True)
             continue
-        codes, texts = _coded(frame, column)
+        codes, texts = coded(frame, column)
         categories = [OF_STATE.get(text.casefold(), Category.OTHER) for text in texts]
-        places = np.arange(len(frame))
-        events = _events(name, frame, places, _recoded(codes, categories), codes, texts)
+        events = Drawn.of_states(name, frame, recoded(codes, categories), codes, texts).events(np.arange(len(frame)))
         yield TimelineLane(name, title, "System", events, pinned=True, strip=True, tracks=tracks(events, 1))
 
 
@@ -189,78 +200,27 @@ def _words(trace: Trace, instrument: str, with_rows: str) -> str:
     return with_rows if coverage.state is TableState.ROWS else state_words(trace, coverage.tables)
 
 
-def _pinned(trace: Trace, identity: str, title: str, instrument: str, places: IntArray, with_rows: str) -> TimelineLane:
-    words = _words(trace, instrument, with_rows)
-    return _lane(identity, title, "Hardware", "hardware", trace.hardware, words, places, pinned=True)
-
-
 def _lane(
     identity: str,
     title: str,
     section: str,
-    name: str,
-    frame: pd.DataFrame,
+    drawn: Drawn,
     words: str,
     places: IntArray | None = None,
     *,
     pinned: bool = False,
 ) -> TimelineLane:
-    chosen = np.arange(len(frame)) if places is None else places
+    """A lane of the rows at some places, else of all."""
+    chosen = np.arange(len(drawn.starts)) if places is None else places
     if not chosen.size:
         return TimelineLane(identity, title, section, None, words, pinned)
-    codes, texts = _coded(frame, "label")
-    events = _events(name, frame, chosen, _categories(frame)[chosen], codes[chosen], texts)
+    events = drawn.events(chosen)
     return TimelineLane(identity, title, section, events, "", pinned, tracks=tracks(events, DEPTH_LIMIT))
-
-
-def _events(
-    name: str,
-    frame: pd.DataFrame,
-    places: IntArray,
-    categories: npt.NDArray[np.integer],
-    codes: npt.NDArray[np.integer],
-    texts: tuple[str, ...],
-) -> Events:
-    starts = frame["start_ns"].to_numpy()[places]
-    lengths = frame["duration_ns"].to_numpy()[places] if "duration_ns" in frame else np.zeros_like(starts)
-    if "model" in frame:
-        models, model_texts = _coded(frame, "model")
-        models = models[places]
-    else:
-        models, model_texts = np.full(len(places), -1, np.int32), ()
-    return Events(name, places, starts, starts + lengths, categories, codes, texts, models, model_texts)
-
-
-def _categories(frame: pd.DataFrame) -> npt.NDArray[np.int8]:
-    """Category of each row of an event frame: shape (n,)."""
-    kind = _recoded(frame["kind"].cat.codes.to_numpy(), [OF_KIND[Kind(text)] for text in frame["kind"].cat.categories])
-    device = _recoded(
-        frame["device"].cat.codes.to_numpy(), [OF_DEVICE[Device(text)] for text in frame["device"].cat.categories]
-    )
-    category = np.where((kind == Category.OTHER) & (device != Category.OTHER), device, kind)
-    foreign = (frame["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
-    unnamed = (frame["lane"] == Lane.GPU).to_numpy(dtype=bool) & frame["model"].isna().to_numpy(dtype=bool)
-    category[(frame["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool)] = Category.INFERRED
-    category[unnamed] = Category.APP
-    category[foreign] = Category.FOREIGN
-    return category.astype(np.int8)
-
-
-def _recoded(codes: npt.NDArray[np.integer], categories: Sequence[Category]) -> npt.NDArray[np.int8]:
-    """Categories by code; `OTHER` for code -1."""
-    found: npt.NDArray[np.int8] = np.array([*categories, Category.OTHER], np.int8)[codes]
-    return found
-
-
-def _coded(frame: pd.DataFrame, column: str) -> tuple[npt.NDArray[np.integer], tuple[str, ...]]:
-    """Codes of a category column, -1 for none, and their texts."""
-    values = frame[column].cat
-    return values.codes.to_numpy(), tuple(values.categories.tolist())
 
 
 def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
     """Places of the rows of each value of a category column, values in order of first appearance; "" for none."""
-    codes, texts = _coded(frame, column)
+    codes, texts = coded(frame, column)
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     groups = [places for places in np.split(order, cuts) if places.size]

@@ -195,12 +195,11 @@ class Painter:
         found = (self._overview[1].between(bounds) > 0).tolist()
         low, high = columns_of(state.bounds, columns, state.view)
         several = len(state.sessions) > 1
-        name = (
-            f"{'▸' if self._leads else ' '}{visible(state.session.name.removesuffix('.trace'))}"
-            if several
-            else " overview"
-        )
-        title = self._title(name, palette.cursor if several and self._leads else palette.gutter)
+        name = visible(state.session.name.removesuffix(".trace")) if several else "overview"
+        # No filter takes anything away here.
+        tail, sign = " (all)" if state.filter.active else "", "▸" if several and self._leads else " "
+        room = max(self.gutter - 2 - cell_len(tail), 1)
+        title = self._title(f"{sign}{shorten(name, room)}{tail}", palette.cursor if sign.strip() else palette.gutter)
         cells = []
         for column, height in enumerate(level):
             inside = low <= column < high

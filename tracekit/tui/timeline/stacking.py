@@ -26,6 +26,8 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
         return rows
     reach = np.maximum.accumulate(ends)
     opens = np.concatenate(([True], starts[1:] >= reach[:-1]))
+    if opens.all():
+        return rows
     # How many earlier intervals are still on. For nested intervals, that is the row.
     rows = np.arange(count) - np.searchsorted(np.sort(ends), starts, side="right")
     crossed = _crosses(ends, rows)

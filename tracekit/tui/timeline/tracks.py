@@ -98,18 +98,14 @@ def passing_tracks(events: Events, rows: Sequence[Track], keep: npt.NDArray[np.b
 
 def _track(events: Events, drawn: IntArray, places: IntArray) -> Track:
     starts, ends = events.starts[places], drawn[places]
-    return Track(
-        places,
-        starts,
-        ends,
-        _parts(events, places),
-        busy(starts, events.ends[places]),
-        bool((starts[1:] >= ends[:-1]).all()),
-    )
+    total = busy(starts, events.ends[places])
+    return Track(places, starts, ends, _parts(events, places, total), total, bool((starts[1:] >= ends[:-1]).all()))
 
 
-def _parts(events: Events, places: IntArray) -> tuple[tuple[int, Busy], ...]:
+def _parts(events: Events, places: IntArray, total: Busy) -> tuple[tuple[int, Busy], ...]:
     codes = events.categories[places]
+    if codes.size and (codes == codes[0]).all():
+        return ((int(codes[0]), total),)
     found = []
     for code in np.unique(codes).tolist():
         chosen = places[codes == code]

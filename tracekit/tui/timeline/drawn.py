@@ -1,0 +1,98 @@
+"""What is drawn of the rows of a frame of the trace, made once for all lanes that show some of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.frames import is_any
+from tracekit.tui.categories import OF_DEVICE, OF_KIND, Category
+from tracekit.tui.timeline.tracks import Events
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
+    CodeArray = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """All rows of one frame. Shape (n,) each."""
+
+    frame: str
+    """Name of the frame."""
+    starts: IntArray
+    ends: IntArray
+    categories: CodeArray
+    labels: CodeArray
+    """Codes into `label_texts`, -1 for none."""
+    label_texts: tuple[str, ...]
+    models: CodeArray
+    """Codes into `model_texts`, -1 for none."""
+    model_texts: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(name: str, frame: pd.DataFrame) -> Drawn:
+        """Rows of an event frame."""
+        starts, ends = _times(frame)
+        return Drawn(name, starts, ends, _categories(frame), *coded(frame, "label"), *coded(frame, "model"))
+
+    @staticmethod
+    def of_states(
+        name: str, frame: pd.DataFrame, categories: CodeArray, labels: CodeArray, texts: tuple[str, ...]
+    ) -> Drawn:
+        """Rows of a context frame, which name no model."""
+        return Drawn(name, *_times(frame), categories, labels, texts, np.full(len(frame), -1, np.int32))
+
+    def events(self, places: IntArray) -> Events:
+        """The rows at these places, as intervals of a lane."""
+        return Events(
+            self.frame,
+            places,
+            self.starts[places],
+            self.ends[places],
+            self.categories[places],
+            self.labels[places],
+            self.label_texts,
+            self.models[places],
+            self.model_texts,
+        )
+
+
+def coded(frame: pd.DataFrame, column: str) -> tuple[CodeArray, tuple[str, ...]]:
+    """Codes of a category column, -1 for none, and their texts."""
+    values = frame[column].cat
+    return values.codes.to_numpy(), tuple(values.categories.tolist())
+
+
+def recoded(codes: CodeArray, categories: Sequence[Category]) -> npt.NDArray[np.int8]:
+    """Categories by code; `OTHER` for code -1."""
+    found: npt.NDArray[np.int8] = np.array([*categories, Category.OTHER], np.int8)[codes]
+    return found
+
+
+def _times(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
+    starts = frame["start_ns"].to_numpy()
+    return starts, starts + frame["duration_ns"].to_numpy() if "duration_ns" in frame else starts
+
+
+def _categories(frame: pd.DataFrame) -> npt.NDArray[np.int8]:
+    """Category of each row of an event frame: shape (n,)."""
+    kinds, kind_texts = coded(frame, "kind")
+    devices, device_texts = coded(frame, "device")
+    category = recoded(kinds, [OF_KIND[Kind(text)] for text in kind_texts])
+    device = recoded(devices, [OF_DEVICE[Device(text)] for text in device_texts])
+    by_device = (category == Category.OTHER) & (device != Category.OTHER)
+    category[by_device] = device[by_device]
+    unnamed = is_any(frame["lane"], Lane.GPU) & (coded(frame, "model")[0] < 0)
+    category[is_any(frame["attribution"], Attribution.INFERRED)] = Category.INFERRED
+    category[unnamed] = Category.APP
+    category[is_any(frame["attribution"], Attribution.FOREIGN)] = Category.FOREIGN
+    return category
