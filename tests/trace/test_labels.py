@@ -10,7 +10,7 @@ from tracekit.trace.labels import (
     KnownModels,
     gpu_label,
     gpu_labels,
-    mps_command_buffer,
+    mps_command_buffers,
     neural_engine_label,
 )
 
@@ -113,9 +113,8 @@ def test_other_gpu_labels_name_no_model(label):
 
 def test_an_mps_label_gives_its_command_buffer():
     # Real row of Xcode 16.4; the same id stands in the Metal tables.
-    assert mps_command_buffer("MPSGraph:0x13af0a280 (CommandBuffer: 0x11088b8af)") == 4572362927
-    assert mps_command_buffer("MPSGraph:0x13af0a280") is None
-    assert mps_command_buffer("") is None
+    labels = ["MPSGraph:0x13af0a280 (CommandBuffer: 0x11088b8af)", "MPSGraph:0x13af0a280", ""]
+    assert mps_command_buffers(labels) == [4572362927, None, None]
 
 
 MODELS = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,12}[A-Za-z0-9]", fullmatch=True)
@@ -137,7 +136,7 @@ def test_no_label_is_refused(label, known):
     models = KnownModels(known)
     assert neural_engine_label(label, models).kind in Kind
     assert gpu_label(label, models).kind is Kind.GPU_EXEC
-    mps_command_buffer(label)
+    mps_command_buffers([label])
 
 
 PIECES = st.sampled_from(
@@ -149,4 +148,5 @@ PIECES = st.sampled_from(
 @given(st.lists(st.lists(PIECES, max_size=10).map("".join), max_size=20))
 def test_many_gpu_labels_mean_what_each_means_alone(labels):
     known = KnownModels(["Model", "x"])
-    assert gpu_labels(labels, known) == [gpu_label(label, known) for label in labels]
+    places, meanings = gpu_labels(labels, known)
+    assert [meanings[place] for place in places] == [gpu_label(label, known) for label in labels]

@@ -90,7 +90,7 @@ def recode(codes: npt.NDArray[np.integer], texts: Sequence[str | None], order: I
     code_of: dict[str | None, int] = {}
     for item in dict.fromkeys(texts):
         code_of[item] = -1 if item is None else place.setdefault(str(item), len(place))
-    target = np.array([*map(code_of.__getitem__, texts), -1], np.int32)
+    target = np.array([*map(code_of.__getitem__, texts), -1], np.min_scalar_type(-len(place) - 1))
     return pd.Categorical.from_codes(target[codes], categories=pd.Index(list(place), dtype=object))
 
 

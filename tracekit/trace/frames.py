@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
+    from pandas.api.extensions import ExtensionArray
 
     from tracekit.recording.table import Table
     from tracekit.trace.gather import Rows
@@ -109,10 +110,14 @@ def sorted_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
     Indexed 0..n-1, with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n).
     """
+    if len(frames) == 1:
+        return reordered(frames[0], sort_order(frames[0]))
     if not frames:
         return empty_events()
-    joined = frames[0] if len(frames) == 1 else pd.DataFrame({name: _stacked(name, frames) for name in EVENT_DTYPES})
-    return reordered(joined, sort_order(joined))
+    times = pd.DataFrame({name: _stacked(name, frames) for name in ("start_ns", "duration_ns")}, copy=False)
+    order = sort_order(times)
+    # Column by column, so that no frame of unsorted rows is held beside the sorted one.
+    return pd.DataFrame({name: _stacked(name, frames).take(order) for name in EVENT_DTYPES}, copy=False)
 
 
 def reordered(frame: pd.DataFrame, order: npt.NDArray[np.intp]) -> pd.DataFrame:
@@ -137,9 +142,9 @@ def sort_order(frame: pd.DataFrame) -> npt.NDArray[np.intp]:
     return order
 
 
-def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> pd.Series | pd.Categorical:
+def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray:
     parts = [frame[name] for frame in frames]
-    return _united(parts) if EVENT_DTYPES[name] == "category" else pd.concat(parts, ignore_index=True)
+    return _united(parts) if EVENT_DTYPES[name] == "category" else pd.concat(parts, ignore_index=True).array
 
 
 def _united(parts: Sequence[pd.Series]) -> pd.Categorical:

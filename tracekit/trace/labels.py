@@ -112,27 +112,22 @@ def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
     return HardwareLabel(Kind.GPU_EXEC, known.find(label[:start].lstrip()), int(match[1]), len(match[2]))
 
 
-def gpu_labels(labels: Iterable[str], known: KnownModels) -> list[HardwareLabel]:
-    """`gpu_label` of each. Labels end with an address, so that nearly all differ; what one means stands before the
-    first blank behind the mark, and is worked out once for all labels that have it in common.
+def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], list[HardwareLabel]]:
+    """`gpu_label` of each, as place among the distinct ones. Labels end with an address, so that nearly all differ;
+    what one means stands before the first blank behind the mark, and is worked out once for all that have it in common.
     """
-    meanings: dict[str, HardwareLabel] = {}
-    found = []
+    place: dict[str, int] = {}
+    places = []
     for label in labels:
         at = label.find(_GPU_MARK)
         end = label.find(" ", at) if at >= 0 else -1
-        head = label[:end] if end >= 0 else label
-        meaning = meanings.get(head)
-        if meaning is None:
-            meaning = meanings[head] = gpu_label(head, known)
-        found.append(meaning)
-    return found
+        places.append(place.setdefault(label[:end] if end >= 0 else label, len(place)))
+    return places, [gpu_label(head, known) for head in place]
 
 
-def mps_command_buffer(label: str) -> int | None:
-    """Id of the command buffer in a label of `mps-hw-intervals`; it equals `cmdbuffer-id` of the Metal tables."""
-    match = _MPS.search(label)
-    return None if match is None else int(match[1], 16)
+def mps_command_buffers(labels: Iterable[str]) -> list[int | None]:
+    """Id of the command buffer in each label of `mps-hw-intervals`; it equals `cmdbuffer-id` of the Metal tables."""
+    return [None if match is None else int(match[1], 16) for match in map(_MPS.search, labels)]
 
 
 def _fold(text: str) -> str:

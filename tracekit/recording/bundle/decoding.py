@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.types import Storage
 from tracekit.recording.bundle.values import since_epoch
@@ -16,7 +17,8 @@ from tracekit.recording.table import CodedCells, IntegerCells
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tracekit.recording.bundle.stores import Records, Store, StoredColumn
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.stores import Store, StoredColumn
     from tracekit.recording.bundle.types import EngineeringType
     from tracekit.recording.bundle.values import RunValues
     from tracekit.recording.table import BoolArray, Cells, CellValue
@@ -25,15 +27,20 @@ if TYPE_CHECKING:
 
 _SPARSE: Final = 8
 """Numbers more than so many times the rows apart are sorted, not counted."""
+_PART: Final = 1 << 15
+"""Rows that are coded at a time, so that what they are turned into stays in the caches of a processor."""
 
 
-def decode(records: Records, store: Store, values: RunValues) -> tuple[Cells, ...]:
+def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, ...]:
     """Cells of a table, rows in order of time and, where times are equal, of insertion. Raises `DamageError`."""
-    times = np.ascontiguousarray(records[TIME]) if len(records) else np.empty(0, np.uint64)
-    in_order = bool((times[1:] >= times[:-1]).all())
-    order = slice(None) if in_order else np.argsort(times, kind="stable")
-    # Column by column: putting whole records in order takes three times as long.
-    return tuple(_cells(each, np.ascontiguousarray(records[each.field])[order], values) for each in store.columns)
+    fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(each.field for each in store.columns)))))
+    order = order_in_time(fields[TIME])
+    return tuple(_cells(each, fields[each.field][order], values) for each in store.columns)
+
+
+def order_in_time(times: Unsigned) -> slice | npt.NDArray[np.intp]:
+    """What puts rows in order of time and, where times are equal, of insertion."""
+    return slice(None) if bool((times[1:] >= times[:-1]).all()) else np.argsort(times, kind="stable")
 
 
 def _cells(stored: StoredColumn, numbers: Unsigned, values: RunValues) -> Cells:
@@ -56,9 +63,9 @@ def valid_numbers(kind: EngineeringType, numbers: Unsigned) -> BoolArray:
 
 
 def _integers(stored: StoredColumn, numbers: Unsigned, valid: BoolArray) -> IntegerCells:
-    wide = numbers.astype(np.uint64)
+    wide = numbers.astype(np.uint64, copy=False)
     if not valid.all():
-        wide[~valid] = 0
+        wide = np.where(valid, wide, np.uint64(0))
     if stored.type.is_time and len(wide) and int(wide.max()) > MAX_TIME_NS:
         raise DamageError(f"column '{stored.column.mnemonic}' holds {int(wide.max())} ns, longer than any recording")
     if stored.type.storage is Storage.PACKED:
@@ -73,32 +80,46 @@ def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[npt.NDArray[np.uint64
     """
     complete = bool(valid.all())
     used = numbers if complete else numbers[valid]
-    codes = np.full(len(numbers), -1, np.int32)
-    if not len(used):
-        return np.empty(0, np.uint64), codes
-    largest = int(used.max())
-    if int(used.min()) == largest:
-        codes[valid] = 0
-        return used[:1].astype(np.uint64), codes
-    distinct, found = (
-        _counted(used.astype(np.intp), largest + 1) if largest < _SPARSE * len(used) + 65_536 else _sorted(used)
-    )
+    distinct, found = _coded(used)
     if complete:
-        codes = found
-    else:
-        codes[valid] = found
+        return distinct, found
+    codes = np.full(len(numbers), -1, np.int32)
+    codes[valid] = found
     return distinct, codes
 
 
-def _counted(used: npt.NDArray[np.intp], size: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+def _coded(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    if not len(used) or int(used.min()) == (largest := int(used.max())):
+        return used[:1].astype(np.uint64), np.zeros(len(used), np.int32)
+    return (_counted if largest < _SPARSE * len(used) + 65_536 else _sorted)(used)
+
+
+def _counted(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    size = int(used.max()) + 1
+    seen = np.zeros(size, np.bool_)
+    # A part at a time, here and below: each is made an index first, which takes twice the room of the numbers.
+    parts = [slice(start, start + _PART) for start in range(0, len(used), _PART)]
+    for part in parts:
+        seen[used[part]] = True
+    present = np.flatnonzero(seen)
+    first = _first_places(used[:_PART], size)[present]
+    if (first < 0).any():
+        first = _first_places(used, size)[present]
+    distinct = present[np.argsort(first)]
+    code = np.empty(size, np.int32)
+    code[distinct] = np.arange(len(distinct), dtype=np.int32)
+    codes = np.empty(len(used), np.int32)
+    for part in parts:
+        codes[part] = code[used[part]]
+    return distinct.astype(np.uint64), codes
+
+
+def _first_places(used: Unsigned, size: int) -> npt.NDArray[np.intp]:
+    """Where each number below `size` stands first; -1 for those that are not there."""
     first = np.full(size, -1, np.intp)
     # Assigned back to front, so that the earliest row wins.
     first[used[::-1]] = np.arange(len(used) - 1, -1, -1)
-    present = np.flatnonzero(first >= 0)
-    distinct = present[np.argsort(first[present])]
-    code = np.empty(size, np.int32)
-    code[distinct] = np.arange(len(distinct), dtype=np.int32)
-    return distinct.astype(np.uint64), code[used]
+    return first
 
 
 def _sorted(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:

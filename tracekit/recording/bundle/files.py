@@ -7,6 +7,8 @@ import stat
 import weakref
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -19,13 +21,16 @@ from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from typing import BinaryIO
 
 # The types of the package declare an exception where the class of one is meant.
 _INFLATION_ERROR: Final = cast("type[Exception]", zlib_ng.error)
 _ZLIB: Final = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
+_STORED_PIECE: Final = 1 << 16
+_PIECE: Final = 1 << 18
+"""Stays in the caches of a processor until it is used."""
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -46,7 +51,15 @@ class BundleFiles:
         return sorted({path[len(prefix) :].split("/", 1)[0] for path in self.sizes if path.startswith(prefix)})
 
     def read(self, path: str, limit: int) -> bytes:
-        """Content of a file, inflated where it is compressed. Raises `DamageError`, also above `limit` bytes.
+        """Content of a file, inflated where it is compressed. Raises `DamageError`, also above `limit` bytes."""
+        content = BytesIO()
+        for piece in self.pieces(path, limit):
+            content.write(piece)
+        # Shares what was written; pieces that were joined would be held twice.
+        return content.getvalue()
+
+    def pieces(self, path: str, limit: int) -> Iterator[bytes]:
+        """The same from front to back, at most `_PIECE` bytes at a time: what is large need not be held whole.
 
         Files are stored either raw or as one zlib stream; the first two bytes tell.
         """
@@ -57,10 +70,10 @@ class BundleFiles:
         if size > limit + limit // 1000 + 64:
             raise DamageError(f"{_short(path)} is larger than the {limit:,} bytes that are allowed")
         with self.open(path) as stream:
-            raw = stream.read(size)
-        if len(raw) < size:
-            raise DamageError(f"{_short(path)} is cut off")
-        return _inflated(raw, path, limit) if raw[:2] in _ZLIB else raw
+            stored = _stored(stream, size, path)
+            first = next(stored, b"")
+            stored = chain((first,), stored)
+            yield from _inflated(stored, path, limit) if first[:2] in _ZLIB else stored
 
     def stored_size(self, path: str) -> int:
         """Size of a file as it lies in the bundle. Raises `DamageError` where it is absent."""
@@ -212,19 +225,40 @@ def _root(member: str) -> str | None:
     return None
 
 
-def _inflated(raw: bytes, path: str, limit: int) -> bytes:
-    stream = zlib_ng.decompressobj()
-    try:
-        data = stream.decompress(raw, limit + 1)
-    except _INFLATION_ERROR as error:
-        raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
-    if len(data) > limit:
-        raise DamageError(f"{_short(path)} inflates to more than the {limit:,} bytes that are allowed")
+def _stored(stream: BinaryIO, size: int, path: str) -> Iterator[bytes]:
+    """The bytes of a file as they lie in the bundle."""
+    while size:
+        piece = stream.read(min(size, _STORED_PIECE))
+        if not piece:
+            raise DamageError(f"{_short(path)} is cut off")
+        size -= len(piece)
+        yield piece
+
+
+def _inflated(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]:
+    stream, count = zlib_ng.decompressobj(), 0
+    # What is left to be written when all is read comes out of nothing.
+    for piece in chain(stored, (b"",)):
+        if stream.eof and piece:
+            raise DamageError(f"{_short(path)} holds bytes after its end")
+        rest = piece
+        while not stream.eof:
+            try:
+                data = stream.decompress(rest, _PIECE)
+            except _INFLATION_ERROR as error:
+                raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
+            count += len(data)
+            if count > limit:
+                raise DamageError(f"{_short(path)} inflates to more than the {limit:,} bytes that are allowed")
+            if data:
+                yield data
+            rest = stream.unconsumed_tail
+            if not rest and len(data) < _PIECE:
+                break
+        if stream.unused_data:
+            raise DamageError(f"{_short(path)} holds bytes after its end")
     if not stream.eof:
         raise DamageError(f"{_short(path)} is cut off")
-    if stream.unused_data:
-        raise DamageError(f"{_short(path)} holds bytes after its end")
-    return data
 
 
 def _short(path: str) -> str:

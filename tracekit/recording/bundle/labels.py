@@ -6,6 +6,8 @@ types in the same order, so they are composed together, part by part.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,7 +18,7 @@ from tracekit.recording.bundle.types import Storage
 from tracekit.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     Int64Array = npt.NDArray[np.int64]
     UInt64Array = npt.NDArray[np.uint64]
+    Texts = npt.NDArray[np.object_]
 
 NOTHING: Final = 0xFFFF_FFFF
 """A part without value: references are 32-bit, in a field of 64."""
@@ -32,6 +35,9 @@ NO_VALUE: Final = "<none>"
 """Text of a part without value."""
 _HEXADECIMAL: Final = frozenset({"metal-encoder-id", "metal-command-buffer-id", "address"})
 """Types that labels show with `0x`; `uint64-hex-lowercase` stands without, since the text before it has it."""
+
+_SHARED: Final = 8
+"""Labels that must share their words on average for them to be composed together."""
 
 
 class Labels:
@@ -53,7 +59,8 @@ class Labels:
     def texts(self, references: Int64Array) -> list[str]:
         """Text of each array. Raises `DamageError`."""
         self._spent = 0
-        return self._composed(references, 0)
+        found: list[str] = self._composed(references, 0).tolist()
+        return found
 
     def values(self, references: Int64Array) -> list[str | int | None]:
         """Value of arrays that hold one part, with the type of its own: a number, a text, or no value.
@@ -67,7 +74,8 @@ class Labels:
             if part_type.storage is Storage.INTEGER:
                 found = list(numbers.tolist())
             else:
-                found = list(self._part(part_type, numbers, 0))
+                words = self._words(part_type, numbers, 0)
+                found = words.texts[words.place].tolist()
                 if part_type.storage is not Storage.PACKED:
                     found = [
                         None if number == NOTHING else text
@@ -88,28 +96,44 @@ class Labels:
             for members in _grouped(numbers[:, 0]):
                 yield positions[members], self._type(int(numbers[members[0], 0])), numbers[members, 1]
 
-    def _composed(self, references: Int64Array, depth: int) -> list[str]:
+    def _composed(self, references: Int64Array, depth: int) -> Texts:
         if depth > limits.MAX_NESTING:
             raise DamageError(f"labels are nested more than {limits.MAX_NESTING} levels deep")
-        result = [""] * len(references)
+        result = np.full(len(references), "", object)
         for positions, numbers in self._arrays.of_one_length(references):
             if numbers.shape[1] % 2:
                 raise DamageError("a label has a part without type")
             for members in _patterns(numbers[:, 0::2]):
                 types = [self._type(number) for number in numbers[members[0], 0::2].tolist()]
-                parts = [self._part(each, numbers[members, 2 * index + 1], depth) for index, each in enumerate(types)]
-                self._spent += sum(sum(map(len, texts)) for texts in parts)
-                if self._spent > limits.MAX_TEXT_CHARS:
-                    raise DamageError(f"labels have more than {limits.MAX_TEXT_CHARS:,} characters altogether")
-                joined = map("".join, zip(*parts, strict=True)) if parts else [""] * len(members)
-                for position, text in zip(positions[members].tolist(), joined, strict=True):
-                    result[position] = text
+                result[positions[members]] = self._joined(types, numbers[members, 1::2], depth)
         return result
 
-    def _part(self, part_type: EngineeringType, numbers: UInt64Array, depth: int) -> list[str]:
+    def _joined(self, types: list[EngineeringType], values: UInt64Array, depth: int) -> Texts:
+        """Texts of labels with parts of these types: `values` has shape (labels, parts)."""
+        parts = [
+            _Numbers.of(each, values[:, index])
+            if each.storage is Storage.INTEGER
+            else self._words(each, values[:, index], depth)
+            for index, each in enumerate(types)
+        ]
+        self._spend(sum(part.least_chars for part in parts))
+        result = np.empty(len(values), object)
+        for members in _alike([part for part in parts if isinstance(part, _Words)], len(values)):
+            # Most labels differ in one number only; what they share is written into the template.
+            pieces = [part.at(members) for part in parts]
+            columns = [column for _, column in pieces if column is not None]
+            template = "".join(piece for piece, _ in pieces)
+            found = map(template.__mod__, zip(*columns, strict=True)) if columns else repeat(template % ())
+            result[members] = np.fromiter(found, object, len(members))
+        return result
+
+    def _spend(self, chars: int) -> None:
+        self._spent += chars
+        if self._spent > limits.MAX_TEXT_CHARS:
+            raise DamageError(f"labels have more than {limits.MAX_TEXT_CHARS:,} characters altogether")
+
+    def _words(self, part_type: EngineeringType, numbers: UInt64Array, depth: int) -> _Words:
         """Texts of one part of several labels."""
-        if part_type.storage is Storage.INTEGER:
-            return _number_texts(part_type, numbers)
         distinct, place = np.unique(numbers, return_inverse=True)
         present = distinct != NOTHING if part_type.storage is not Storage.PACKED else np.ones(len(distinct), np.bool_)
         texts = np.full(len(distinct), NO_VALUE, object)
@@ -119,8 +143,7 @@ class Labels:
             if part_type.storage is Storage.ARRAY:
                 _references(distinct[present])
             texts[present] = self._texts(part_type, distinct[present])
-        found: list[str] = texts[place].tolist()
-        return found
+        return _Words(texts, place)
 
     def _inner(self, references: Int64Array, depth: int) -> list[str]:
         """Texts of labels inside labels, each composed once: it may stand in many places at once."""
@@ -137,15 +160,65 @@ class Labels:
         return found
 
 
-def _number_texts(part_type: EngineeringType, numbers: UInt64Array) -> list[str]:
-    values: list[int] = numbers.tolist()
-    if part_type.mnemonic == "uint64-hex-lowercase":
-        return [f"{value:x}" for value in values]
-    if part_type.mnemonic in _HEXADECIMAL:
-        return [f"{value:#x}" for value in values]
-    if part_type.is_time:
-        return [format_duration(value) for value in values]
-    return list(map(str, values))
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """One part of several labels, as text."""
+
+    texts: Texts
+    """The distinct texts."""
+    place: npt.NDArray[np.intp]
+    """Shape (labels,): place of each label's text."""
+
+    @property
+    def least_chars(self) -> int:
+        """Characters of all labels."""
+        lengths = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
+        return int(lengths[self.place].sum())
+
+    def at(self, members: npt.NDArray[np.intp]) -> tuple[str, Iterable[object] | None]:
+        """What stands for it in a template for these labels, and what each of them brings; None where all share it."""
+        place = self.place[members]
+        if (place == place[0]).all():
+            return str(self.texts[place[0]]).replace("%", "%%"), None
+        return "%s", self.texts[place].tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """One part of several labels that is a number."""
+
+    form: str
+    values: UInt64Array
+
+    @staticmethod
+    def of(part_type: EngineeringType, values: UInt64Array) -> _Numbers:
+        """Numbers in the form in which labels show those of their type."""
+        if part_type.mnemonic == "uint64-hex-lowercase":
+            return _Numbers("%x", values)
+        if part_type.mnemonic in _HEXADECIMAL:
+            return _Numbers("%#x", values)
+        return _Numbers("%s" if part_type.is_time else "%d", values)
+
+    @property
+    def least_chars(self) -> int:
+        """Characters of all labels at least: a digit each."""
+        return len(self.values)
+
+    def at(self, members: npt.NDArray[np.intp]) -> tuple[str, Iterable[object] | None]:
+        """As for `_Words`."""
+        values: list[int] = self.values[members].tolist()
+        return self.form, map(format_duration, values) if self.form == "%s" else values
+
+
+def _alike(words: Sequence[_Words], labels: int) -> list[npt.NDArray[np.intp]]:
+    """Labels that share all their words, as indexes; all of them together where few share them."""
+    group = np.zeros(labels, np.int64)
+    count = 1
+    for part in words:
+        if len(part.texts) > 1:
+            distinct, group = np.unique(group * len(part.texts) + part.place, return_inverse=True)
+            count = len(distinct)
+    return _grouped(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
 
 
 def _references(numbers: UInt64Array) -> Int64Array:

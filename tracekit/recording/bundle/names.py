@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.bundle.stores import TIME, read_records
+from tracekit.recording.bundle.decoding import order_in_time
+from tracekit.recording.bundle.rows import read_fields
+from tracekit.recording.bundle.stores import TIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,6 +96,6 @@ def _records(files: BundleFiles, store: Store, *mnemonics: str) -> list[npt.NDAr
     places = {each.column.mnemonic: each.field for each in store.columns}
     if missing := [name for name in mnemonics if name not in places]:
         raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
-    records = read_records(files, store)
-    records = records[np.argsort(records[TIME], kind="stable")]
-    return [records[places[name]].astype(np.uint64) for name in mnemonics]
+    fields = read_fields(files, store, (TIME, *(places[name] for name in mnemonics)))
+    order = order_in_time(fields[TIME])
+    return [fields[places[name]][order].astype(np.uint64) for name in mnemonics]

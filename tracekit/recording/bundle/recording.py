@@ -11,7 +11,6 @@ from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
 from tracekit.recording.bundle.runs import BundleRun
-from tracekit.recording.bundle.stores import read_records
 from tracekit.recording.bundle.template import PATH as TEMPLATE
 from tracekit.recording.bundle.template import read_information
 from tracekit.recording.contents import Contents
@@ -120,7 +119,7 @@ class BundleRecording:
         if store.damage:
             return table
         try:
-            cells = decode(read_records(self._source.files, store), store, self._source.values)
+            cells = decode(self._source.files, store, self._source.values)
         except DamageError as damage:
             reason = self._source.reason(store, str(damage))
             self._damaged[entry.source] = replace(entry, state=TableState.UNREADABLE, rows=None, reason=reason)

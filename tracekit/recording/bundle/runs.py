@@ -12,7 +12,6 @@ from tracekit.recording.bundle.facts import Configuration, iso_date, read_config
 from tracekit.recording.bundle.issues import read_issues
 from tracekit.recording.bundle.layout import raw_streams, read_stores
 from tracekit.recording.bundle.names import read_names
-from tracekit.recording.bundle.stores import read_records
 from tracekit.recording.bundle.template import RunInformation
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.contents import Device, Run, TableEntry, Target
@@ -159,7 +158,7 @@ class BundleRun:
             if store.spec.schema != "time-info" or not store.rows or store.damage:
                 continue
             try:
-                cells = decode(read_records(self.files, store), store, self.values)
+                cells = decode(self.files, store, self.values)
             except DamageError:
                 return None
             for stored, column in zip(store.columns, cells, strict=True):

@@ -1,15 +1,14 @@
-"""One table as it lies in a bundle: its description, and its rows as one array of records.
+"""One table as a bundle describes it.
 
 indexed-store-K/
   schema.xml             columns in order, with the topology and the topology field that some are taken from
   spec.plist             schema name and attributes, the same as in the list of tables
   bulkstore_descriptor   fields of a row and the number of rows
-  bulkstore              header, then rows in order of insertion, padded with zero rows to a whole block
+  bulkstore              the rows (`tracekit.recording.bundle.rows`)
 """
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from xml.parsers import expat
@@ -19,6 +18,7 @@ import numpy as np
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.rows import check_rows_file
 from tracekit.recording.bundle.types import KNOWN, EngineeringType
 from tracekit.recording.export.cells import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column
@@ -26,12 +26,8 @@ from tracekit.recording.table import NO_ATTRIBUTES, Column
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
     from tracekit.recording.bundle.archive import KeyedArchive
     from tracekit.recording.bundle.files import BundleFiles
-
-    Records = npt.NDArray[np.void]
 
 TIME: Final = "topology time"
 """Name of the record field that holds the time or start of a row."""
@@ -51,9 +47,6 @@ _TOPOLOGY_FIELDS: Final = {
     "XRCategory2FieldID": "category 2",
 }
 _FIELD_TYPES: Final = {1: "<u4", 2: "<u8"}
-_HEADER: Final = struct.Struct("<8I")
-_MAGIC: Final = 0x12340A0A
-_VERSION: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +112,7 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
         return Store(path, spec, damage=str(damage))
     store = Store(path, spec, columns, record, rows, left_out=_left_out(schema.columns, mnemonics))
     try:
-        _check_rows_file(files, store)
+        check_rows_file(files, store)
     except DamageError as damage:
         return replace(store, damage=str(damage))
     return store
@@ -134,70 +127,6 @@ def read_spec(archive: KeyedArchive, reference: object = None) -> TableSpec:
     attributes = archive.mapping(found["attributes"]) if archive.value(found.get("attributes")) is not None else {}
     written = {str(name): _printed(archive, value, str(name)) for name, value in attributes.items()}
     return TableSpec(schema, written)
-
-
-def read_records(files: BundleFiles, store: Store) -> Records:
-    """All rows of a store in order of insertion, as records of its fields. Raises `DamageError`."""
-    if store.damage:
-        raise DamageError(store.damage)
-    if not store.rows:
-        return np.empty(0, store.record)
-    path, size = f"{store.path}/bulkstore", store.record.itemsize
-    stored = files.stored_size(path)
-    if store.rows * size > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
-        raise DamageError(f"{store.rows:,} rows do not fit into the {stored:,} bytes that are stored")
-    data = files.read(path, _expected_bytes(files.beginning(path, _HEADER.size), store))
-    first, block = _header(data, store)
-    end = first + store.rows * size
-    if end > len(data) or (len(data) - first) % block:
-        raise DamageError(f"{store.rows:,} rows are declared, and its rows file ends before them")
-    if _any_set(data, end):
-        raise DamageError(f"its rows file holds more than the {store.rows:,} rows that are declared")
-    if not any(data[end - size : end]):
-        raise DamageError(f"its rows file holds fewer than the {store.rows:,} rows that are declared")
-    return np.frombuffer(data, store.record, store.rows, first)
-
-
-def _any_set(data: bytes, start: int) -> bool:
-    """Whether any bit from `start` on is set. Eight bytes at a time: padding is most of many files."""
-    whole = start + (len(data) - start) % 8
-    return any(data[start:whole]) or bool(np.frombuffer(data, "<u8", offset=whole).any())
-
-
-def _check_rows_file(files: BundleFiles, store: Store) -> None:
-    """What the beginning of the rows file tells. A table without rows needs none."""
-    path = f"{store.path}/bulkstore"
-    if path not in files.sizes:
-        if store.rows:
-            raise DamageError(
-                f"{store.rows:,} rows were recorded, but the file that holds them is absent from the bundle"
-            )
-        return
-    _header(files.beginning(path, _HEADER.size), store)
-
-
-def _header(data: bytes, store: Store) -> tuple[int, int]:
-    """Place of the first row, and bytes of a block. Raises `DamageError`."""
-    if len(data) < _HEADER.size:
-        raise DamageError("its rows file is cut off")
-    magic, version, _, first, size, block, per_block, _ = _HEADER.unpack_from(data)
-    if (magic, version) != (_MAGIC, _VERSION):
-        raise DamageError(f"its rows file has the unknown format {magic:#x} version {version}")
-    if size != store.record.itemsize:
-        raise DamageError(f"a row has {size} bytes, and its fields have {store.record.itemsize}")
-    if first < 40 or first > 1 << 20 or not per_block or block != size * per_block:
-        raise DamageError("the header of its rows file contradicts itself")
-    return first, block
-
-
-def _expected_bytes(beginning: bytes, store: Store) -> int:
-    """Size of the rows file: its header and as many whole blocks as the rows need."""
-    first, block = _header(beginning, store)
-    blocks = -(-store.rows * store.record.itemsize // block)
-    size = first + blocks * block
-    if size > limits.MAX_ROWS_BYTES:
-        raise DamageError(f"its rows take more than the {limits.MAX_ROWS_BYTES:,} bytes that are allowed")
-    return size
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,10 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     time."""
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
-    meanings = gpu_labels(map(str, label.values), known)
-    model = recode(label.codes, [meaning.model for meaning in meanings])
+    places, meanings = gpu_labels(map(str, label.values), known)
+    # The place behind the last stands for no label.
+    codes = np.array([*places, -1], np.int32)[label.codes]
+    model = recode(codes, [meaning.model for meaning in meanings])
     process, pid = processes(rows.table)
     frame = event_frame(
         rows,
@@ -63,10 +65,10 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
             "process": process,
             "pid": pid,
             "depth": depths(rows.table),
-            "operation": mapped(label.codes, [meaning.operation for meaning in meanings]),
+            "operation": mapped(codes, [meaning.operation for meaning in meanings]),
             "attribution": attribution(rows.table, model, target),
         },
     )
     ids = optional_integers(rows.table, "cmdbuffer-id")
-    first = flags(label.codes, [meaning.buffer == 0 for meaning in meanings])
+    first = flags(codes, [meaning.buffer == 0 for meaning in meanings])
     return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)

@@ -2,7 +2,7 @@
 
 A row covers the first command buffer of its graph only, about a twelfth of the GPU's work in real recordings: count
 these rows, do not time with them. The process is a sentinel in every row seen; the label gives a command buffer
-(`labels.mps_command_buffer`) that other Metal tables name too.
+(`labels.mps_command_buffers`) that other Metal tables name too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tracekit.trace.binding import constant, mapped, optional_values, processes,
 from tracekit.trace.events import Device, Kind, Lane
 from tracekit.trace.frames import event_frame
 from tracekit.trace.instruments.hardware import active, attribution, buffers_by_row, depths
-from tracekit.trace.labels import mps_command_buffer
+from tracekit.trace.labels import mps_command_buffers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +49,6 @@ def bind(rows: Rows, target: Process | None) -> tuple[pd.DataFrame, CommandBuffe
             "attribution": attribution(rows.table, model, target),
         },
     )
-    named = [mps_command_buffer(str(value)) for value in label.values]
+    named = mps_command_buffers(map(str, label.values))
     ids = mapped(label.codes, [value if value is not None and value < _IDS_END else None for value in named])
     return frame, buffers_by_row(rows.row, ids.fillna(0).to_numpy(np.int64), np.ones(rows.table.rows, np.bool_))

@@ -1,0 +1,119 @@
+"""The rows of a table as they lie in a bundle, and their fields as columns.
+
+bulkstore   header, then rows in order of insertion, padded with zero rows to a whole block
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.damage import DamageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.stores import Store
+
+    Unsigned = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
+    Records = npt.NDArray[np.void]
+
+_HEADER: Final = struct.Struct("<8I")
+_MAGIC: Final = 0x12340A0A
+_VERSION: Final = 3
+
+
+def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, Unsigned]:
+    """These fields of all rows of a store, in order of insertion: shape (rows,) each. Raises `DamageError`.
+
+    Rows are split into columns while they are read, so that they are nowhere held as they lie in the file.
+    """
+    if store.damage:
+        raise DamageError(store.damage)
+    if store.rows:
+        _check_inflation(files, store)
+    columns = {name: np.empty(store.rows, store.record[name]) for name in names}
+    place = 0
+    for records in _blocks(files, store) if store.rows else ():
+        for name, column in columns.items():
+            column[place : place + len(records)] = records[name]
+        place += len(records)
+    return columns
+
+
+def check_rows_file(files: BundleFiles, store: Store) -> None:
+    """What the beginning of the rows file tells. A table without rows needs none. Raises `DamageError`."""
+    path = _path(store)
+    if path not in files.sizes:
+        if store.rows:
+            raise DamageError(
+                f"{store.rows:,} rows were recorded, but the file that holds them is absent from the bundle"
+            )
+        return
+    _header(files, store)
+
+
+def _path(store: Store) -> str:
+    return f"{store.path}/bulkstore"
+
+
+def _check_inflation(files: BundleFiles, store: Store) -> None:
+    stored = files.stored_size(_path(store))
+    if store.rows * store.record.itemsize > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
+        raise DamageError(f"{store.rows:,} rows do not fit into the {stored:,} bytes that are stored")
+
+
+def _blocks(files: BundleFiles, store: Store) -> Iterator[Records]:
+    """All rows as records, some at a time. What the file declares is checked to be what it holds, once it is read to
+    its end: where it is damaged, its own checksum says so."""
+    first, block = _header(files, store)
+    size, skipped, left, length = store.record.itemsize, first, store.rows, 0
+    waiting, last, more = b"", b"", False
+    for piece in files.pieces(_path(store), _expected_bytes(first, block, store)):
+        length += len(piece)
+        waiting += piece
+        if skipped:
+            skipped, waiting = max(skipped - len(waiting), 0), waiting[skipped:]
+        if count := min(len(waiting) // size, left):
+            yield np.frombuffer(waiting, store.record, count)
+            left -= count
+            last = waiting[(count - 1) * size : count * size]
+            waiting = waiting[count * size :]
+        if not left:
+            more |= bool(waiting.strip(b"\0"))
+            waiting = b""
+    if left or (length - first) % block:
+        raise DamageError(f"{store.rows:,} rows are declared, and its rows file ends before them")
+    if more or not any(last):
+        told = "more" if more else "fewer"
+        raise DamageError(f"its rows file holds {told} than the {store.rows:,} rows that are declared")
+
+
+def _header(files: BundleFiles, store: Store) -> tuple[int, int]:
+    """Place of the first row, and bytes of a block. Raises `DamageError`."""
+    beginning = files.beginning(_path(store), _HEADER.size)
+    if len(beginning) < _HEADER.size:
+        raise DamageError("its rows file is cut off")
+    magic, version, _, first, size, block, per_block, _ = _HEADER.unpack_from(beginning)
+    if (magic, version) != (_MAGIC, _VERSION):
+        raise DamageError(f"its rows file has the unknown format {magic:#x} version {version}")
+    if size != store.record.itemsize:
+        raise DamageError(f"a row has {size} bytes, and its fields have {store.record.itemsize}")
+    if first < 40 or first > 1 << 20 or not per_block or block != size * per_block:
+        raise DamageError("the header of its rows file contradicts itself")
+    return first, block
+
+
+def _expected_bytes(first: int, block: int, store: Store) -> int:
+    """Size of the rows file: its header and as many whole blocks as the rows need. Raises `DamageError`."""
+    blocks = -(-store.rows * store.record.itemsize // block)
+    size = first + blocks * block
+    if size > limits.MAX_ROWS_BYTES:
+        raise DamageError(f"its rows take more than the {limits.MAX_ROWS_BYTES:,} bytes that are allowed")
+    return size
