@@ -15,7 +15,7 @@ from tracekit.errors import TracekitError, UsageError, unknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_GARBAGE_THRESHOLDS = (100_000, 20, 20)
+_GARBAGE_THRESHOLDS = (300_000, 20, 20)
 """Importing and reading make many objects and few cycles; looking for those as often as Python does by default takes a
 tenth of the time of a short run."""
 
