@@ -86,7 +86,7 @@ def _blocks(files: BundleFiles, store: Store) -> Iterator[Records]:
             last = waiting[(count - 1) * size : count * size]
             waiting = waiting[count * size :]
         if not left:
-            more |= bool(waiting.strip(b"\0"))
+            more |= waiting != bytes(len(waiting))
             waiting = b""
     if left or (length - first) % block:
         raise DamageError(f"{store.rows:,} rows are declared, and its rows file ends before them")
