@@ -298,6 +298,26 @@ def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) 
     run_view(test, reload_sample, size=size)
 
 
+@pytest.mark.parametrize("size", [(30, 7), (39, 24), (80, 9)])
+def test_where_nothing_fits_only_that_is_said_until_there_is_room(size, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        width, height = size
+        told = f"{width}×{height} is too small: needs 80×24. q quits."
+        assert " ".join(screen.text().split()) == told
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert "too small" not in screen.text()
+        assert "Neural Engine" in screen.text()
+        # The keys are where they were.
+        await screen.press("n")
+        assert screen.state.selection.event is not None
+        await screen.pilot.resize_terminal(*size)
+        await screen.settle()
+        assert " ".join(screen.text().split()) == told
+
+    run_view(test, reload_sample, size=size)
+
+
 def test_a_recording_that_cannot_be_judged_opens_and_says_why(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         assert screen.state.pane == "facts"

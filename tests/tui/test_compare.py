@@ -85,12 +85,17 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
         told["difference" in shown] = shown
     assert told[True]["difference"] == "difference▾"
     assert told[True]["event"] == "event"
-    assert told[False]["event"] in ("event, by difference▾", "by difference▾")
+    assert told[False]["event"] in ("event, by difference▾", "event ▾difference", "by difference▾")
 
 
 @pytest.mark.parametrize(
     ("width", "descending", "expected"),
-    [(64, True, "event, by difference▾"), (54, True, "by difference▾"), (54, False, "by difference▴")],
+    [
+        (67, True, "event, by difference▾"),
+        (57, True, "event ▾difference"),
+        (54, True, "by difference▾"),
+        (54, False, "by difference▴"),
+    ],
 )
 def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected) -> None:
     rows = [difference((422_260, 20), (1_720, 20))]
@@ -110,3 +115,33 @@ def test_a_list_on_screen_names_the_order_of_a_column_without_room(run_view, sam
 
     paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
     run_view(test, *paths, size=(160, 50))
+
+
+def test_columns_without_room_are_named_where_columns_are_chosen(run_view, samples: Path) -> None:
+    def lines(screen) -> dict[str, str]:
+        rows = [line.partition("│")[2].rpartition("│")[0].strip() for line in screen.text().splitlines()]
+        names = ("event", "model", "lane", "before", "after", "difference", "ratio")
+        return {name: row for row in rows for name in names if f" {name}" in row.partition("  ")[0]}
+
+    async def test(screen) -> None:
+        await screen.press("7", "u", "C")
+        shown = lines(screen)
+        assert len(shown) == 7
+        assert {name for name, line in shown.items() if "no room at present" in line} == {"lane", "difference"}
+        # Without the model, there is room for the difference; what is not ticked needs none.
+        await screen.press("down", "space")
+        shown = lines(screen)
+        assert "no room" not in shown["difference"]
+        assert "no room" not in shown["model"]
+        await screen.press("space")
+        assert "no room" in lines(screen)["difference"]
+        # Nothing is known of room behind the inspector.
+        await screen.press("escape")
+        await screen.pilot.resize_terminal(100, 40)
+        screen.app.change(inspector=True)
+        await screen.press("C")
+        assert len(lines(screen)) == 7
+        assert "no room" not in screen.text()
+
+    paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
+    run_view(test, *paths, size=(112, 40))

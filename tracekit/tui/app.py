@@ -228,6 +228,8 @@ class ViewApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Begin to read."""
+        # Put together while the recording is read, so that only the lanes are left to be drawn.
+        self.push_screen(BrowseScreen(len(self.request.paths), letters=self.no_color))
         self.push_screen(OpeningScreen(" and ".join(self.request.paths)))
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
@@ -272,7 +274,7 @@ class ViewApp(App[None], inherit_bindings=False):
         self._state = replace(
             first_state(message.sessions), inspector=self.size.width >= WIDE, lane=_first_lane(message.lanes[0])
         )
-        await self.switch_screen(BrowseScreen(len(message.sessions), letters=self.no_color))
+        await self.pop_screen()
         self.browse.focus_timeline()
         self.say(self.browse.hint)
         self.redraw()

@@ -67,8 +67,16 @@ def choose_columns(app: ViewApp) -> None:
         elif ticked is not None:
             app.say("At least one column must stay.")
 
+    def note(title: str, ticked: frozenset[str]) -> str:
+        # Behind the inspector, a list has no size.
+        if not listed.size.width or title not in ticked:
+            return ""
+        shown = [column.title for column in listed.shown_without(frozenset(titles) - ticked)]
+        return "" if title in shown else "no room at present"
+
+    listed = rows.focus_target()
     seen = frozenset(title for title in titles if (pane, title) not in app.state.hidden)
-    app.push_screen(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen), take)
+    app.push_screen(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen, note), take)
 
 
 _UNSORTED = "This is not sorted by columns: go to one of the lists with 1 to 5."

@@ -164,7 +164,7 @@ class ComparePane(ListPane[Compared]):
         shown = state.measure or "findings"
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
         if state.measure is None:
-            first = f"{told} · " if (told := unnarrowed(state)) else ""
+            first = f"{whole} · " if (whole := unnarrowed(state)) else ""
             return longest_that_fits([f"{first}u changes: {listed}", f"{first}{listed}"], room)
         few, abouts = f"   ≈ fewer than {FEW} values", [""]
         if state.range is not None:

@@ -199,10 +199,19 @@ class RowList(ScrollView, can_focus=True):
     @property
     def shown(self) -> list[Column]:
         """Columns on screen, from left to right."""
+        return self.shown_without(self._hidden)
+
+    def shown_without(self, hidden: frozenset[str]) -> list[Column]:
+        """Columns that would be on screen if these were hidden."""
         if self._rows is None:
             return []
-        widths = fitted(self._rows.columns, self.size.width, self._hidden)
+        widths = fitted(self._rows.columns, self._room, hidden)
         return [column for column, room in zip(self._rows.columns, widths, strict=True) if room]
+
+    @property
+    def _room(self) -> int:
+        """Cells beside the scroll bar, or in all."""
+        return self.scrollable_content_region.width or self.size.width
 
     def _follow(self) -> None:
         """Scroll as far as needed to show the cursor."""
@@ -228,7 +237,7 @@ class RowList(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line, for Textual."""
-        width = self.scrollable_content_region.width or self.size.width
+        width = self._room
         palette = PALETTES[self.app.current_theme.dark]
         rows = self._rows
         if rows is None:
@@ -281,7 +290,7 @@ class RowList(ScrollView, can_focus=True):
         if self._rows is None:
             return None
         left = 1
-        for number, room in enumerate(fitted(self._rows.columns, self.size.width, self._hidden)):
+        for number, room in enumerate(fitted(self._rows.columns, self._room, self._hidden)):
             if room:
                 if left <= x < left + room + GAP:
                     return number
@@ -312,8 +321,8 @@ def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = froze
 
 
 def headings(rows: Rows, widths: Sequence[int]) -> list[str]:
-    """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by has no room, the widest
-    one names it: the order would make no sense otherwise."""
+    """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by is not on screen,
+    another one names it: the order would make no sense otherwise."""
     titles = [column.title for column in rows.columns]
     if rows.sorted_by is None or not any(widths):
         return titles
@@ -321,10 +330,15 @@ def headings(rows: Rows, widths: Sequence[int]) -> list[str]:
     by = f"{titles[at]}{'▾' if descending else '▴'}"
     if widths[at]:
         titles[at] = by
-    else:
-        widest = max(range(len(widths)), key=lambda place: widths[place])
-        whole = f"{titles[widest]}, by {by}"
-        titles[widest] = whole if cell_len(whole) <= widths[widest] else f"by {by}"
+        return titles
+    sign, shown = by[-1], [place for place, room in enumerate(widths) if room]
+    named = [place for place in shown if not rows.columns[place].right] or shown
+    ways = [(place, f"{titles[place]}, by {by}") for place in named]
+    ways += [(place, f"{titles[place]} {sign}{by[:-1]}") for place in named]
+    fitting = ((place, text) for place, text in ways if cell_len(text) <= widths[place])
+    # What a column of names holds can be told without its title.
+    place, text = next(fitting, (named[0], f"by {by}"))
+    titles[place] = text
     return titles
 
 

@@ -77,20 +77,36 @@ class TickScreen(ModalScreen[frozenset[str]]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "finish", "Done"), ("q", "finish", "Done")]
 
-    def __init__(self, title: str, names: Sequence[str], ticked: frozenset[str]) -> None:
+    def __init__(
+        self, title: str, names: Sequence[str], ticked: frozenset[str], note: Callable[[str, frozenset[str]], str]
+    ) -> None:
+        """`note` says beside a name what becomes of it while some are ticked, or nothing."""
         super().__init__()
-        self._title, self._names, self._ticked = title, names, ticked
+        self._title, self._names, self._ticked, self._note = title, names, ticked, note
 
     def compose(self) -> ComposeResult:
         """The names."""
         with Vertical(classes="ask") as box:
             box.border_title = self._title
             box.border_subtitle = "space or enter changes, esc is done"
-            yield SelectionList[str](*(Tick(Text(name), name, name in self._ticked) for name in self._names))
+            yield SelectionList[str](
+                *(Tick(self._line(name, self._ticked), name, name in self._ticked) for name in self._names)
+            )
 
     def on_mount(self) -> None:
         """Begin at the first name."""
         self.query_one(SelectionList).highlighted = 0
+
+    def on_selection_list_selected_changed(self) -> None:
+        """Say anew what becomes of each: one that goes makes room for another."""
+        listed = self.query_one(SelectionList)
+        ticked = frozenset(listed.selected)
+        for place, name in enumerate(self._names):
+            listed.replace_option_prompt_at_index(place, self._line(name, ticked))
+
+    def _line(self, name: str, ticked: frozenset[str]) -> Text:
+        note = self._note(name, ticked)
+        return Text.assemble(name, (f"  {note}", "dim") if note else "")
 
     def action_finish(self) -> None:
         """Give the names that are ticked."""

@@ -42,6 +42,8 @@ WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
 _LEAST_WIDTH, _LEAST_HEIGHT = 60, 16
 """Cells below which the lists have no room to tell anything."""
+_NO_WIDTH, _NO_HEIGHT = 40, 10
+"""Cells below which nothing but that is told."""
 
 GROUPING_WORDS = {
     Grouping.LANES: "lanes grouped",
@@ -79,10 +81,12 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
             yield Inspector()
         yield Static(id="status", markup=False)
         yield Footer(show_command_palette=False)
+        yield Static(id="tiny", markup=False)
 
     def on_mount(self) -> None:
         """Begin with the size that the state was made for."""
         self._wide = self.app.size.width >= WIDE
+        self._say_too_small()
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
@@ -146,6 +150,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lower half out anew; the inspector comes and goes with the room beside the detail."""
         app, wide = cast("ViewApp", self.app), event.size.width >= WIDE
+        self._say_too_small()
         if self._small:
             self._said = ""
         if not app.is_open or wide == self._wide:
@@ -155,6 +160,13 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         if not wide:
             self._beside = app.state.inspector
         app.change(inspector=wide and (self._beside or app.state.inspector))
+
+    def _say_too_small(self) -> None:
+        """Cover everything, where there is no room for any of it, with what size is needed."""
+        width, height = self.app.size
+        cover = self.query_one("#tiny", Static)
+        cover.display = width < _NO_WIDTH or height < _NO_HEIGHT
+        cover.update(f"{width}×{height} is too small: needs 80×24. q quits.")
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
