@@ -41,8 +41,7 @@ from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, FindingRef, Grouping, Selection, State, first_state
 from tracekit.tui.theme import DARK, THEMES
-from tracekit.tui.timeline.lanes import timeline_lanes
-from tracekit.tui.timeline.painter import Lanes
+from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
 from tracekit.tui.timeline.viewport import Span, Viewport, revealing
 from tracekit.tui.timeline.widget import Timeline
 
@@ -311,7 +310,7 @@ class ViewApp(App[None], inherit_bindings=False):
 
     def on_recording_chosen(self, message: RecordingChosen) -> None:
         """Be about another recording."""
-        if message.session != self.state.active:
+        if self.is_open and message.session != self.state.active:
             self.activate(message.session)
             self.redraw()
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording import Progress
     from tracekit.tui.state import EventFilter, EventRef, FindingRef, Session, Sort
-    from tracekit.tui.timeline.painter import Lanes
+    from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.timeline.viewport import Span, Viewport
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import EventRef, Session, State
-    from tracekit.tui.timeline.painter import Lanes
+    from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.timeline.viewport import Viewport
 
 WIDE = 110

@@ -5,7 +5,7 @@ A lane without rows says in words why, and never looks as if nothing had happene
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from tracekit.tui.timeline.drawn import Drawn, coded, recoded
 from tracekit.tui.timeline.tracks import Events, Track, tracks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     import pandas as pd
@@ -55,6 +55,15 @@ class TimelineLane:
     strip: bool = False
     """A thin strip of states, which tile time."""
     tracks: tuple[Track, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """The lanes of one recording under one grouping, and the rows that are evidence."""
+
+    lanes: tuple[TimelineLane, ...]
+    evidence: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Indices of rows that are evidence of a finding, by frame."""
 
 
 def timeline_lanes(trace: Trace, grouping: Grouping) -> tuple[TimelineLane, ...]:

@@ -5,7 +5,7 @@ Nothing is worked out per event here: each line costs a few searches for each of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,37 +15,27 @@ from rich.segment import Segment
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
-from tracekit.tui.timeline.lanes import expanded
+from tracekit.tui.timeline.heads import Look, columns_seen, minimap, overview, time_axis
+from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
-from tracekit.tui.timeline.paint import LOWER_BLOCKS, Overlay, Picture, emphasized, picture, segments
+from tracekit.tui.timeline.paint import Overlay, Picture, emphasized, picture, segments
 from tracekit.tui.timeline.raster import Busy, busy, edges
-from tracekit.tui.timeline.ruler import axis, ruler
 from tracekit.tui.timeline.tracks import hit, passing_tracks
-from tracekit.tui.timeline.viewport import column_of, columns_of, time_of
+from tracekit.tui.timeline.viewport import column_of, time_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from tracekit.tui.state import Session, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.emphasis import Emphasis
     from tracekit.tui.timeline.lanes import TimelineLane
-    from tracekit.tui.timeline.tracks import Events, Track
-    from tracekit.tui.timeline.viewport import Span, Viewport
+    from tracekit.tui.timeline.tracks import Track
 
 NARROW = 100
 """Width below which titles of lanes get less room."""
 _GUTTERS = (17, 24)
 _NO_ARRANGEMENT = Arrangement((), 0, 0, 0, {}, {})
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lanes:
-    """The lanes of one recording under one grouping, and the rows that are evidence."""
-
-    lanes: tuple[TimelineLane, ...]
-    evidence: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """Indices of rows that are evidence of a finding, by frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +109,10 @@ class Painter:
         return max(self._width - self.gutter, 1)
 
     @property
+    def _look(self) -> Look:
+        return Look(self._palette, self.gutter, self.columns, self._letters, self._leads)
+
+    @property
     def lanes(self) -> tuple[TimelineLane, ...]:
         """The lanes that are drawn."""
         return self._lanes.lanes
@@ -158,9 +152,11 @@ class Painter:
         line = self.arrangement.lines[y]
         match line.line:
             case Line.MINIMAP:
-                return self._minimap(self._state)
+                if self._overview is None:
+                    self._overview = overview(self._lanes)
+                return minimap(self._state, self._overview, self._look)
             case Line.RULER:
-                return self._ruler(self._state)
+                return time_axis(self._state, self._look)
             case Line.TRACK:
                 return self._track(self._state, line)
             case Line.HEADING:
@@ -183,50 +179,6 @@ class Painter:
             last = found.last_of_lane[place]
             found = arrange(self._lanes.lanes, rows, self._height, min(max(top, last + 1 - found.visible), first))
         self.arrangement = found
-
-    def _minimap(self, state: State) -> list[Segment]:
-        """The whole recording, with the part in view set off and the findings marked."""
-        palette, columns = self._palette, self.columns
-        if self._overview is None:
-            self._overview = _overview(self._lanes)
-        bounds = edges(state.bounds, columns)
-        width = np.diff(bounds)
-        level = np.ceil(self._overview[0].between(bounds) / width * 8).astype(int).tolist()
-        found = (self._overview[1].between(bounds) > 0).tolist()
-        low, high = columns_of(state.bounds, columns, state.view)
-        several = len(state.sessions) > 1
-        name = visible(state.session.name.removesuffix(".trace")) if several else "overview"
-        # No filter takes anything away here.
-        tail, sign = " (all)" if state.filter.active else "", "▸" if several and self._leads else " "
-        room = max(self.gutter - 2 - cell_len(tail), 1)
-        title = self._title(f"{sign}{shorten(name, room)}{tail}", palette.cursor if sign.strip() else palette.gutter)
-        cells = []
-        for column, height in enumerate(level):
-            inside = low <= column < high
-            ground = palette.range if inside else palette.gutter
-            color = palette.accent if found[column] else palette.text if inside else palette.dim
-            character = LOWER_BLOCKS[max(height, 1)] if height or found[column] else " "
-            if self._letters and inside and column in (low, high - 1):
-                character = "[" if column == low else "]"
-            cells.append(Segment(character, style(color, ground)))
-        return [title, *cells]
-
-    def _ruler(self, state: State) -> list[Segment]:
-        palette, columns = self._palette, self.columns
-        marks = ruler(state.view, columns)
-        filled = _seen(state.range, state.view, columns) if self._letters else (0, 0)
-        marked = [("◇", entry.time_ns) for entry in state.bookmarks]
-        marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
-        ends = {filled[1] - 1: "]", filled[0]: "["} if filled[1] else {}
-        signs = ends | {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
-        line, (first, after) = axis(marks, signs, columns, filled), filled
-        plain, reverse = (style(palette.text, palette.gutter, reverse=reverse) for reverse in (False, True))
-        return [
-            self._title(f" {marks.base}" if marks.base else " time", palette.gutter),
-            Segment(line[:first], plain),
-            Segment(line[first:after], reverse),
-            Segment(line[after:], plain),
-        ]
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
         lanes = [self._lanes.lanes[place] for place in line.lanes]
@@ -291,7 +243,7 @@ class Painter:
         view, columns = state.view, self.columns
         evidence = self._evidence(state, lane, track, number)
         marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
-        span = _seen(state.range, view, columns)
+        span = columns_seen(state.range, view, columns)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
         return Overlay(marked, self._selected(state, lane, track), span, cursor, self._recorded(state))
 
@@ -300,7 +252,7 @@ class Painter:
         own = state.session.bounds
         if own == state.bounds:
             return None
-        return _seen(own, state.view, self.columns)
+        return columns_seen(own, state.view, self.columns)
 
     def _selected(self, state: State, lane: TimelineLane, track: Track) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
@@ -310,7 +262,7 @@ class Painter:
         place = lane.events.place(event.index)
         if place is None or not track.holds(place):
             return (0, 0)
-        return _seen(session.span(event), state.view, self.columns)
+        return columns_seen(session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
         """Intervals of a track that are evidence; None where it has none."""
@@ -342,35 +294,9 @@ class Painter:
         return set_cell_size(title[:1] + shorten(title[1:], left - 1), left) + tail
 
     def _title(self, text: str, ground: str) -> Segment:
-        return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self._palette.dim, ground))
+        return self._look.title(text, ground)
 
 
 def _beyond(line: ScreenLine, words: str) -> str:
     """How many rows are out of sight above and below a line; `words` has places for an arrow and a number."""
     return "".join(words.format(sign, count) for sign, count in (("▴", line.above), ("▾", line.below)) if count)
-
-
-def _seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, int]:
-    """First column that shows any of it and the one after the last; (0, 0) where there is none or it is out of view."""
-    if what is None or what.start_ns >= view.end_ns or what.end_ns <= view.start_ns:
-        return (0, 0)
-    return columns_of(view, columns, what)
-
-
-def _overview(lanes: Lanes) -> tuple[Busy, Busy]:
-    """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
-    own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
-    drawn = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
-    return _union(drawn, None), _union(drawn, lanes.evidence)
-
-
-def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> Busy:
-    starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for entry in events:
-        mask: slice | np.ndarray = slice(None)
-        if chosen is not None:
-            rows = chosen.get(entry.frame, frozenset())
-            mask = np.isin(entry.index, np.fromiter(rows, np.int64, len(rows)))
-        starts.append(entry.starts[mask])
-        ends.append(entry.ends[mask])
-    return busy(np.concatenate(starts), np.concatenate(ends))

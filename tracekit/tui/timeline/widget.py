@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import State
     from tracekit.tui.timeline.emphasis import Emphasis
-    from tracekit.tui.timeline.painter import Lanes
+    from tracekit.tui.timeline.lanes import Lanes
 
 SNAP_COLUMNS = 1
 """How many columns from the edge of an event the end of a dragged range may be to snap to it."""
