@@ -9,33 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from textual.app import App
 from textual.worker import get_current_worker
 
-from tracekit.errors import TracekitError
 from tracekit.tui import opening
 from tracekit.tui.action import Scope
 from tracekit.tui.actions import action_named, bindings
 from tracekit.tui.commands import views
 from tracekit.tui.commands.select import slow
-from tracekit.tui.messages import (
-    CheckToggled,
-    CursorMoved,
-    EventSelected,
-    EventsWanted,
-    FindingSelected,
-    LaneToggled,
-    ModelSelected,
-    OpeningFailed,
-    PaneChosen,
-    PredictionSelected,
-    RangeSelected,
-    ReadingProgressed,
-    RecordingChosen,
-    RecordingJudged,
-    RecordingsOpened,
-    RedrawWanted,
-    Sorted,
-    ViewMoved,
-    ZoomWanted,
-)
 from tracekit.tui.screens.browse import WIDE, BrowseScreen
 from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
@@ -51,14 +29,31 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tracekit.recording import Progress
+    from tracekit.tui.messages import (
+        CheckToggled,
+        CursorMoved,
+        EventSelected,
+        EventsWanted,
+        FindingSelected,
+        LaneToggled,
+        ModelSelected,
+        OpeningFailed,
+        PaneChosen,
+        PredictionSelected,
+        RangeSelected,
+        ReadingProgressed,
+        RecordingChosen,
+        RecordingJudged,
+        RecordingsOpened,
+        RedrawWanted,
+        Sorted,
+        ViewMoved,
+        ZoomWanted,
+    )
     from tracekit.tui.opening import Request
     from tracekit.tui.timeline.tracks import Events
 
 Result = TypeVar("Result")
-
-_LONGEST_WAIT_S = 1.0
-"""For the first picture, before judging begins all the same."""
 
 
 class ViewApp(App[None], inherit_bindings=False):
@@ -235,31 +230,7 @@ class ViewApp(App[None], inherit_bindings=False):
     def _open(self) -> None:
         """Read, show, judge, show again. In a thread."""
         worker = get_current_worker()
-
-        def go_on() -> None:
-            if worker.is_cancelled:
-                raise opening.Cancelled
-
-        def progress(done: Progress) -> None:
-            go_on()
-            self.post_message(ReadingProgressed(done))
-
-        try:
-            sessions = tuple(opening.read(self.request, path, progress) for path in self.request.paths)
-            lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
-            self.post_message(RecordingsOpened(sessions, lanes))
-            # Judging would compete with the first picture for the interpreter.
-            self._shown.wait(_LONGEST_WAIT_S)
-            for place, session in enumerate(sessions):
-                go_on()
-                judged = opening.judged(session)
-                self.post_message(RecordingJudged(place, judged, opening.evidence_rows(judged)))
-        except opening.Cancelled:
-            return
-        except TracekitError as error:
-            self.post_message(OpeningFailed(str(error)))
-        except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
-            self.post_message(OpeningFailed(f"Internal error ({type(error).__name__}: {error}); please report it."))
+        opening.open_all(self.request, self.post_message, lambda: worker.is_cancelled, self._shown)
 
     def on_reading_progressed(self, message: ReadingProgressed) -> None:
         """Show how far reading has come."""

@@ -8,14 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tracekit.errors import TracekitError
 from tracekit.trace.filter import filter_trace
 from tracekit.trace.open import open_trace
 from tracekit.tui.calls import calls_of
-from tracekit.tui.state import Session, bounds_of
+from tracekit.tui.messages import OpeningFailed, ReadingProgressed, RecordingJudged, RecordingsOpened
+from tracekit.tui.state import Grouping, Session, bounds_of
+from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+    from threading import Event
+
+    from textual.message import Message
 
     from tracekit.recording import Asking, Progress
 
@@ -37,6 +43,42 @@ class Request:
     asking: Asking | None = None
     config: Path | None = None
     """File of settings."""
+
+
+_LONGEST_WAIT_S = 1.0
+"""For the first picture, before judging begins all the same."""
+
+
+def open_all(request: Request, tell: Callable[[Message], object], given_up: Callable[[], bool], shown: Event) -> None:
+    """Read all recordings, then judge them, and tell what came of each step; nothing more once the user gave up.
+
+    `shown` is set when the lanes are on screen. Raises nothing: whatever goes wrong is told too.
+    """
+
+    def go_on() -> None:
+        if given_up():
+            raise Cancelled
+
+    def progress(done: Progress) -> None:
+        go_on()
+        tell(ReadingProgressed(done))
+
+    try:
+        sessions = tuple(read(request, path, progress) for path in request.paths)
+        lanes = tuple(Lanes(timeline_lanes(session.trace, Grouping.LANES)) for session in sessions)
+        tell(RecordingsOpened(sessions, lanes))
+        # Judging would compete with the first picture for the interpreter.
+        shown.wait(_LONGEST_WAIT_S)
+        for place, session in enumerate(sessions):
+            go_on()
+            found = judged(session)
+            tell(RecordingJudged(place, found, evidence_rows(found)))
+    except Cancelled:
+        return
+    except TracekitError as error:
+        tell(OpeningFailed(str(error)))
+    except Exception as error:  # whatever else went wrong is shown, instead of a traceback over a broken screen
+        tell(OpeningFailed(f"Internal error ({type(error).__name__}: {error}); please report it."))
 
 
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
