@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -51,9 +52,13 @@ if TYPE_CHECKING:
         ZoomWanted,
     )
     from tracekit.tui.opening import Request
+    from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.timeline.tracks import Events
 
 Result = TypeVar("Result")
+
+_GARBAGE_THRESHOLDS = (5_000, 10, 10)
+"""While the screen is used. Of those tried from 2,000 to 20,000 this had the least pauses: 40 ms at most."""
 
 
 class ViewApp(App[None], inherit_bindings=False):
@@ -65,13 +70,16 @@ class ViewApp(App[None], inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False
     """The palette is opened by an action of our table instead."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, *, at_first_picture: Callable[[], None] = lambda: None) -> None:
         super().__init__()
+        self._at_first_picture = at_first_picture
         self.request = request
         self.failure: str | None = None
         """Why nothing could be opened."""
         self._state: State | None = None
-        self._lanes: dict[tuple[int, Grouping], Lanes] = {}
+        self._lanes: tuple[Lanes, ...] = ()
+        """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
+        second, and would take as much memory as the recording if each grouping were kept."""
         self._slow: tuple[Events, npt.NDArray[np.bool_]] | None = None
         self._stepping = False
         self._shown = Event()
@@ -106,7 +114,7 @@ class ViewApp(App[None], inherit_bindings=False):
 
     def lanes(self) -> Lanes:
         """Lanes of the active recording."""
-        return self._lanes[self.state.active, self.state.grouping]
+        return self._lanes[self.state.active]
 
     def change(self, **fields: Any) -> None:
         """Replace fields of the state, and show it. The only way in which it changes."""
@@ -116,8 +124,7 @@ class ViewApp(App[None], inherit_bindings=False):
     def redraw(self) -> None:
         """Show the state to all widgets."""
         if self._state is not None:
-            lanes = [self._lanes[at, self._state.grouping] for at in range(len(self._state.sessions))]
-            self.browse.show(self._state, lanes)
+            self.browse.show(self._state, self._lanes)
 
     def go(self, view: Viewport, *, step: bool = True) -> None:
         """Look at another part. Steps that follow one another count as one for going back."""
@@ -176,26 +183,18 @@ class ViewApp(App[None], inherit_bindings=False):
         return action_named(str(parameters[0])).early
 
     def regroup(self, grouping: Grouping) -> None:
-        """Lay the lanes out in another way; worked out in the background the first time."""
-        sessions = self.state.sessions
-        missing = [at for at in range(len(sessions)) if (at, grouping) not in self._lanes]
+        """Lay the lanes out in another way; worked out in the background."""
+        traces = [session.trace for session in self.state.sessions]
 
-        def work() -> dict[int, Lanes]:
-            return {
-                at: Lanes(timeline_lanes(sessions[at].trace, grouping), opening.evidence_rows(sessions[at]))
-                for at in missing
-            }
-
-        def show(found: dict[int, Lanes]) -> None:
-            for at, lanes in found.items():
-                self._lanes[at, grouping] = lanes
+        def show(found: list[tuple[TimelineLane, ...]]) -> None:
+            self._lanes = tuple(Lanes(new, old.evidence) for new, old in zip(found, self._lanes, strict=True))
             self._state = replace(self.state, grouping=grouping)
             event = self.state.selection.event
             lane = self._lane_of(event) if event is not None else None
             ids = [lane.id for lane in self.lanes().lanes]
             self.change(lane=lane or (self.state.lane if self.state.lane in ids else ids[0]))
 
-        self.in_background(work, show)
+        self.in_background(lambda: [timeline_lanes(trace, grouping) for trace in traces], show)
 
     def slow_events(self, events: Events) -> npt.NDArray[np.bool_]:
         """Which events of a lane are slow; kept for the last lane that was asked about."""
@@ -240,7 +239,7 @@ class ViewApp(App[None], inherit_bindings=False):
 
     async def on_recordings_opened(self, message: RecordingsOpened) -> None:
         """Show the timeline."""
-        self._lanes = {(at, Grouping.LANES): lanes for at, lanes in enumerate(message.lanes)}
+        self._lanes = message.lanes
         self._state = replace(
             first_state(message.sessions), inspector=self.size.width >= WIDE, lane=_first_lane(message.lanes[0])
         )
@@ -248,16 +247,18 @@ class ViewApp(App[None], inherit_bindings=False):
         self.browse.focus_timeline()
         self.say(self.browse.hint)
         self.redraw()
-        self.call_after_refresh(self._shown.set)
+        self.call_after_refresh(self._first_picture)
+
+    def _first_picture(self) -> None:
+        self._at_first_picture()
+        self._shown.set()
 
     def on_recording_judged(self, message: RecordingJudged) -> None:
         """Show what the detectors found."""
         place, session = message.place, message.session
         sessions = (*self.state.sessions[:place], session, *self.state.sessions[place + 1 :])
-        self._lanes = {
-            key: Lanes(lanes.lanes, message.evidence) if key[0] == place else lanes
-            for key, lanes in self._lanes.items()
-        }
+        marked = Lanes(self._lanes[place].lanes, message.evidence)
+        self._lanes = (*self._lanes[:place], marked, *self._lanes[place + 1 :])
         # What could not be judged is explained there.
         pane = self.state.pane if session.report is None or session.report.summary.judged else "facts"
         self.change(sessions=sessions, pane=pane)
@@ -366,6 +367,13 @@ def _first_lane(lanes: Lanes) -> str:
 
 def run(request: Request) -> str | None:
     """Run until the user leaves. Why nothing could be opened; None where it could."""
-    app = ViewApp(request)
+    app = ViewApp(request, at_first_picture=_look_for_garbage_briefly)
     app.run()
     return app.failure
+
+
+def _look_for_garbage_briefly() -> None:
+    """Widgets leave much garbage in cycles. Looked for seldom, as reading is best served, it stops the screen for a
+    third of a second at a time; among all that was read, for a tenth."""
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE_THRESHOLDS)

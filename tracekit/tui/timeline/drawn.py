@@ -52,16 +52,17 @@ class Drawn:
         return Drawn(name, *_times(frame), categories, labels, texts, np.full(len(frame), -1, np.int32))
 
     def events(self, places: IntArray) -> Events:
-        """The rows at these places, as intervals of a lane."""
+        """The rows at these places, which ascend, as intervals of a lane."""
+        at = slice(None) if len(places) == len(self.starts) else places
         return Events(
             self.frame,
             places,
-            self.starts[places],
-            self.ends[places],
-            self.categories[places],
-            self.labels[places],
+            self.starts[at],
+            self.ends[at],
+            self.categories[at],
+            self.labels[at],
             self.label_texts,
-            self.models[places],
+            self.models[at],
             self.model_texts,
         )
 

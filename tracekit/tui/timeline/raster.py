@@ -49,7 +49,9 @@ class Busy:
 
 def busy(starts: IntArray, ends: IntArray) -> Busy:
     """Prefix sums over the union of the intervals, which may overlap and come in any order. O(n log n)."""
-    left, right = union(starts, ends)
+    apart = bool((starts[1:] > ends[:-1]).all() and (ends > starts).all())
+    # Most rows of a lane are their own union; that of a million intervals need not be held twice.
+    left, right = (starts, ends) if apart else union(starts, ends)
     before = np.concatenate(([0], np.cumsum(right - left)))[:-1] if left.size else np.zeros(0, np.int64)
     return Busy(left, right, before)
 

@@ -84,7 +84,7 @@ def _place(values: IntArray, value: int) -> int | None:
 
 def tracks(events: Events, limit: int) -> tuple[Track, ...]:
     """The rows of a lane, at most `limit`; what does not fit is joined in the last one. O(n log n)."""
-    drawn = np.maximum(events.ends, events.starts + 1)
+    drawn = _drawn_ends(events)
     row = np.minimum(stack(events.starts, drawn), limit - 1)
     deepest = int(row.max(initial=-1))
     return tuple(_track(events, drawn, np.flatnonzero(row == number)) for number in range(deepest + 1))
@@ -92,13 +92,22 @@ def tracks(events: Events, limit: int) -> tuple[Track, ...]:
 
 def passing_tracks(events: Events, rows: Sequence[Track], keep: npt.NDArray[np.bool_]) -> tuple[Track, ...]:
     """The same rows with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
-    drawn = np.maximum(events.ends, events.starts + 1)
+    drawn = _drawn_ends(events)
     return tuple(_track(events, drawn, row.places[keep[events.index[row.places]]]) for row in rows)
 
 
+def _drawn_ends(events: Events) -> IntArray:
+    if (events.ends > events.starts).all():
+        return events.ends
+    return np.maximum(events.ends, events.starts + 1)
+
+
 def _track(events: Events, drawn: IntArray, places: IntArray) -> Track:
-    starts, ends = events.starts[places], drawn[places]
-    total = busy(starts, events.ends[places])
+    if len(places) == len(events):
+        starts, ends, recorded = events.starts, drawn, events.ends
+    else:
+        starts, ends, recorded = events.starts[places], drawn[places], events.ends[places]
+    total = busy(starts, recorded)
     return Track(places, starts, ends, _parts(events, places, total), total, bool((starts[1:] >= ends[:-1]).all()))
 
 
