@@ -479,3 +479,17 @@ def test_one_recording_has_nothing_to_compare_with(key, run_view, reload_sample)
         assert "Only one recording is open" in screen.text()
 
     run_view(test, reload_sample)
+
+
+def test_evidence_stays_marked_however_lanes_are_grouped(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        marked = screen.app.lanes().evidence
+        assert marked
+        lanes = [lane.id for lane in screen.app.lanes().lanes]
+        await screen.press("t")
+        assert [lane.id for lane in screen.app.lanes().lanes] != lanes
+        assert screen.app.lanes().evidence == marked
+        await screen.press("t", "t")
+        assert [lane.id for lane in screen.app.lanes().lanes] == lanes
+
+    run_view(test, reload_sample)

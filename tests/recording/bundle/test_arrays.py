@@ -99,6 +99,14 @@ def test_codes_count_distinct_numbers_by_first_appearance(found: list[int], data
     assert codes.tolist() == [expected.index(n) if kept else -1 for n, kept in zip(found, valid, strict=True)]
 
 
+def test_codes_of_many_rows_count_what_appears_late_too() -> None:
+    found = np.tile(np.array([7, 3], np.uint32), 40_000)
+    found[70_000] = 5
+    distinct, codes = numbered(found, np.ones(len(found), np.bool_))
+    assert distinct.tolist() == [7, 3, 5]
+    assert (distinct[codes] == found).all()
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=6), st.data())
 def test_equal_values_get_one_code(values: list[str], data: st.DataObject) -> None:
@@ -117,13 +125,24 @@ PART = st.tuples(st.integers(0, 2), st.integers(0, 3))
 def test_labels_composed_together_are_those_composed_one_by_one(
     shared_arrays: Write, labels: list[list[tuple[int, int]]], data: st.DataObject
 ) -> None:
-    strings = ["", "a", "bc", "10"]
+    strings = ["", "a", "50 %d", "10"]
     arrays = parse_arrays(*shared_arrays([[number for part in label for number in part] for label in labels]))
     reader = Labels(arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()])
     shown = (lambda value: strings[value], str, lambda value: f"{value:x}")
     wanted = data.draw(st.lists(st.integers(0, len(labels) - 1)))
     assert reader.texts(np.array(wanted, np.int64)) == [
         "".join(shown[kind](value) for kind, value in labels[reference]) for reference in wanted
+    ]
+
+
+def test_many_labels_that_share_their_words_differ_in_their_numbers(shared_arrays: Write) -> None:
+    """Some words are shared by a few labels each, and one by all; a percent sign stands for itself."""
+    strings = ["at %x ", "load ", "run ", " end"]
+    labels = [[0, 1 + number // 10 % 2, 0, 0, 2, number, 1, 7 * number, 0, 3] for number in range(200)]
+    arrays = parse_arrays(*shared_arrays(labels))
+    reader = Labels(arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()])
+    assert reader.texts(np.arange(200)) == [
+        f"{strings[1 + number // 10 % 2]}at %x {number:x}{7 * number} end" for number in range(200)
     ]
 
 
