@@ -449,6 +449,27 @@ def test_without_the_inspector_the_status_line_names_the_selection(run_view, rel
     run_view(test, reload_sample, size=(80, 24))
 
 
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [
+        (80, ["Load (cached)", "range"]),
+        (100, ["Load (cached)", "00:00.000 – 00:16.481", "range"]),
+        (120, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "range"]),
+        (140, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "lanes grouped", "range"]),
+    ],
+)
+def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "V")
+        screen.app.change(inspector=False)
+        await screen.settle()
+        line = screen.text().splitlines()[-2]
+        parts = line.strip().split("  ·  ")
+        assert [part.startswith(words) for part, words in zip(parts, told, strict=True)] == [True] * len(told), line
+
+    run_view(test, reload_sample, size=(width, 24))
+
+
 def test_short_views_are_told_in_digits_that_differ(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         await screen.press("n", *"w" * 18)

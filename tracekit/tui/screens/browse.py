@@ -94,7 +94,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        self.query_one("#status", Static).update(self._said or self._small or status_line(state))
+        self.query_one("#status", Static).update(self._said or self._small or status_line(state, self.size.width))
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -243,16 +243,23 @@ def _selected(session: Session, ref: EventRef) -> str:
     return visible(" · ".join([*named, format_duration(span.span_ns), f"at {moment(span.start_ns)}"]))
 
 
-def status_line(state: State) -> str:
-    """Where one is, in words."""
+def status_line(state: State, width: int) -> str:
+    """Where one is, in words: as much as fits, beginning with what is selected and how long the range is."""
     view = state.view
-    parts = [
-        f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
-        f"{format_duration(view.span_ns)} in view",
-        GROUPING_WORDS[state.grouping],
-    ]
+    parts = {
+        "selected": "",
+        "edges": f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
+        "span": f"{format_duration(view.span_ns)} in view",
+        "grouping": GROUPING_WORDS[state.grouping],
+        "range": "",
+    }
     if not state.inspector and state.selection.event is not None:
-        parts.insert(0, _selected(state.session, state.selection.event))
+        parts["selected"] = _selected(state.session, state.selection.event)
     if state.range is not None:
-        parts.append(f"range {format_duration(state.range.span_ns)}")
-    return "  ·  ".join(parts)
+        parts["range"] = f"range {format_duration(state.range.span_ns)}"
+    for expendable in ("", "grouping", "span", "edges", "range"):
+        parts.pop(expendable, None)
+        line = "  ·  ".join(filter(None, parts.values()))
+        if cell_len(line) <= width - 2:
+            break
+    return line
