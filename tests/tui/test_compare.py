@@ -70,6 +70,17 @@ def test_the_ratio_is_the_last_number_to_go() -> None:
         assert ("lane" not in shown) or ("difference" in shown)
 
 
+@pytest.mark.parametrize("one_model", [True, False])
+def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_model) -> None:
+    rows = [replace(difference((422_260, 20), (1_720, 20)), label="Neural Engine execution", model="SharpenFilter")]
+    columns = records_of(rows, number_fields(Measure.MEAN, one_model=one_model), BY_DIFFERENCE, "").columns
+    widths = dict(zip([column.title for column in columns], fitted(columns, 75), strict=True))
+    assert (widths["event"] >= len("Neural Engine execution")) == one_model
+    assert (widths["model"] == 0) == one_model
+    wide = dict(zip([column.title for column in columns], fitted(columns, 120), strict=True))
+    assert all(wide.values())
+
+
 def test_the_order_is_told_where_its_column_has_no_room() -> None:
     rows = [difference((422_260, 20), (1_720, 20))]
     listed = records_of(rows, number_fields(Measure.SUM), BY_DIFFERENCE, "")

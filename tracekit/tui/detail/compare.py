@@ -12,7 +12,8 @@ from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Lane, Level
 from tracekit.tui.detail.checks import OUTCOMES
 from tracekit.tui.detail.listing import ListPane, longest_that_fits, unnarrowed
-from tracekit.tui.detail.records import Field, Records, records_of
+from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
+from tracekit.tui.detail.rowlist import WEIGHTY
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
 from tracekit.tui.ranges import aggregation, none_words, range_words
 from tracekit.tui.state import EventFilter, FindingRef, Sort
@@ -54,8 +55,9 @@ FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
 )
 
 
-def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
-    """Columns for one measure."""
+def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[Difference], ...]:
+    """Columns for one measure. Where the recordings hold `one_model` alone, its name goes before those of events are
+    cut."""
     unit = "count" if measure is Measure.COUNT else "ns"
 
     def side(after: bool) -> Callable[[Difference], str]:
@@ -76,9 +78,9 @@ def number_fields(measure: Measure) -> tuple[Field[Difference], ...]:
         return None if value is None else abs(value)
 
     return (
-        Field("event", _event, _event, right=False, flexible=True, least=_LEAST),
-        Field("model", lambda row: row.model or "", lambda row: row.model or ABSENT, right=False),
-        Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=3),
+        Field("event", _event, _event, right=False, flexible=True, least=_LEAST, wanted=WIDEST),
+        Field("model", _model, lambda row: row.model or ABSENT, right=False, drop=WEIGHTY + 1 if one_model else 0),
+        Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=WEIGHTY + 2 if one_model else 3),
         Field("before", lambda row: row.change(measure).before, side(after=False)),
         Field("after", lambda row: row.change(measure).after, side(after=True)),
         Field("difference", size, difference, drop=1),
@@ -111,6 +113,10 @@ _PRESENCES = {
     Presence.NOT_RECORDED_BEFORE: ABSENT,
     Presence.NOT_RECORDED_AFTER: ABSENT,
 }
+
+
+def _model(row: Difference) -> str:
+    return row.model or ""
 
 
 def _event(row: Difference) -> str:
@@ -148,7 +154,8 @@ class ComparePane(ListPane[Compared]):
             return records_of(
                 changes, FINDING_FIELDS, _fitting(sort, FINDING_FIELDS, BY_FATE), "No finding in either recording."
             )
-        fields = number_fields(state.measure)
+        models = {model for session in state.sessions for model in session.trace.models["name"]}
+        fields = number_fields(state.measure, one_model=len(models) <= 1)
         spans = [state.range and state.range.moved(state.shift(place)) for place in range(2)]
         rows = [
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
