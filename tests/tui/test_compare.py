@@ -10,9 +10,9 @@ import pytest
 
 from tracekit.analysis.differences import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
+from tracekit.tui.detail.columns import fitted, headings
 from tracekit.tui.detail.compare import BY_DIFFERENCE, number_fields, ratio_text
 from tracekit.tui.detail.records import records_of
-from tracekit.tui.detail.rowlist import fitted, headings
 
 
 def statistics(duration: int, count: int):
@@ -89,7 +89,9 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
         widths = fitted(listed.columns, width)
         shown = {
             column.title: title
-            for column, title, room in zip(listed.columns, headings(listed, widths), widths, strict=True)
+            for column, title, room in zip(
+                listed.columns, headings(listed.columns, listed.sorted_by, widths), widths, strict=True
+            )
             if room
         }
         assert [title for title in shown.values() if "▾" in title] == [shown.get("difference", shown["event"])]
@@ -112,7 +114,7 @@ def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, ex
     rows = [difference((422_260, 20), (1_720, 20))]
     listed = records_of(rows, number_fields(Measure.SUM), replace(BY_DIFFERENCE, descending=descending), "")
     widths = fitted(listed.columns, width, frozenset({"difference", "lane"}))
-    assert headings(listed, widths)[0] == expected
+    assert headings(listed.columns, listed.sorted_by, widths)[0] == expected
 
 
 def test_a_list_on_screen_names_the_order_of_a_column_without_room(run_view, samples: Path) -> None:

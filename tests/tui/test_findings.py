@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tracekit.tui.detail.checks import check_rows
+from tracekit.tui.detail.columns import fitted
 from tracekit.tui.detail.findings import FindingsPane
-from tracekit.tui.detail.rowlist import RowList, fitted
+from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.state import NOTHING, FindingRef, Sort
 from tracekit.tui.theme import PALETTES
 

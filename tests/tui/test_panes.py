@@ -13,10 +13,11 @@ from tracekit.report.time_parts import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES, cut_to_range
 from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.aggregation import AggregationPane, Line, filter_of, lines_of, short_event
+from tracekit.tui.detail.columns import Column, fitted
 from tracekit.tui.detail.events import EventsPane, event_rows
 from tracekit.tui.detail.models import ModelsPane
 from tracekit.tui.detail.predictions import PredictionsPane, call_rows
-from tracekit.tui.detail.rowlist import Column, RowList, fitted
+from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.tabs import Tab, tab_texts
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.state import EventFilter, EventRef, Sort
@@ -361,7 +362,7 @@ def test_the_line_above_a_list_is_never_cut(size, run_view, reload_sample) -> No
     ("inferred", "line", "few"),
     [
         (373, "373 predictions, inferred from hardware", "373, inferred · "),
-        (2, "373 predictions, 2 inferred", "2 inferred · "),
+        (2, "373 predictions, 2 inferred", "373, 2 inferred · "),
     ],
 )
 def test_the_line_above_inferred_predictions_says_so(inferred, line, few, run_view, reload_sample) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tracekit.report.formatting import ABSENT, duration, moment, shorten, visible
+from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
-from tracekit.tui.detail.rowlist import Cell, Column
+from tracekit.tui.detail.rowlist import Cell
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_share

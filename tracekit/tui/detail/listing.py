@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from tracekit.tui.app import ViewApp
-    from tracekit.tui.detail.rowlist import Column
+    from tracekit.tui.detail.columns import Column
     from tracekit.tui.state import State
 
 Made = TypeVar("Made", bound=Rows)

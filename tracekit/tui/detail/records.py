@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.cells import cell_len
 
+from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import sorted_by
-from tracekit.tui.detail.rowlist import Cell, Column
+from tracekit.tui.detail.rowlist import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

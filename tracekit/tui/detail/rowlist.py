@@ -16,6 +16,7 @@ from tracekit.report.formatting import shorten, visible
 from tracekit.tui.action import Scope
 from tracekit.tui.actions import bindings
 from tracekit.tui.detail.bars import bar_segments
+from tracekit.tui.detail.columns import GAP, fitted, headings
 from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 
@@ -25,34 +26,8 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual import events
 
+    from tracekit.tui.detail.columns import Column
     from tracekit.tui.theme import Palette
-
-GAP = 2
-"""Blank cells between columns."""
-WEIGHTY = 5
-"""Up to this `drop`, a column matters more than all letters of names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a list."""
-
-    title: str
-    width: int
-    """Cells; 0 for the one column that takes what is left."""
-    right: bool = False
-    """Whether its values are numbers, which stand at the right."""
-    prose: bool = False
-    """Whether long values lose their end; otherwise their middle, as names do."""
-    drop: int = 0
-    """The higher, the sooner it goes where there is little room; 0: never."""
-    ordered: bool = True
-    """Whether rows can be sorted by it."""
-    least: int = 12
-    """Cells that it needs where `width` is 0."""
-    most: int = 0
-    """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`.
-    Of the column of width 0, cells that it takes before columns whose `drop` is above `WEIGHTY` get any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +229,7 @@ class RowList(ScrollView, can_focus=True):
         return Strip(self._line(rows, row, widths, width, palette), width)
 
     def _header(self, rows: Rows, widths: Sequence[int], width: int, palette: Palette) -> list[Segment]:
-        titles = headings(rows, widths)
+        titles = headings(rows.columns, rows.sorted_by, widths)
         parts = [
             _fit(title, room, column) for title, column, room in zip(titles, rows.columns, widths, strict=True) if room
         ]
@@ -296,50 +271,6 @@ class RowList(ScrollView, can_focus=True):
                     return number
                 left += room + GAP
         return None
-
-
-def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
-    """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
-    shown = [at for at, column in enumerate(columns) if column.title not in hidden]
-
-    def needed() -> int:
-        light = any(columns[at].drop > WEIGHTY for at in shown)
-        rooms = (columns[at].width or max(columns[at].least, columns[at].most * light) for at in shown)
-        return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
-
-    while needed() > width and any(columns[at].drop for at in shown):
-        shown.remove(max(shown, key=lambda at: columns[at].drop))
-    least = sum(columns[at].width or columns[at].least for at in shown)
-    spare = max(width - 1 - least - GAP * max(len(shown) - 1, 0), 0)
-    widths = [0] * len(columns)
-    for at in shown:
-        column = columns[at]
-        more = min(max(column.most - column.width, 0), spare) if column.width else 0
-        widths[at] = (column.width or column.least) + more
-        spare -= more
-    return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
-
-
-def headings(rows: Rows, widths: Sequence[int]) -> list[str]:
-    """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by is not on screen,
-    another one names it: the order would make no sense otherwise."""
-    titles = [column.title for column in rows.columns]
-    if rows.sorted_by is None or not any(widths):
-        return titles
-    at, descending = rows.sorted_by
-    by = f"{titles[at]}{'▾' if descending else '▴'}"
-    if widths[at]:
-        titles[at] = by
-        return titles
-    sign, shown = by[-1], [place for place, room in enumerate(widths) if room]
-    named = [place for place in shown if not rows.columns[place].right] or shown
-    ways = [(place, f"{titles[place]}, by {by}") for place in named]
-    ways += [(place, f"{titles[place]} {sign}{by[:-1]}") for place in named]
-    fitting = ((place, text) for place, text in ways if cell_len(text) <= widths[place])
-    # What a column of names holds can be told without its title.
-    place, text = next(fitting, (named[0], f"by {by}"))
-    titles[place] = text
-    return titles
 
 
 def _fit(text: str, width: int, column: Column) -> str:

@@ -1,0 +1,82 @@
+"""The columns of a list: which of them have room, how wide they are, and what stands above them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GAP = 2
+"""Blank cells between columns."""
+WEIGHTY = 5
+"""Up to this `drop`, a column matters more than all letters of names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a list."""
+
+    title: str
+    width: int
+    """Cells; 0 for the one column that takes what is left."""
+    right: bool = False
+    """Whether its values are numbers, which stand at the right."""
+    prose: bool = False
+    """Whether long values lose their end; otherwise their middle, as names do."""
+    drop: int = 0
+    """The higher, the sooner it goes where there is little room; 0: never."""
+    ordered: bool = True
+    """Whether rows can be sorted by it."""
+    least: int = 12
+    """Cells that it needs where `width` is 0."""
+    most: int = 0
+    """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`.
+    Of the column of width 0, cells that it takes before columns whose `drop` is above `WEIGHTY` get any."""
+
+
+def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
+    """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
+    shown = [at for at, column in enumerate(columns) if column.title not in hidden]
+
+    def needed() -> int:
+        light = any(columns[at].drop > WEIGHTY for at in shown)
+        rooms = (columns[at].width or max(columns[at].least, columns[at].most * light) for at in shown)
+        return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
+
+    while needed() > width and any(columns[at].drop for at in shown):
+        shown.remove(max(shown, key=lambda at: columns[at].drop))
+    least = sum(columns[at].width or columns[at].least for at in shown)
+    spare = max(width - 1 - least - GAP * max(len(shown) - 1, 0), 0)
+    widths = [0] * len(columns)
+    for at in shown:
+        column = columns[at]
+        more = min(max(column.most - column.width, 0), spare) if column.width else 0
+        widths[at] = (column.width or column.least) + more
+        spare -= more
+    return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
+
+
+def headings(columns: Sequence[Column], sorted_by: tuple[int, bool] | None, widths: Sequence[int]) -> list[str]:
+    """Titles of the columns, with the sign of the sort. Where the column that rows are sorted by is not on screen,
+    another one names it: the order would make no sense otherwise."""
+    titles = [column.title for column in columns]
+    if sorted_by is None or not any(widths):
+        return titles
+    at, descending = sorted_by
+    by = f"{titles[at]}{'▾' if descending else '▴'}"
+    if widths[at]:
+        titles[at] = by
+        return titles
+    sign, shown = by[-1], [place for place, room in enumerate(widths) if room]
+    named = [place for place in shown if not columns[place].right] or shown
+    ways = [(place, f"{titles[place]}, by {by}") for place in named]
+    ways += [(place, f"{titles[place]} {sign}{by[:-1]}") for place in named]
+    fitting = ((place, text) for place, text in ways if cell_len(text) <= widths[place])
+    # What a column of names holds can be told without its title.
+    place, text = next(fitting, (named[0], f"by {by}"))
+    titles[place] = text
+    return titles
