@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import textual._wait
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 import tracekit
 from tracekit.api import judge
@@ -44,6 +45,11 @@ class Screen:
         for key in keys:
             await self.pilot.press(key)
             await self.settle()
+
+    async def answer(self, text: str) -> None:
+        """Put text into the prompt, in place of what stands there, and confirm."""
+        self.app.screen.query_one(Input).value = text
+        await self.press("enter")
 
     async def settle(self) -> None:
         """Wait until threads, messages and drawing are done."""
@@ -100,6 +106,18 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
 
     return run
+
+
+@pytest.fixture
+def reload_sample(samples: Path) -> Path:
+    """Each model is loaded again for each prediction."""
+    return samples / "style_transfer_reload.trace"
+
+
+@pytest.fixture
+def fixed_sample(samples: Path) -> Path:
+    """The same app, where each model is loaded once."""
+    return samples / "style_transfer_fixed.trace"
 
 
 @pytest.fixture(scope="session")

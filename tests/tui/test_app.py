@@ -6,18 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.tui.inspector import Inspector
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, Grouping
 from tracekit.tui.theme import DARK, LIGHT
 from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline
-
-
-@pytest.fixture
-def reload_sample(samples: Path) -> Path:
-    return samples / "style_transfer_reload.trace"
 
 
 def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(run_view, reload_sample) -> None:
@@ -225,26 +219,6 @@ def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(run_view
     run_view(test, reload_sample, size=(80, 24))
 
 
-def test_the_inspector_comes_and_goes_with_the_room_for_it(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        async def resize(width: int) -> bool:
-            await screen.pilot.resize_terminal(width, 40)
-            await screen.settle()
-            return screen.app.browse.query_one(Inspector).display
-
-        assert not screen.state.inspector
-        assert await resize(160)
-        assert not await resize(90)
-        assert await resize(110)
-        await screen.press("i")
-        assert not await resize(90)
-        assert not await resize(160)
-        await screen.press("i")
-        assert await resize(120)
-
-    run_view(test, reload_sample, size=(80, 24))
-
-
 def test_without_colours_range_and_filter_are_told_by_signs(run_view, reload_sample, monkeypatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
@@ -268,56 +242,6 @@ def test_without_colours_range_and_filter_are_told_by_signs(run_view, reload_sam
     run_view(test, reload_sample)
 
 
-def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        assert not screen.state.inspector
-        await screen.press("n", "i")
-        assert "18,363,125 ns" in screen.text()
-        assert screen.app.browse.query_one("#detail").display is False
-        await screen.press("i")
-        assert screen.app.browse.query_one("#detail").display is True
-
-    run_view(test, reload_sample, size=(80, 24))
-
-
-@pytest.mark.parametrize("size", [(40, 10), (59, 24), (80, 15)])
-def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) -> None:
-    async def test(screen) -> None:
-        told = "needs 80×24 or more to show all"
-        assert told in screen.text()
-        await screen.pilot.resize_terminal(80, 24)
-        await screen.settle()
-        await screen.press("w")
-        assert told not in screen.text()
-        await screen.pilot.resize_terminal(*size)
-        await screen.settle()
-        assert told in screen.text()
-        await screen.press("w")
-        assert told in screen.text()
-
-    run_view(test, reload_sample, size=size)
-
-
-@pytest.mark.parametrize("size", [(30, 7), (39, 24), (80, 9)])
-def test_where_nothing_fits_only_that_is_said_until_there_is_room(size, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        width, height = size
-        told = f"{width}×{height} is too small: needs 80×24. q quits."
-        assert " ".join(screen.text().split()) == told
-        await screen.pilot.resize_terminal(80, 24)
-        await screen.settle()
-        assert "too small" not in screen.text()
-        assert "Neural Engine" in screen.text()
-        # The keys are where they were.
-        await screen.press("n")
-        assert screen.state.selection.event is not None
-        await screen.pilot.resize_terminal(*size)
-        await screen.settle()
-        assert " ".join(screen.text().split()) == told
-
-    run_view(test, reload_sample, size=size)
-
-
 def test_a_recording_that_cannot_be_judged_opens_and_says_why(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         assert screen.state.pane == "facts"
@@ -338,19 +262,6 @@ def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
         assert isinstance(screen.app.screen, HelpScreen)
 
     run_view(test, tmp_path / "no.trace")
-
-
-def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        timelines = list(screen.app.browse.query(Timeline))
-        assert len(timelines) == 2
-        await screen.press("w", "w")
-        text = screen.text()
-        assert "against" in text
-        rulers = [timeline.painter.line(1) for timeline in timelines]
-        assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
-
-    run_view(test, reload_sample, samples / "style_transfer_fixed.trace")
 
 
 def test_giving_up_while_reading_ends_the_program(run_view, reload_sample) -> None:
@@ -380,103 +291,6 @@ def test_without_colours_categories_are_letters(run_view, reload_sample, monkeyp
         await screen.press("n", "f", "3", "1", "6", "i", "question_mark")
         await screen.press("escape", "n", "f")
         assert "[Prediction · WatercolorPP" in screen.text()
-
-    run_view(test, reload_sample)
-
-
-@pytest.fixture
-def fixed_sample(samples: Path) -> Path:
-    return samples / "style_transfer_fixed.trace"
-
-
-def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("7")
-        assert screen.text().count("gone          reload-before-predict") == 5
-        assert "findings: 5 gone" in screen.text()
-        await screen.press("down", "enter")
-        assert screen.state.pane == "findings"
-
-    run_view(test, reload_sample, fixed_sample)
-
-
-def test_numbers_of_two_recordings_stand_side_by_side(run_view, reload_sample, fixed_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press(*["u"] * 4)
-        line = next(line for line in screen.text().splitlines() if "Load (cached)" in line and "Mosaic" in line)
-        before, after = (
-            int((session.trace.activity.query("kind == 'load_cached'")["model"] == "Mosaic").sum())
-            for session in screen.state.sessions
-        )
-        assert after == 1
-        words = line.split()
-        numbers = words[words.index("activity") + 1 :]
-        assert numbers[:3] == [str(before), str(after), str(after - before)]
-        assert "≈" in line
-
-    run_view(test, reload_sample, fixed_sample, size=(200, 50))
-
-
-def test_first_predictions_are_put_under_one_another(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        firsts = [session.first_prediction_ns for session in screen.state.sessions]
-        assert firsts[0] != firsts[1]
-        whole = screen.state.bounds
-        await screen.press("A")
-        assert screen.state.view == screen.state.bounds != whole
-        painters = [timeline.painter for timeline in screen.app.browse.query(Timeline)]
-        state = screen.state
-        columns = [
-            column_of(state.seen_from(at).view, painter.columns, firsts[at]) for at, painter in enumerate(painters)
-        ]
-        assert columns[0] == columns[1]
-        assert "╱" in screen.text()
-        await screen.press("A")
-        assert screen.state.view == screen.state.bounds == whole
-
-    run_view(test, samples / "sharpen_8bit.trace", reload_sample)
-
-
-def test_the_other_recording_takes_over_keys_and_detail(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", "A", "w", "w")
-        view = screen.state.view
-        await screen.press("z")
-        state = screen.state
-        assert state.session.name == "sharpen_8bit.trace"
-        assert state.selection.event is None
-        firsts = [session.first_prediction_ns for session in state.sessions]
-        assert state.view.start_ns - view.start_ns == firsts[1] - firsts[0]
-        await screen.press("n")
-        assert screen.state.selection.event.frame == "activity"
-        span = screen.state.session.span(screen.state.selection.event)
-        assert screen.state.view.start_ns <= span.start_ns < screen.state.view.end_ns
-        await screen.press("z")
-        assert screen.state.active == 0
-
-    run_view(test, reload_sample, samples / "sharpen_8bit.trace")
-
-
-def test_the_wheel_over_one_recording_moves_both(run_view, reload_sample, samples: Path) -> None:
-    async def test(screen) -> None:
-        await screen.press("A", "w", "w", "w")
-        second = list(screen.app.browse.query(Timeline))[1]
-        before = screen.state.view
-        second._look(second._state.view.moved(1_000_000))
-        await screen.settle()
-        assert screen.state.active == 0
-        assert screen.state.view == before.moved(1_000_000)
-
-    run_view(test, reload_sample, samples / "sharpen_8bit.trace")
-
-
-@pytest.mark.parametrize("key", ["7", "u", "z", "A"])
-def test_one_recording_has_nothing_to_compare_with(key, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        before = screen.state
-        await screen.press(key)
-        assert screen.state == before
-        assert "Only one recording is open" in screen.text()
 
     run_view(test, reload_sample)
 

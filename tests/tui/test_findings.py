@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,6 @@ from tracekit.tui.detail.findings import FindingsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.state import NOTHING, FindingRef, Sort
 from tracekit.tui.theme import PALETTES
-
-
-@pytest.fixture
-def reload_sample(samples: Path) -> Path:
-    return samples / "style_transfer_reload.trace"
 
 
 def texts(rows) -> list[list[str]]:

@@ -24,11 +24,6 @@ from tracekit.tui.state import EventFilter, EventRef, Sort
 from tracekit.tui.theme import PALETTES
 
 
-@pytest.fixture
-def reload_sample(samples: Path) -> Path:
-    return samples / "style_transfer_reload.trace"
-
-
 def listed(screen, pane) -> RowList:
     return screen.app.browse.query_one(pane).query_one(RowList)
 

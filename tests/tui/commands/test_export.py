@@ -1,0 +1,131 @@
+"""Copying and saving, with keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tracekit.tui.commands.export import NameCheck
+from tracekit.tui.timeline.viewport import Span
+
+
+def test_a_row_is_copied_as_markdown_without_private_names(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("y")
+        assert "There is no row" in screen.text()
+        await screen.press("n", "y")
+        lines = screen.app.clipboard.splitlines()
+        assert lines[0] == "| start | duration | lane | event | model |"
+        assert lines[2].endswith("| activity | Load (cached) | SharpenFilter |")
+        assert "Copied the row as Markdown, 3 lines" in screen.text()
+        others = screen.state.session.trace.hardware["process"].dropna().unique()
+        foreign = next(name for name in others if name != "Sharpen")
+        await screen.press("slash")
+        await screen.answer(f"kind:gpu_exec {foreign}")
+        await screen.press("3", "down", "y")
+        assert foreign not in screen.app.clipboard
+        assert "process" in screen.app.clipboard
+
+    run_view(test, samples / "sharpen_8bit.trace")
+
+
+def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("5", "Y")
+        assert "No finding is selected" in screen.text()
+        await screen.press("1", "down", "Y")
+        check = screen.state.session.report.checks[1]
+        assert screen.app.clipboard.startswith("### Critical: The model is loaded again for each prediction\n")
+        assert check.model in screen.app.clipboard
+        assert "**Fix**" in screen.app.clipboard
+        assert f"Copied the check {check.id} as Markdown" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_statistics_are_copied_of_the_range_or_of_all(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("ctrl+y")
+        assert screen.app.clipboard.startswith("All of the recording\n\n| model | event |")
+        assert "| `Pointillism` | `Load (cached)` | activity | 81 |" in screen.app.clipboard
+        await screen.press("n", "V", "ctrl+y")
+        assert screen.app.clipboard.startswith("Range of 18.36 ms, 00:00.612 – 00:00.630: what starts in it")
+        assert "| `Watercolor` | `Load (cached)` | activity | 1 | 18.36 ms |" in screen.app.clipboard
+        assert "Pointillism" not in screen.app.clipboard
+        empty = Span(screen.state.bounds.start_ns, 1)
+        screen.app.change(range=empty)
+        await screen.press("ctrl+y")
+        assert "nothing to copy" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def test(screen) -> None:
+        await screen.press("S", "enter")
+        text = (tmp_path / "style_transfer_reload.md").read_text("utf-8")
+        assert text.startswith("## 5 findings (5 critical) in 5 models")
+        assert "Saved the report of the recording as style_transfer_reload.md" in screen.text()
+        await screen.press("S")
+        await screen.answer("a.json")
+        saved = json.loads((tmp_path / "a.json").read_text("utf-8"))
+        assert saved["recording"]["redacted"] is True
+        assert saved["summary"]["findings"] == 5
+        await screen.press("S")
+        await screen.answer("a.pdf")
+        assert "cannot tell the format" in screen.text()
+        await screen.answer("missing/a.md")
+        assert "There is no folder 'missing'" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_a_file_is_replaced_only_when_asked_twice(run_view, reload_sample, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    there = tmp_path / "style_transfer_reload.md"
+    there.write_text("mine", "utf-8")
+
+    async def test(screen) -> None:
+        await screen.press("S", "enter")
+        assert "is there already" in screen.text()
+        await screen.press("escape")
+        assert there.read_text("utf-8") == "mine"
+        await screen.press("S", "enter", "enter")
+        assert there.read_text("utf-8").startswith("## 5 findings")
+
+    run_view(test, reload_sample)
+
+
+def test_the_report_of_a_range_is_of_that_range(run_view, reload_sample, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def test(screen) -> None:
+        await screen.press("R")
+        assert "There is no range" in screen.text()
+        activity = screen.state.session.trace.activity
+        screen.app.change(range=Span(0, 3_000_000_000))
+        await screen.press("R")
+        await screen.answer("part.json")
+        saved = json.loads((tmp_path / "part.json").read_text("utf-8"))
+        inside = activity[activity["start_ns"] < 3_000_000_000]
+        assert {model["name"] for model in saved["models"]} == set(inside["model"].dropna())
+        assert sum(model["predictions"] for model in saved["models"]) == (inside["kind"] == "prediction").sum()
+        assert any("from 0.000000 s to 3.000000 s" in note for note in saved["recording"]["notes"])
+        assert "Saved the report of the range of 3.00 s" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    check = NameCheck()
+    assert check(str(tmp_path / "new.txt")) == ""
+    folder = tmp_path / "folder.md"
+    folder.mkdir()
+    assert "is a folder" in check(str(folder))
+    there = tmp_path / "there.md"
+    there.touch()
+    assert "press enter again" in check(str(there))
+    assert "press enter again" in check(str(there).replace("there", "./there"))
+    assert check(str(there).replace("there", "./there")) == ""

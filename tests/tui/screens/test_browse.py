@@ -1,0 +1,120 @@
+"""The areas of the main screen: which have room, and what the status line says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.tui.inspector import Inspector
+
+
+def test_the_inspector_comes_and_goes_with_the_room_for_it(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        async def resize(width: int) -> bool:
+            await screen.pilot.resize_terminal(width, 40)
+            await screen.settle()
+            return screen.app.browse.query_one(Inspector).display
+
+        assert not screen.state.inspector
+        assert await resize(160)
+        assert not await resize(90)
+        assert await resize(110)
+        await screen.press("i")
+        assert not await resize(90)
+        assert not await resize(160)
+        await screen.press("i")
+        assert await resize(120)
+
+    run_view(test, reload_sample, size=(80, 24))
+
+
+def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        assert not screen.state.inspector
+        await screen.press("n", "i")
+        assert "18,363,125 ns" in screen.text()
+        assert screen.app.browse.query_one("#detail").display is False
+        await screen.press("i")
+        assert screen.app.browse.query_one("#detail").display is True
+
+    run_view(test, reload_sample, size=(80, 24))
+
+
+@pytest.mark.parametrize("size", [(40, 10), (59, 24), (80, 15)])
+def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) -> None:
+    async def test(screen) -> None:
+        told = "needs 80×24 or more to show all"
+        assert told in screen.text()
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        await screen.press("w")
+        assert told not in screen.text()
+        await screen.pilot.resize_terminal(*size)
+        await screen.settle()
+        assert told in screen.text()
+        await screen.press("w")
+        assert told in screen.text()
+
+    run_view(test, reload_sample, size=size)
+
+
+@pytest.mark.parametrize("size", [(30, 7), (39, 24), (80, 9)])
+def test_where_nothing_fits_only_that_is_said_until_there_is_room(size, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        width, height = size
+        told = f"{width}×{height} is too small: needs 80×24. q quits."
+        assert " ".join(screen.text().split()) == told
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert "too small" not in screen.text()
+        assert "Neural Engine" in screen.text()
+        # The keys are where they were.
+        await screen.press("n")
+        assert screen.state.selection.event is not None
+        await screen.pilot.resize_terminal(*size)
+        await screen.settle()
+        assert " ".join(screen.text().split()) == told
+
+    run_view(test, reload_sample, size=size)
+
+
+def test_without_the_inspector_the_status_line_names_the_selection(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n")
+        first = screen.state.session.trace.activity.iloc[0]
+        assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
+        await screen.press("i")
+        assert " in view" in screen.text().splitlines()[-2]
+
+    run_view(test, reload_sample, size=(80, 24))
+
+
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [
+        (80, ["Load (cached)", "range"]),
+        (100, ["Load (cached)", "00:00.000 – 00:16.481", "range"]),
+        (120, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "range"]),
+        (140, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "lanes grouped", "range"]),
+    ],
+)
+def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "V")
+        screen.app.change(inspector=False)
+        await screen.settle()
+        line = screen.text().splitlines()[-2]
+        parts = line.strip().split("  ·  ")
+        assert [part.startswith(words) for part, words in zip(parts, told, strict=True)] == [True] * len(told), line
+
+    run_view(test, reload_sample, size=(width, 24))
+
+
+def test_short_views_are_told_in_digits_that_differ(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", *"w" * 18)
+        low, _, high = screen.text().splitlines()[-2].partition(" – ")
+        assert "in view" in high
+        assert low.split() != high.split(" · ")[0].split()
+        assert screen.state.view.span_ns < 1_000_000
+
+    run_view(test, reload_sample)

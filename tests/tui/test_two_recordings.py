@@ -1,0 +1,115 @@
+"""Two recordings side by side, with keys and mouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tracekit.tui.timeline.viewport import column_of
+from tracekit.tui.timeline.widget import Timeline
+
+
+def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples: Path) -> None:
+    async def test(screen) -> None:
+        timelines = list(screen.app.browse.query(Timeline))
+        assert len(timelines) == 2
+        await screen.press("w", "w")
+        text = screen.text()
+        assert "against" in text
+        rulers = [timeline.painter.line(1) for timeline in timelines]
+        assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
+
+    run_view(test, reload_sample, samples / "style_transfer_fixed.trace")
+
+
+def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("7")
+        assert screen.text().count("gone          reload-before-predict") == 5
+        assert "findings: 5 gone" in screen.text()
+        await screen.press("down", "enter")
+        assert screen.state.pane == "findings"
+
+    run_view(test, reload_sample, fixed_sample)
+
+
+def test_numbers_of_two_recordings_stand_side_by_side(run_view, reload_sample, fixed_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press(*["u"] * 4)
+        line = next(line for line in screen.text().splitlines() if "Load (cached)" in line and "Mosaic" in line)
+        before, after = (
+            int((session.trace.activity.query("kind == 'load_cached'")["model"] == "Mosaic").sum())
+            for session in screen.state.sessions
+        )
+        assert after == 1
+        words = line.split()
+        numbers = words[words.index("activity") + 1 :]
+        assert numbers[:3] == [str(before), str(after), str(after - before)]
+        assert "≈" in line
+
+    run_view(test, reload_sample, fixed_sample, size=(200, 50))
+
+
+def test_first_predictions_are_put_under_one_another(run_view, reload_sample, samples: Path) -> None:
+    async def test(screen) -> None:
+        firsts = [session.first_prediction_ns for session in screen.state.sessions]
+        assert firsts[0] != firsts[1]
+        whole = screen.state.bounds
+        await screen.press("A")
+        assert screen.state.view == screen.state.bounds != whole
+        painters = [timeline.painter for timeline in screen.app.browse.query(Timeline)]
+        state = screen.state
+        columns = [
+            column_of(state.seen_from(at).view, painter.columns, firsts[at]) for at, painter in enumerate(painters)
+        ]
+        assert columns[0] == columns[1]
+        assert "╱" in screen.text()
+        await screen.press("A")
+        assert screen.state.view == screen.state.bounds == whole
+
+    run_view(test, samples / "sharpen_8bit.trace", reload_sample)
+
+
+def test_the_other_recording_takes_over_keys_and_detail(run_view, reload_sample, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "A", "w", "w")
+        view = screen.state.view
+        await screen.press("z")
+        state = screen.state
+        assert state.session.name == "sharpen_8bit.trace"
+        assert state.selection.event is None
+        firsts = [session.first_prediction_ns for session in state.sessions]
+        assert state.view.start_ns - view.start_ns == firsts[1] - firsts[0]
+        await screen.press("n")
+        assert screen.state.selection.event.frame == "activity"
+        span = screen.state.session.span(screen.state.selection.event)
+        assert screen.state.view.start_ns <= span.start_ns < screen.state.view.end_ns
+        await screen.press("z")
+        assert screen.state.active == 0
+
+    run_view(test, reload_sample, samples / "sharpen_8bit.trace")
+
+
+def test_the_wheel_over_one_recording_moves_both(run_view, reload_sample, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("A", "w", "w", "w")
+        second = list(screen.app.browse.query(Timeline))[1]
+        before = screen.state.view
+        second._look(second._state.view.moved(1_000_000))
+        await screen.settle()
+        assert screen.state.active == 0
+        assert screen.state.view == before.moved(1_000_000)
+
+    run_view(test, reload_sample, samples / "sharpen_8bit.trace")
+
+
+@pytest.mark.parametrize("key", ["7", "u", "z", "A"])
+def test_one_recording_has_nothing_to_compare_with(key, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        before = screen.state
+        await screen.press(key)
+        assert screen.state == before
+        assert "Only one recording is open" in screen.text()
+
+    run_view(test, reload_sample)
