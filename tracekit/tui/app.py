@@ -152,6 +152,22 @@ class ViewApp(App[None], inherit_bindings=False):
         if reveal:
             self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
 
+    def select_finding(self, ref: FindingRef) -> None:
+        """Select a finding; with an interval of its evidence, the event that it was made from."""
+        check = self.state.session.check(ref)
+        evidence = ref.evidence
+        if check is None or evidence is None:
+            self.change(selection=Selection(finding=ref))
+            return
+        entry = check.evidence[evidence]
+        event = self.state.session.locate(entry)
+        if event is not None:
+            self.select_event(event)
+        else:
+            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
+            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+        self.change(selection=Selection(event=event, finding=ref))
+
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
         self.browse.say(text)
@@ -297,20 +313,8 @@ class ViewApp(App[None], inherit_bindings=False):
         self.change(selection=Selection(event=ref, prediction=message.index))
 
     def on_finding_selected(self, message: FindingSelected) -> None:
-        """Select a finding; with an interval of its evidence, the event that it was made from."""
-        check = self.state.session.check(message.ref)
-        evidence = message.ref.evidence
-        if check is None or evidence is None:
-            self.change(selection=Selection(finding=message.ref))
-            return
-        entry = check.evidence[evidence]
-        event = self.state.session.locate(entry)
-        if event is not None:
-            self.select_event(event)
-        else:
-            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
-            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
-        self.change(selection=Selection(event=event, finding=message.ref))
+        """Select a finding or an interval of its evidence."""
+        self.select_finding(message.ref)
 
     def on_check_toggled(self, message: CheckToggled) -> None:
         """List the evidence of a check, or no longer."""

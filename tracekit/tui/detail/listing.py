@@ -151,7 +151,10 @@ class ListPane(DetailPane, Generic[Made]):
         """Tell what was chosen."""
         message.stop()
         if self._rows is not None and message.rows.rows is self._rows and self._fresh:
-            self._tell(self.chosen(self._rows, message.row))
+            what = self.chosen(self._rows, message.row)
+            if what is None:
+                message.rows.arrived(message.row)
+            self._tell(what)
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Tell what was opened."""
