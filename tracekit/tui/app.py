@@ -16,6 +16,7 @@ from tracekit.tui.actions import action_named, bindings
 from tracekit.tui.commands import views
 from tracekit.tui.commands.select import slow
 from tracekit.tui.screens.browse import WIDE, BrowseScreen
+from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, FindingRef, Grouping, Selection, State, first_state
@@ -259,11 +260,16 @@ class ViewApp(App[None], inherit_bindings=False):
         self._state = replace(
             first_state(message.sessions), inspector=self.size.width >= WIDE, lane=_first_lane(message.lanes[0])
         )
-        await self.pop_screen()
-        self.browse.focus_timeline()
+        helping = isinstance(self.screen, HelpScreen)
+        while self.screen is not self.browse:
+            await self.pop_screen()
+        self.browse.begin()
         self.say(self.browse.hint)
         self.redraw()
         self.call_after_refresh(self._first_picture)
+        if helping:
+            # Whoever reads it goes on reading.
+            await self.push_screen(HelpScreen())
 
     def _first_picture(self) -> None:
         self._at_first_picture()

@@ -84,9 +84,13 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         yield Static(id="tiny", markup=False)
 
     def on_mount(self) -> None:
-        """Begin with the size that the state was made for."""
-        self._wide = self.app.size.width >= WIDE
+        """Say so where there is no room."""
         self._say_too_small()
+
+    def begin(self) -> None:
+        """A recording is open: begin with the size that its state was made for, and with the keys on the timeline."""
+        self._wide = self.app.size.width >= WIDE
+        self.focus_timeline()
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
