@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tracekit.recording.progress import Progress
+from tracekit.tui.app import ViewApp
 from tracekit.tui.inspector import Inspector
+from tracekit.tui.opening import Request
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, progress_text
 
@@ -82,3 +86,21 @@ def test_a_size_that_changes_meanwhile_is_the_one_to_begin_with(
             assert screen.app.browse.query_one("#detail").display
 
     run_view(test, reload_sample, size=(before, 40), wait=False)
+
+
+@pytest.mark.usefixtures("run_view")
+def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample) -> None:
+    pictures = []
+
+    async def main() -> None:
+        app = ViewApp(
+            Request((str(reload_sample),)), at_first_picture=lambda: pictures.append((app.is_open, app.screen))
+        )
+        async with app.run_test(size=(80, 24)) as pilot:
+            while not pictures:
+                await pilot.pause()
+            await app.workers.wait_for_complete()
+            await pilot.press("n", "t")
+            assert pictures == [(True, app.browse)]
+
+    asyncio.run(asyncio.wait_for(main(), 30))
