@@ -13,13 +13,13 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.heads import Look, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.paint import Overlay, Picture, emphasized, picture, segments
 from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.silence import whole_words
 from tracekit.tui.timeline.tracks import hit, passing_tracks
 from tracekit.tui.timeline.viewport import column_of, time_of
 
@@ -172,12 +172,13 @@ class Painter:
         if self._state is None:
             return
         rows = [len(self.tracks(lane)) for lane in self._lanes.lanes]
-        found = arrange(self._lanes.lanes, rows, self._height, top)
+        found = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
         place = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
         first = found.first_of_lane.get(place)
         if follow and first is not None:
             last = found.last_of_lane[place]
-            found = arrange(self._lanes.lanes, rows, self._height, min(max(top, last + 1 - found.visible), first))
+            wanted = min(max(top, last + 1 - found.visible), first)
+            found = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
         self.arrangement = found
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
@@ -185,21 +186,19 @@ class Painter:
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._lane_title(lanes[0], current, line), *self._text(lanes[0].words)]
-        title = self._title(self._tailed(f"{'▸' if current else ' '}no rows", line), self._palette.pinned)
-        words: dict[str, list[str]] = {}
-        for lane in lanes:
-            words.setdefault(lane.words, []).append(lane.title)
-        return [title, *self._text(" · ".join(f"{', '.join(titles)}: {why}" for why, titles in words.items()))]
+        title = f"{'▸' if current else ' '}no rows" if line.part == 0 or line.above else ""
+        return [self._title(self._tailed(title, line), self._palette.pinned), *self._text(line.text)]
 
     def _text(self, words: str) -> list[Segment]:
-        text = set_cell_size(cut(visible(words), self.columns), self.columns)
+        text = set_cell_size(whole_words(visible(words), self.columns), self.columns)
         return [Segment(text, style(self._palette.dim, self._palette.background))]
 
     def _track(self, state: State, line: ScreenLine) -> list[Segment]:
         lane = self._lanes.lanes[line.lanes[0]]
         track = self.tracks(lane)[line.track]
         hidden = "" if track.disjoint or line.part else "+"
-        if line.track == 0 and line.part == 0:
+        # What stands first in sight is named, where the line with the name is scrolled away.
+        if (line.track == 0 and line.part == 0) or line.above:
             title = self._lane_title(lane, self._leads and lane.id == state.lane, line, hidden)
         else:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
