@@ -22,8 +22,7 @@ from tracekit.tui.messages import RedrawWanted
 from tracekit.tui.query import filter_words
 from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
-from tracekit.tui.timeline.ruler import MS
-from tracekit.tui.timeline.ruler import moment as ruler_moment
+from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
@@ -232,7 +231,7 @@ def _name(session: Session, room: int) -> str:
 
 def _edge(time_ns: int, view: Viewport) -> str:
     """An end of the view, in as many digits as tell it from the other end."""
-    return moment(time_ns) if view.span_ns >= 10 * MS else ruler_moment(time_ns, max(view.span_ns // 100, 1))
+    return exact_moment(time_ns, view.span_ns // 10)
 
 
 def _selected(session: Session, ref: EventRef) -> str:
