@@ -59,6 +59,29 @@ def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) 
     run_view(test, reload_sample, size=size)
 
 
+@pytest.mark.parametrize("size", [(79, 24), (80, 23), (60, 16), (120, 20)])
+def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(run_view, reload_sample, size) -> None:
+    async def test(screen) -> None:
+        def status() -> str:
+            return screen.text().splitlines()[-2].strip()
+
+        told = f"{size[0]}×{size[1]} leaves things out; 80×24 or more shows all · ? keys"
+        assert status() == told
+        await screen.press("w")
+        assert " in view" in status()
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert " in view" in status()
+        await screen.pilot.resize_terminal(*size)
+        await screen.settle()
+        assert status() == told
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert " in view" in status()
+
+    run_view(test, reload_sample, size=size)
+
+
 @pytest.mark.parametrize("size", [(30, 7), (39, 24), (80, 9)])
 def test_where_nothing_fits_only_that_is_said_until_there_is_room(size, run_view, reload_sample) -> None:
     async def test(screen) -> None:
