@@ -17,6 +17,7 @@ from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.heads import Look, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
+from tracekit.tui.timeline.letters import faded_letters, lettered
 from tracekit.tui.timeline.paint import Overlay, Picture, emphasized, picture, segments
 from tracekit.tui.timeline.raster import Busy, busy, edges
 from tracekit.tui.timeline.silence import whole_words
@@ -204,7 +205,7 @@ class Painter:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
             title = self._title(self._tailed("", line, hidden=hidden), ground)
         shown = self._picture(state, lane, track, line)
-        overlay = self._overlay(state, lane, track, line.track)
+        overlay = self._overlay(state, lane, track, line.track, shown)
         return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
 
     def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
@@ -219,13 +220,16 @@ class Painter:
 
     def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         def draw(which: Track, label: Callable[[int], str]) -> Picture:
-            return picture(which, label, state.view, self.columns, line.part, line.parts, letters=self._letters)
+            if self._letters:
+                return lettered(which, track, label, state.view, self.columns, line.part)
+            return picture(which, label, state.view, self.columns, line.part, line.parts)
 
         label = lane.events.label if lane.events is not None else str
         chosen = self._emphasized(state, lane)
         if chosen is None:
             return draw(track, label)
-        return emphasized(draw(track, lambda _: ""), draw(chosen[line.track], label), letters=self._letters)
+        fade = faded_letters if self._letters else emphasized
+        return fade(draw(track, lambda _: ""), draw(chosen[line.track], label))
 
     def _emphasized(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""
@@ -238,13 +242,13 @@ class Painter:
             self._kept[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
         return self._kept[lane.id]
 
-    def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int) -> Overlay:
+    def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int, shown: Picture) -> Overlay:
         view, columns = state.view, self.columns
         evidence = self._evidence(state, lane, track, number)
         marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
         span = columns_seen(state.range, view, columns)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
-        return Overlay(marked, self._selected(state, lane, track), span, cursor, self._recorded(state))
+        return Overlay(marked, self._selected(state, lane, track, shown), span, cursor, self._recorded(state))
 
     def _recorded(self, state: State) -> tuple[int, int] | None:
         """Columns that the recording reaches; None for all. Only one of several can end within sight."""
@@ -253,7 +257,7 @@ class Painter:
             return None
         return columns_seen(own, state.view, self.columns)
 
-    def _selected(self, state: State, lane: TimelineLane, track: Track) -> tuple[int, int]:
+    def _selected(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
         event, session = state.selection.event, self.session
         if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
@@ -261,7 +265,7 @@ class Painter:
         place = lane.events.place(event.index)
         if place is None or not track.holds(place):
             return (0, 0)
-        return columns_seen(session.span(event), state.view, self.columns)
+        return shown.blocks.get(place) or columns_seen(session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
         """Intervals of a track that are evidence; None where it has none."""
