@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -128,6 +129,7 @@ def test_wide_intervals_are_blocks_in_columns_of_their_own_and_nothing_is_left_o
     bounds = edges(view, columns).tolist()
     spans = sorted(found.blocks.values())
     assert all(after <= first for (_, after), (first, _) in pairwise(spans))
+    assert set(text(found)) <= set("P[]: ")
     for place, (start, length, _) in enumerate(rows):
         whole = [low for low, high in pairwise(bounds) if start <= low and high <= start + length]
         if whole:
@@ -140,3 +142,39 @@ def test_wide_intervals_are_blocks_in_columns_of_their_own_and_nothing_is_left_o
             if after - first >= 3:
                 assert text(found)[first:after] == f"[{'P' * (after - first - 2)}]"
         assert text(found)[column_of(view, columns, start)] != " "
+
+
+def test_on_screen_the_selected_block_is_reversed_from_bracket_to_bracket(run_view, reload_sample, monkeypatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def test(screen) -> None:
+        painter = screen.app.browse.query_one("#timeline-0").painter
+        await screen.press("n", "f", *"sss")
+        for _ in range(5):
+            await screen.press("n")
+            (upper, lower) = (
+                [segment.text for segment in painter.line(y)[1:] if segment.style.reverse] for y in (2, 3)
+            )
+            assert re.fullmatch(r"\[.*\]", "".join(upper))
+            assert re.fullmatch(r"\[[lP]+\]", "".join(lower))
+            assert len("".join(upper)) == len("".join(lower))
+
+    run_view(test, reload_sample)
+
+
+def test_the_part_in_view_has_both_brackets_however_small(run_view, reload_sample, monkeypatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def test(screen) -> None:
+        for place in ("home", "end"):
+            await screen.press(*["s"] * 12)
+            if place == "end":
+                await screen.press("g")
+                await screen.answer("16.48")
+            for _ in range(12):
+                await screen.press("w")
+                line = screen.text().splitlines()[1]
+                assert (line.count("["), line.count("]")) == (1, 1)
+                assert line.index("[") < line.index("]")
+
+    run_view(test, reload_sample)

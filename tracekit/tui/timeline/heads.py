@@ -53,14 +53,17 @@ def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]
     level = np.ceil(drawn[0].between(bounds) / width * 8).astype(int).tolist()
     found = (drawn[1].between(bounds) > 0).tolist()
     low, high = columns_of(state.bounds, columns, state.view)
+    # A view within one column has two ends too.
+    opens = min(low, max(columns - 2, 0))
+    brackets = {max(high - 1, opens + 1): "]", opens: "["}
     cells = []
     for column, height in enumerate(level):
         inside = low <= column < high
         ground = palette.range if inside else palette.gutter
         color = palette.accent if found[column] else palette.text if inside else palette.dim
         character = LOWER_BLOCKS[max(height, 1)] if height or found[column] else " "
-        if look.letters and inside and column in (low, high - 1):
-            character = "[" if column == low else "]"
+        if look.letters:
+            character = brackets.get(column, character)
         cells.append(Segment(character, style(color, ground)))
     return [_name(state, look), *cells]
 
