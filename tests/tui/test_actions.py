@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -13,12 +14,13 @@ from textual.app import App
 from tracekit.tui.action import Scope, Section, key_signs
 from tracekit.tui.actions import ACTIONS, action_named, bindings
 from tracekit.tui.app import ViewApp
-from tracekit.tui.categories import LOOKS, Category
+from tracekit.tui.categories import LOOKS, OF_STATE, Category
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.palette import ActionCommands
-from tracekit.tui.screens.help import help_text
+from tracekit.tui.screens.help import LETTER_SIGNS, help_text
 from tracekit.tui.theme import PALETTES
+from tracekit.tui.timeline.letters import LITTLE
 from tracekit.tui.timeline.widget import Timeline
 
 
@@ -53,6 +55,26 @@ def test_every_look_on_the_lanes_is_in_the_help() -> None:
         assert f"{look.title}\n" in "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
     assert set(LOOKS) == set(Category)
     assert len({look.letter for look in LOOKS.values()}) == len(LOOKS)
+
+
+@pytest.mark.parametrize("letters", [False, True])
+def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
+    text = rendered(help_text(PALETTES[True], letters=letters)).partition("On the lanes")[2]
+    lines = [line.split("  ")[1].strip() for line in text.splitlines() if line.startswith("  ") and line.strip()]
+    assert {"▼", "◆", "◇", "▸", "+", "▾ ▴", "╱╱╱", "underlined"} <= set(lines)
+    assert ({LITTLE, "[LLLL]", "[====]", "[ ]", "reversed"} <= set(lines)) == letters
+    assert ("▁ ▄ █" in lines) == ("╌╌╌" in text) == (not letters)
+    # A state that has no look of its own, as `Unknown`, is drawn as any other event.
+    assert "unknown" not in OF_STATE
+    assert "unknown state" in LOOKS[Category.OTHER].title
+
+
+def test_the_page_tells_the_signs_that_stand_for_colours() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "view.md").read_text("utf-8")
+    section = page.partition("With `NO_COLOR` set")[2].partition("\n## ")[0]
+    signs = [sign for sign, _ in LETTER_SIGNS if not sign.isalpha()]
+    assert len(signs) > 3
+    assert [sign for sign in (*signs, LOOKS[Category.FADED].letter) if f"`{sign}`" not in section] == []
 
 
 def test_every_action_is_in_the_palette_exactly_once() -> None:

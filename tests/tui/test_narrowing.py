@@ -13,6 +13,7 @@ from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
+from tracekit.tui.timeline.letters import faded_letters
 from tracekit.tui.timeline.paint import Ink, Picture, emphasized
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
 from tracekit.tui.timeline.viewport import Span, column_of
@@ -94,8 +95,8 @@ def test_what_is_chosen_stays_and_the_rest_fades() -> None:
     whole = Picture(["█", "▃", " ", "▅"], [4, 4, -1, 7], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     chosen = Picture(["P", " ", " ", "▂"], [4, -1, -1, 4], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     codes = [4, Category.FADED, -1, 4]
-    assert emphasized(whole, chosen, letters=False) == Picture(["P", "▃", " ", "▂"], codes, whole.inks)
-    assert emphasized(whole, chosen, letters=True) == Picture(["P", "·", " ", "▂"], codes, whole.inks)
+    assert emphasized(whole, chosen) == Picture(["P", "▃", " ", "▂"], codes, whole.inks)
+    assert faded_letters(whole, chosen) == Picture(["P", "·", " ", "▂"], codes, whole.inks)
 
 
 def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:

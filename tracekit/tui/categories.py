@@ -47,7 +47,7 @@ class Look:
 
 
 LOOKS: dict[Category, Look] = {
-    Category.OTHER: Look("o", "other event"),
+    Category.OTHER: Look("o", "other event, or an unknown state"),
     Category.LOAD: Look("L", "load"),
     Category.LOAD_CACHED: Look("l", "load (cached)"),
     Category.COMPILE: Look("K", "compilation"),

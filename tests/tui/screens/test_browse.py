@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tracekit.tui.inspector import Inspector
@@ -58,6 +60,29 @@ def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) 
     run_view(test, reload_sample, size=size)
 
 
+@pytest.mark.parametrize("size", [(79, 24), (80, 23), (60, 16), (120, 20)])
+def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(run_view, reload_sample, size) -> None:
+    async def test(screen) -> None:
+        def status() -> str:
+            return screen.text().splitlines()[-2].strip()
+
+        told = f"{size[0]}×{size[1]} leaves things out; 80×24 or more shows all · ? keys"
+        assert status() == told
+        await screen.press("w")
+        assert " in view" in status()
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert " in view" in status()
+        await screen.pilot.resize_terminal(*size)
+        await screen.settle()
+        assert status() == told
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert " in view" in status()
+
+    run_view(test, reload_sample, size=size)
+
+
 @pytest.mark.parametrize("size", [(30, 7), (39, 24), (80, 9)])
 def test_where_nothing_fits_only_that_is_said_until_there_is_room(size, run_view, reload_sample) -> None:
     async def test(screen) -> None:
@@ -108,6 +133,30 @@ def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told,
         assert [part.startswith(words) for part, words in zip(parts, told, strict=True)] == [True] * len(told), line
 
     run_view(test, reload_sample, size=(width, 24))
+
+
+def test_the_ends_of_the_view_are_told_in_one_notation(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n")
+        previous = 0
+        while screen.state.view.span_ns > 1_000:
+            view = screen.state.view
+            told = screen.text().splitlines()[-2].split("  ·  ")[0].strip() if previous else ""
+            ends = re.fullmatch(r"(\d\d:\d\d\.\d{3}(?: \d{3})*) – (\d\d:\d\d\.\d{3}(?: \d{3})*)", told)
+            if previous:
+                assert ends, told
+                for end, time in zip(ends.groups(), (view.start_ns, view.end_ns), strict=True):
+                    minutes, seconds = end.split(":")
+                    digits = seconds.replace(" ", "")
+                    scale = 10 ** (9 - len(digits) + 3)
+                    shown = int(minutes) * 60 * 10**9 + int(digits.replace(".", "")) * scale
+                    assert 0 <= time - shown < scale
+                    assert scale * 10 <= max(view.span_ns, 10)
+            previous = view.span_ns
+            await screen.press("w")
+            assert screen.state.view.span_ns < previous or previous < 1_000
+
+    run_view(test, reload_sample)
 
 
 def test_short_views_are_told_in_digits_that_differ(run_view, reload_sample) -> None:

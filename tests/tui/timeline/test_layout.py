@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tracekit.trace.model import Trace
 from tracekit.tui.state import Grouping
 from tracekit.tui.timeline.lanes import timeline_lanes
 from tracekit.tui.timeline.layout import Line, arrange
+
+COLUMNS = 63
+"""Of time on a terminal of 80 columns."""
 
 
 @pytest.fixture(params=list(Grouping))
@@ -19,9 +24,9 @@ def lanes(request, reload_trace: Trace):
 def test_every_line_is_used_once_and_scrolling_reaches_every_lane(lanes, height: int) -> None:
     rows = [len(lane.tracks) for lane in lanes]
     seen: set[int] = set()
-    last = arrange(lanes, rows, height, 0).last_top
+    last = arrange(lanes, rows, height, COLUMNS, 0).last_top
     for top in range(last + 1):
-        found = arrange(lanes, rows, height, top)
+        found = arrange(lanes, rows, height, COLUMNS, top)
         assert len(found.lines) == height
         assert [line.line for line in found.lines[:2]] == [Line.MINIMAP, Line.RULER]
         tracks = [(line.lanes, line.track, line.part) for line in found.lines if line.line is Line.TRACK]
@@ -32,7 +37,7 @@ def test_every_line_is_used_once_and_scrolling_reaches_every_lane(lanes, height:
 
 
 def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_at_the_bottom(lanes) -> None:
-    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 80, 0)
+    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 80, COLUMNS, 0)
     assert found.last_top == 0
     pinned = [line for line in found.lines if line.lanes and lanes[line.lanes[0]].pinned]
     assert found.lines[-len(pinned) :] == tuple(pinned)
@@ -43,14 +48,14 @@ def test_tracks_take_two_lines_where_there_is_room(lanes) -> None:
     rows = [len(lane.tracks) for lane in lanes]
     assert {
         line.parts
-        for line in arrange(lanes, rows, 80, 0).lines
+        for line in arrange(lanes, rows, 80, COLUMNS, 0).lines
         if line.lanes and not lanes[line.lanes[0]].pinned and line.line is Line.TRACK
     } == {2}
-    assert {line.parts for line in arrange(lanes, rows, 12, 0).lines} == {1}
+    assert {line.parts for line in arrange(lanes, rows, 12, COLUMNS, 0).lines} == {1}
 
 
 def test_lanes_without_rows_share_a_line_where_there_is_little_room(lanes) -> None:
-    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 11, 0)
+    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 11, COLUMNS, 0)
     silent = [line for line in found.lines if line.line is Line.WORDS]
     assert len(silent) <= 1 or len(silent[-1].lanes) > 1
 
@@ -58,14 +63,49 @@ def test_lanes_without_rows_share_a_line_where_there_is_little_room(lanes) -> No
 @pytest.mark.parametrize("height", [5, 8, 11, 16, 22, 80])
 def test_the_outer_lines_tell_how_many_rows_are_out_of_sight(lanes, height: int) -> None:
     rows = [len(lane.tracks) for lane in lanes]
-    top = arrange(lanes, rows, height, 0)
+    top = arrange(lanes, rows, height, COLUMNS, 0)
     for first in range(top.last_top + 1):
-        found = arrange(lanes, rows, height, first)
+        found = arrange(lanes, rows, height, COLUMNS, first)
         scrolled = found.lines[2 : 2 + found.visible]
         assert all(not line.above for line in scrolled[1:])
         assert all(not line.below for line in scrolled[:-1])
         # Each line that scrolling brings or takes away counts, but for headings.
-        gone = [arrange(lanes, rows, height, at).lines[2] for at in range(first)]
+        gone = [arrange(lanes, rows, height, COLUMNS, at).lines[2] for at in range(first)]
         assert scrolled[0].above == sum(line.line is not Line.HEADING for line in gone)
-        to_come = [arrange(lanes, rows, height, at + 1).lines[1 + found.visible] for at in range(first, top.last_top)]
+        to_come = [
+            arrange(lanes, rows, height, COLUMNS, at + 1).lines[1 + found.visible] for at in range(first, top.last_top)
+        ]
         assert scrolled[-1].below == sum(line.line is not Line.HEADING for line in to_come)
+
+
+@pytest.mark.parametrize("height", [5, 6, 7, 8, 10, 12, 14])
+def test_reasons_stay_in_sight_while_lanes_scroll(lanes, height: int) -> None:
+    silent = {place for place, lane in enumerate(lanes) if lane.pinned and lane.events is None}
+    # Thermal State and Hangs are not recorded, GPU State is empty.
+    assert [lanes[place].title for place in sorted(silent)][-3:] == ["Thermal", "GPU clock", "Hangs"]
+    rows = [len(lane.tracks) for lane in lanes]
+    for top in range(arrange(lanes, rows, height, COLUMNS, 0).last_top + 1):
+        lines = arrange(lanes, rows, height, COLUMNS, top).lines
+        assert {place for line in lines if line.line is Line.WORDS for place in line.lanes} >= silent
+        assert lines[-1].line is Line.WORDS
+
+
+def test_reasons_take_the_lines_that_they_need_up_to_half_of_those_of_pinned_lanes(reload_trace: Trace) -> None:
+    lanes = [
+        replace(lane, words=f"why {'x' * 40} {number}") if lane.events is None else lane
+        for number, lane in enumerate(timeline_lanes(reload_trace, Grouping.EVENTS))
+    ]
+    rows = [len(lane.tracks) for lane in lanes]
+    silent = [lane for lane in lanes if lane.events is None]
+    assert len(silent) == 3
+
+    def told(height: int) -> list[str]:
+        lines = arrange(lanes, rows, height, COLUMNS, 0).lines
+        return [line.text for line in lines if line.line is Line.WORDS]
+
+    # Of ten lines five are left to the other lanes; three reasons of 55 cells each need three of the five.
+    assert " ".join(told(12)) == "; ".join(f"{lane.title}: {lane.words}" for lane in silent)
+    assert len(told(12)) == 3
+    # Of six lines three are left: two for reasons.
+    assert len(told(8)) == 2
+    assert " ".join(told(8)) == "; ".join([*(f"{lane.title}: {lane.words}" for lane in silent[:2]), "1 more"])

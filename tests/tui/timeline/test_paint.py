@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from tracekit.tui.categories import Category
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.paint import Ink, Overlay, emphasized, picture, segments
+from tracekit.tui.timeline.paint import Ink, Overlay, picture, segments
 from tracekit.tui.timeline.tracks import tracks
 from tracekit.tui.timeline.viewport import Viewport
 
@@ -17,9 +17,9 @@ HUNDRED = Viewport(0, 100)
 
 @pytest.fixture
 def drawn(make_events):
-    def draw(*rows, view=HUNDRED, columns=10, labels=None, letters=False, part=0, parts=1):
+    def draw(*rows, view=HUNDRED, columns=10, labels=None, part=0, parts=1):
         events = make_events(*rows, labels=labels)
-        return picture(tracks(events, 4)[0], events.label, view, columns, part, parts, letters=letters)
+        return picture(tracks(events, 4)[0], events.label, view, columns, part, parts)
 
     return draw
 
@@ -93,13 +93,6 @@ def test_a_partly_filled_column_with_several_events_shows_its_share(drawn) -> No
     assert (found.inks[1], text(found)[1]) == (Ink.BLOCK, "▆")
 
 
-def test_without_colours_categories_are_letters(drawn) -> None:
-    found = drawn((0, 10, Category.LOAD), (20, 1, Category.LOAD), (30, 10, Category.PREDICTION), letters=True)
-    assert text(found) == "L .P      "
-    bar = drawn((100, 600, Category.PREDICTION), view=Viewport(0, 1_000), columns=20, labels=["Hi"], letters=True)
-    assert text(bar)[2:14] == "[HiPPPPPPPP]"
-
-
 def test_overlays_change_colours_and_no_character(drawn) -> None:
     found = drawn((100, 500), view=Viewport(0, 1_000), columns=20, labels=["Load"])
     plain = segments(found, PALETTE, Overlay(), letters=False)
@@ -115,35 +108,13 @@ def test_overlays_change_colours_and_no_character(drawn) -> None:
     assert not styles[4].underline
 
 
-def test_without_colours_the_selected_event_is_reversed_and_nothing_else(drawn) -> None:
-    found = drawn((100, 300), (600, 200), view=Viewport(0, 1_000), columns=20, letters=True)
-    shown = segments(found, PALETTE, Overlay(selected=(2, 8), range=(0, 20), cursor=15), letters=True)
-    cells = [bool(segment.style.reverse) for segment in shown for _ in segment.text]
-    assert cells == [False] * 2 + [True] * 6 + [False] * 12
-
-
-def test_without_colours_what_a_filter_hides_has_the_sign_that_the_help_tells(drawn) -> None:
-    rows = ((100, 300, Category.LOAD), (600, 200, Category.PREDICTION), (850, 30, Category.LOAD), (900, 1))
-    view = Viewport(0, 1_000)
-    whole = drawn(*rows, view=view, columns=20, letters=True)
-    assert text(whole) == "  [LLLL]    [PP] L. "
-    chosen = drawn(rows[1], view=view, columns=20, letters=True)
-    found = emphasized(whole, chosen, letters=True)
-    assert text(found) == "  [····]    [PP] ·· "
-    assert [at for at, code in enumerate(found.categories) if code == Category.FADED] == [*range(2, 8), 17, 18]
-    with_colours = emphasized(drawn(*rows, view=view, columns=20), drawn(rows[1], view=view, columns=20), letters=False)
-    assert "·" not in text(with_colours)
-
-
 def test_equal_cells_are_one_segment(drawn) -> None:
     assert len(segments(drawn((0, 100)), PALETTE, Overlay(), letters=False)) == 1
 
 
 def test_a_bar_of_an_inferred_prediction_is_filled_with_dashes(make_events) -> None:
     events = make_events((0, 100, Category.INFERRED), (200, 100, Category.PREDICTION), labels=("Prediction", "Other"))
-    track = tracks(events, 4)[0]
-    for letters, fillings in ((False, ("╌", " ")), (True, ("p", "P"))):
-        shown = picture(track, events.label, Viewport(0, 300), 60, 0, 1, letters=letters)
-        assert "Prediction" in "".join(shown.characters[:20])
-        assert "".join(shown.characters[:19])[12:] == fillings[0] * 7
-        assert "".join(shown.characters[46:59]) == fillings[1] * 13
+    shown = picture(tracks(events, 4)[0], events.label, Viewport(0, 300), 60, 0, 1)
+    assert "Prediction" in "".join(shown.characters[:20])
+    assert "".join(shown.characters[:19])[12:] == "╌" * 7
+    assert "".join(shown.characters[46:59]) == " " * 13

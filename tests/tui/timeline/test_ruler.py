@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.tui.timeline.ruler import MS, STEPS, Ruler, S, Tick, axis, moment, ruler
+from tracekit.tui.timeline.ruler import MS, STEPS, Ruler, S, Tick, axis, exact_moment, ruler
 from tracekit.tui.timeline.viewport import Viewport, column_of
 
 
@@ -36,25 +36,50 @@ def test_seconds_are_told_from_the_start_of_the_run() -> None:
 
 def test_microseconds_are_told_from_the_millisecond_before() -> None:
     found = ruler(Viewport(12_345_678_000, 100_000), 100)
-    assert found.base == "12.345 s"
+    assert found.base == "00:12.345"
     assert [tick.label for tick in found.ticks][:2] == ["+680 µs", "+690 µs"]
+
+
+def test_nanoseconds_are_told_from_the_microsecond_before() -> None:
+    found = ruler(Viewport(1_112_033_990_500, 1_000), 100)
+    assert found.base == "18:32.033 990"
+    assert [tick.label for tick in found.ticks][:2] == ["+600 ns", "+800 ns"]
 
 
 @pytest.mark.parametrize(
     ("time", "resolution", "text"),
     [
-        (0, S, "0 s"),
-        (1_500 * MS, 500 * MS, "1.5 s"),
-        (12_345 * MS, MS, "12.345 s"),
-        (12_345_678_901, 1, "12.345 678 901 s"),
-        (125 * S, 10 * S, "2:05 min"),
-        (3_725 * S, 10 * S, "1:02:05 h"),
-        (250_000, 1_000, "250 µs"),
-        (2_500_000, 100_000, "2.5 ms"),
+        (0, MS, "00:00.000"),
+        (895_450_000, MS, "00:00.895"),
+        (895_450_000, MS - 1, "00:00.895 450"),
+        (12_345_678_901, 1_000, "00:12.345 678"),
+        (12_345_678_901, 999, "00:12.345 678 901"),
+        (1_112_033_990_000, 10_000, "18:32.033 990"),
+        (3_725_000_004_000, 1_000, "1:02:05.000 004"),
+        (-895_450_000, 1_000, "-00:00.895 450"),
     ],
 )
 def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text) -> None:
-    assert moment(time, resolution) == text
+    assert exact_moment(time, resolution) == text
+
+
+@pytest.mark.parametrize(
+    ("start", "span", "labels"),
+    [
+        (0, 10 * S, ["0 s", "1 s", "2 s"]),
+        (1_500 * MS, 5 * S, ["1.5 s", "2.0 s", "2.5 s"]),
+        (12_345 * MS, 10 * MS, ["12.346 s", "12.348 s", "12.350 s"]),
+        (120 * S, 100 * S, ["2:00 min", "2:20 min", "2:40 min"]),
+        # Where seconds have decimals, three parts tell themselves what they are.
+        (119_500 * MS, 5 * S, ["119.5 s", "2:00.0", "2:00.5"]),
+        (1_112_033 * MS, 20 * MS, ["18:32.035", "18:32.040", "18:32.045"]),
+        (3_600 * S, 120 * S, ["1:00:00 h", "1:00:20 h", "1:00:40 h"]),
+        (3_600 * S, 4 * S, ["1:00:00.0", "1:00:00.5", "1:00:01.0"]),
+        (-2 * S, 10 * S, ["-2 s", "-1 s", "0 s"]),
+    ],
+)
+def test_labels_have_the_digits_that_their_distance_needs(start, span, labels) -> None:
+    assert [tick.label for tick in ruler(Viewport(start, span), 100).ticks][:3] == labels
 
 
 TWO_TICKS = Ruler((Tick(0, "0 s"), Tick(12, "5 s")), "", 5 * S)

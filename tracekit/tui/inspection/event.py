@@ -9,7 +9,8 @@ import pandas as pd
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.inspection.blocks import exact, exact_moment, facts, heading
+from tracekit.tui.inspection.blocks import exact, facts, heading
+from tracekit.tui.timeline.ruler import exact_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,9 @@ from rich.text import Text
 
 from tracekit.report.formatting import condition, duration, quantity, visible
 from tracekit.report.screen import markdown
-from tracekit.tui.inspection.blocks import MEASURES, exact, exact_moment, facts, heading
+from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import which_interval
+from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:

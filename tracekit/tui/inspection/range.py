@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.tui.inspection.blocks import exact, exact_moment, facts, heading
+from tracekit.tui.inspection.blocks import exact, facts, heading
+from tracekit.tui.timeline.ruler import exact_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,8 +22,7 @@ from tracekit.tui.messages import RedrawWanted
 from tracekit.tui.query import filter_words
 from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
-from tracekit.tui.timeline.ruler import MS
-from tracekit.tui.timeline.ruler import moment as ruler_moment
+from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.viewport import Span
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from textual import events
     from textual.app import ComposeResult
+    from textual.geometry import Size
 
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import EventRef, Session, State
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
+_FULL_WIDTH, _FULL_HEIGHT = 80, 24
+"""Cells below which columns, words and lanes are left out that are shown otherwise."""
 _LEAST_WIDTH, _LEAST_HEIGHT = 60, 16
 """Cells below which the lists have no room to tell anything."""
 _NO_WIDTH, _NO_HEIGHT = 40, 10
@@ -61,6 +63,8 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         self._recordings = recordings
         self._letters = letters
         self._said = ""
+        self._sized: Size | None = None
+        """The size that was laid out last."""
         self._wide = False
         """Whether the inspector has room beside the detail."""
         self._beside = True
@@ -110,16 +114,24 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     @property
     def hint(self) -> str:
         """The one line that a newcomer reads first."""
-        if self._small:
-            return self._small
+        if self._small or self._cramped:
+            return self._small or self._cramped
         panes = len(self.query(DetailPane))
         return f"← → ↑ ↓ move · w s zoom · n next event · 1–{panes} detail · tab next area · ? keys"
 
     @property
     def _small(self) -> str:
-        """What to say of a terminal in which areas are left out; nothing of larger ones."""
+        """What to say all the time of a terminal in which lists tell nothing; nothing of larger ones."""
         width, height = self.app.size
         return "" if width >= _LEAST_WIDTH and height >= _LEAST_HEIGHT else "needs 80×24 or more to show all"
+
+    @property
+    def _cramped(self) -> str:
+        """What to say once of a terminal that is smaller than what all is made for; nothing of larger ones."""
+        width, height = self.app.size
+        if width >= _FULL_WIDTH and height >= _FULL_HEIGHT:
+            return ""
+        return f"{width}×{height} leaves things out; 80×24 or more shows all · ? keys"
 
     @property
     def pane(self) -> DetailPane:
@@ -156,8 +168,9 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         """Lay the lower half out anew; the inspector comes and goes with the room beside the detail."""
         app, wide = cast("ViewApp", self.app), event.size.width >= WIDE
         self._say_too_small()
-        if self._small:
-            self._said = ""
+        if self._sized not in (None, event.size):
+            self._said = "" if self._small else self._cramped
+        self._sized = event.size
         if not app.is_open or wide == self._wide:
             self.post_message(RedrawWanted())
             return
@@ -237,7 +250,7 @@ def _name(session: Session, room: int) -> str:
 
 def _edge(time_ns: int, view: Viewport) -> str:
     """An end of the view, in as many digits as tell it from the other end."""
-    return moment(time_ns) if view.span_ns >= 10 * MS else ruler_moment(time_ns, max(view.span_ns // 100, 1))
+    return exact_moment(time_ns, view.span_ns // 10)
 
 
 def _selected(session: Session, ref: EventRef) -> tuple[str, str]:

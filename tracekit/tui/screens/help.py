@@ -15,6 +15,7 @@ from tracekit.tui.actions import ACTIONS
 from tracekit.tui.categories import FILLINGS, LOOKS
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import PALETTES, style
+from tracekit.tui.timeline.letters import LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,25 +35,56 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("wheel", "Zoom at the pointer; with shift, pan; over the titles, scroll the lanes."),
     ("double click", "On the title of a lane, show all its rows; on a row of a list, zoom to it."),
 )
+SIGNS: tuple[tuple[str, str], ...] = (
+    ("▼", "cursor, on the axis of time"),
+    ("◆", "mark, where a range begins that is being selected"),
+    ("◇", "bookmark"),
+    ("▸", "lane with the cursor, and the active recording of two"),
+    ("+", "lane with more rows than are shown: the last of them shows several at once"),
+    ("▾ ▴", "how many rows are out of sight, below and above"),
+    ("╱╱╱", "where a recording has not begun or is over, beside a longer one"),
+    ("underlined", "evidence of a finding"),
+)
+"""What stands on and around the lanes, with colours and without."""
+COLOR_SIGNS: tuple[tuple[str, str], ...] = (
+    ("▁ ▄ █", "events narrower than two columns: the share of the column in which any is on"),
+)
+"""What else stands there with colours."""
+LETTER_SIGNS: tuple[tuple[str, str], ...] = (
+    ("[LLLL]", "one event that fills a column or more; in one or two columns L, LL, or [L behind another"),
+    ("L", "events narrower than a column, any of them on for a third of it or more"),
+    (LITTLE, "the same, for less than a third of the column"),
+    ("[====]", "range, on the axis of time"),
+    ("[ ]", "part in view, on the overview"),
+    ("reversed", "selected event"),
+)
+"""What else stands there without."""
 _KEYS = 16
 """Cells for keys."""
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
-def help_text(palette: Palette, actions: Sequence[Action] = ACTIONS) -> Group:
-    """Keys, titles and sentences by section, the mouse, and what the colours on the lanes mean."""
+def help_text(palette: Palette, actions: Sequence[Action] = ACTIONS, *, letters: bool = False) -> Group:
+    """Keys, titles and sentences by section, the mouse, and what colours, letters and signs on the lanes mean.
+
+    letters: whether there are no colours.
+    """
     blocks: list[RenderableType] = []
     for section in Section:
         blocks += [Text(section, "bold"), hanging(map(_entry, (a for a in actions if a.section is section)), _KEYS), ""]
     mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
     blocks += [Text("Mouse", "bold"), hanging(mouse, _KEYS), ""]
-    looks = ((_swatch(category, palette), Text(look.title)) for category, look in LOOKS.items())
-    return Group(*blocks, Text("On the lanes", "bold"), hanging(looks, _KEYS))
+    looks = ((_swatch(category, palette, letters=letters), Text(look.title)) for category, look in LOOKS.items())
+    signs = (
+        (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if letters else COLOR_SIGNS), *SIGNS)
+    )
+    return Group(*blocks, Text("On the lanes", "bold"), hanging(looks, _KEYS), "", hanging(signs, _KEYS))
 
 
-def _swatch(category: Category, palette: Palette) -> Text:
-    """The colour and the letter of a category."""
-    bar = f" {LOOKS[category].letter} {FILLINGS.get(category, ' ') * 3}"
+def _swatch(category: Category, palette: Palette, *, letters: bool) -> Text:
+    """The colour and the letter of a category; with colours, also what fills its bars."""
+    filling = " " if letters else FILLINGS.get(category, " ")
+    bar = f" {LOOKS[category].letter} {filling * 3}"
     return Text.assemble("  ", (bar, style(palette.ink, palette.categories[category])))
 
 
@@ -71,4 +103,4 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
-            yield Static(help_text(PALETTES[self.app.current_theme.dark]))
+            yield Static(help_text(PALETTES[self.app.current_theme.dark], letters=self.app.no_color))

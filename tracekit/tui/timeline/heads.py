@@ -53,14 +53,17 @@ def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]
     level = np.ceil(drawn[0].between(bounds) / width * 8).astype(int).tolist()
     found = (drawn[1].between(bounds) > 0).tolist()
     low, high = columns_of(state.bounds, columns, state.view)
+    # A view within one column has two ends too.
+    opens = min(low, max(columns - 2, 0))
+    brackets = {max(high - 1, opens + 1): "]", opens: "["}
     cells = []
     for column, height in enumerate(level):
         inside = low <= column < high
         ground = palette.range if inside else palette.gutter
         color = palette.accent if found[column] else palette.text if inside else palette.dim
         character = LOWER_BLOCKS[max(height, 1)] if height or found[column] else " "
-        if look.letters and inside and column in (low, high - 1):
-            character = "[" if column == low else "]"
+        if look.letters:
+            character = brackets.get(column, character)
         cells.append(Segment(character, style(color, ground)))
     return [_name(state, look), *cells]
 
@@ -83,8 +86,8 @@ def time_axis(state: State, look: Look) -> list[Segment]:
     filled = columns_seen(state.range, state.view, columns) if look.letters else (0, 0)
     marked = [("◇", entry.time_ns) for entry in state.bookmarks]
     marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
-    ends = {filled[1] - 1: "]", filled[0]: "["} if filled[1] else {}
-    signs = ends | {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
+    signs = {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
+    signs |= _ends(state.range, state.view, filled, signs, columns)
     line, (first, after) = axis(marks, signs, columns, filled), filled
     plain, reverse = (style(palette.text, palette.gutter, reverse=reverse) for reverse in (False, True))
     return [
@@ -93,6 +96,22 @@ def time_axis(state: State, look: Look) -> list[Segment]:
         Segment(line[first:after], reverse),
         Segment(line[after:], plain),
     ]
+
+
+def _ends(
+    what: Span | None, view: Viewport, filled: tuple[int, int], signs: Mapping[int, str], columns: int
+) -> dict[int, str]:
+    """Brackets by column, for the ends of a range that are in view: on its outer columns, or beside a sign there."""
+    first, last = filled[0], filled[1] - 1
+    found: dict[int, str] = {}
+    if what is None or last < first:
+        return found
+    opens = (first, first - 1, first + 1) if what.start_ns >= view.start_ns else ()
+    closes = (last, last + 1, last - 1) if what.end_ns <= view.end_ns else ()
+    for bracket, places in (("[", opens), ("]", closes)):
+        free = [column for column in places if 0 <= column < columns and column not in signs and column not in found]
+        found |= dict.fromkeys(free[:1], bracket)
+    return found
 
 
 def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, int]:

@@ -18,10 +18,11 @@ from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGIN
 from tracekit.tui.categories import OF_STATE, Category
 from tracekit.tui.state import Grouping
 from tracekit.tui.timeline.drawn import Drawn, coded, recoded
+from tracekit.tui.timeline.silence import Reason, reason
 from tracekit.tui.timeline.tracks import Events, Track, tracks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
     import pandas as pd
@@ -91,7 +92,7 @@ def _grouped(trace: Trace) -> Iterator[TimelineLane]:
         frame: pd.DataFrame = getattr(trace, name)
         if lane is Lane.UNKNOWN and frame.empty:
             continue
-        words = _words(trace, CORE_ML, "none recorded of this lane")
+        words = _words(trace, CORE_ML, Reason.OTHER_LANES)
         yield _lane(name, title, CORE_ML, Drawn.of(name, frame), words)
 
 
@@ -101,7 +102,7 @@ def _ungrouped(trace: Trace) -> Iterator[TimelineLane]:
         drawn = Drawn.of(name, frame)
         if frame.empty:
             if name != "other":
-                yield _lane(name, title, title, drawn, _words(trace, CORE_ML, "none recorded of this lane"))
+                yield _lane(name, title, title, drawn, _words(trace, CORE_ML, Reason.OTHER_LANES))
             continue
         for label, places in _groups(frame, "label"):
             text = label or "no event named"
@@ -128,13 +129,13 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
     frame = trace.hardware
     drawn = Drawn.of("hardware", frame)
 
-    def instrument(identity: str, title: str, name: str, places: IntArray, with_rows: str) -> TimelineLane:
+    def instrument(identity: str, title: str, name: str, places: IntArray, with_rows: Reason) -> TimelineLane:
         return _hardware_lane(identity, title, drawn, places, _words(trace, name, with_rows))
 
     engine = np.flatnonzero(is_any(frame["lane"], Lane.NEURAL_ENGINE))
-    yield instrument("neural engine", "Neural Engine", NEURAL_ENGINE, engine, "recorded, none of it shown")
+    yield instrument("neural engine", "Neural Engine", NEURAL_ENGINE, engine, Reason.NONE_SHOWN)
     own, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
-    yield instrument("gpu", "GPU · Core ML", GPU, own, "no row names a model")
+    yield instrument("gpu", "GPU · Core ML", GPU, own, Reason.NO_MODEL)
     if app.size:
         yield _hardware_lane("gpu app", "GPU · app", drawn, app)
     if grouping is Grouping.EVENTS:
@@ -142,7 +143,7 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
     elif foreign.size:
         yield _hardware_lane("gpu other", "GPU · others", drawn, foreign)
     dispatches = np.flatnonzero(is_any(frame["lane"], Lane.MPS))
-    yield instrument("mps", "MPS", MPS, dispatches, "recorded, none of it shown")
+    yield instrument("mps", "MPS", MPS, dispatches, Reason.NONE_SHOWN)
 
 
 def _hardware_lane(identity: str, title: str, drawn: Drawn, places: IntArray, words: str = "") -> TimelineLane:
@@ -182,7 +183,7 @@ def _strips(trace: Trace) -> Iterator[TimelineLane]:
     for name, title, _, schemas, column in _STRIPS:
         frame = trace.context.get(name)
         if frame is None or frame.empty:
-            words = state_words(trace, schemas)
+            words = reason(trace, schemas)
             yield TimelineLane(name, title, "System", None, words, pinned=True, strip=True)
             continue
         codes, texts = coded(frame, column)
@@ -191,22 +192,10 @@ def _strips(trace: Trace) -> Iterator[TimelineLane]:
         yield TimelineLane(name, title, "System", events, pinned=True, strip=True, tracks=tracks(events, 1))
 
 
-def state_words(trace: Trace, schemas: Sequence[str]) -> str:
-    """Why tables of these schemas show nothing."""
-    states = {entry.state for entry in trace.run.tables if entry.schema in schemas}
-    if TableState.ROWS in states:
-        return "recorded, nothing to show"
-    if TableState.UNREADABLE in states:
-        return "recorded, not read"
-    if TableState.EMPTY in states:
-        return "recorded, empty"
-    return "not recorded" if trace.contents.has_table_of_contents else "not in this input"
-
-
-def _words(trace: Trace, instrument: str, with_rows: str) -> str:
+def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:
     """Why a lane of an instrument is empty; `with_rows` where the instrument has rows, though none in this lane."""
     coverage = trace.cover(instrument)
-    return with_rows if coverage.state is TableState.ROWS else state_words(trace, coverage.tables)
+    return with_rows if coverage.state is TableState.ROWS else reason(trace, coverage.tables)
 
 
 def _lane(

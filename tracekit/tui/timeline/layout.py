@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from tracekit.tui.timeline.silence import reasons
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -35,10 +37,11 @@ class ScreenLine:
     """Places of the lanes it is about."""
     track: int = 0
     part: int = 0
-    """Line within the track, from the top."""
+    """Line within the track, or of the reasons of several lanes, from the top."""
     parts: int = 1
-    """Lines of the track."""
+    """Lines of the track, or of the reasons."""
     text: str = ""
+    """Of a heading, or of the reasons of several lanes."""
     above: int = 0
     """On the first line of the scrolled part: rows of lanes that are scrolled out of sight before it."""
     below: int = 0
@@ -62,25 +65,28 @@ class Arrangement:
 
 
 HEADER = (ScreenLine(Line.MINIMAP), ScreenLine(Line.RULER))
-_LEAST_SCROLLED = 3
-"""Lines that pinned lanes leave to the others."""
+_LEAST_SCROLLED, _LOWEST_SCROLLED = 3, 2
+"""Lines that pinned lanes leave to the others; the latter where they would not have `_LEAST_PINNED` otherwise."""
+_LEAST_PINNED = 2
+"""Lines of pinned lanes: one with rows, and the reasons of those without."""
 
 
-def arrange(lanes: Sequence[TimelineLane], rows: Sequence[int], height: int, top: int) -> Arrangement:
+def arrange(lanes: Sequence[TimelineLane], rows: Sequence[int], height: int, columns: int, top: int) -> Arrangement:
     """Lines for a timeline of `height` lines.
 
-    rows: number of tracks of each lane. top: first line wanted of the scrolled part. Pinned lanes stand at the bottom;
-    in a low timeline those without rows share a line, the others lose all but their first track, and what still does
-    not fit is scrolled with the rest.
+    rows: number of tracks of each lane. columns: cells for reasons. top: first line wanted of the scrolled part. Pinned
+    lanes stand at the bottom; in a low timeline those without rows share lines, the others lose all but their first
+    track, and what still does not fit is scrolled with the rest.
     """
     body = max(height - len(HEADER), 0)
     scrolled = _lines(lanes, rows, [place for place, lane in enumerate(lanes) if not lane.pinned], headings=True)
     pinned_lanes = [place for place, lane in enumerate(lanes) if lane.pinned]
     pinned = _lines(lanes, rows, pinned_lanes, headings=False)
     if len(scrolled) + len(pinned) > body:
-        pinned = _tight(lanes, pinned_lanes)
-    room = max(body - min(len(scrolled), max(_LEAST_SCROLLED, body // 2)), 0)
-    scrolled, pinned = [*scrolled, *pinned[room:]], pinned[:room]
+        room = body - min(len(scrolled), max(_LEAST_SCROLLED, body // 2))
+        room = max(room, min(body - _LOWEST_SCROLLED, _LEAST_PINNED), 0)
+        pinned, over = _tight(lanes, pinned_lanes, columns, room)
+        scrolled = [*scrolled, *over]
     spare = body - len(scrolled) - len(pinned)
     tall = [line for line in scrolled if line.line is Line.TRACK]
     if tall and spare >= len(tall):
@@ -124,11 +130,23 @@ def _lines(
     return lines
 
 
-def _tight(lanes: Sequence[TimelineLane], places: Sequence[int]) -> list[ScreenLine]:
-    """Pinned lanes in as few lines as can be."""
-    lines = [ScreenLine(Line.TRACK, (place,)) for place in places if lanes[place].events is not None]
+def _tight(
+    lanes: Sequence[TimelineLane], places: Sequence[int], columns: int, room: int
+) -> tuple[list[ScreenLine], list[ScreenLine]]:
+    """Pinned lanes in as few lines as can be: those for which there is room, reasons first, and the others."""
+    tracks = [ScreenLine(Line.TRACK, (place,)) for place in places if lanes[place].events is not None]
     silent = tuple(place for place in places if lanes[place].events is None)
-    return [*lines, ScreenLine(Line.WORDS, silent)] if silent else lines
+    if len(silent) > 1:
+        # Reasons get what the others leave, or half where that is more.
+        most = max(room - len(tracks), (room + 1) // 2, 1)
+        told = reasons([lanes[place] for place in silent], columns, most)
+        words = [ScreenLine(Line.WORDS, silent, 0, part, len(told), text) for part, text in enumerate(told)]
+    else:
+        words = [ScreenLine(Line.WORDS, silent)] if silent else []
+    if not room:
+        return [], [*tracks, *words]
+    free = room - len(words)
+    return [*tracks[:free], *words], tracks[free:]
 
 
 def _doubled(lines: Sequence[ScreenLine]) -> list[ScreenLine]:

@@ -1,4 +1,5 @@
-"""Turns tracks into characters: eighth blocks for density, bars with labels where an interval is wide enough.
+"""Turns tracks into characters: eighth blocks for density, bars with labels where an interval is wide enough. Without
+colours, `tracekit.tui.timeline.letters` does.
 
 A `Picture` depends on track, view and width alone, so it can be kept; selection, range, cursor and marks are laid over
 it when a line is drawn.
@@ -6,7 +7,7 @@ it when a line is drawn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -16,13 +17,13 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
 from tracekit.report.formatting import visible
-from tracekit.tui.categories import FILLINGS, LOOKS, Category
+from tracekit.tui.categories import FILLINGS, Category
 from tracekit.tui.theme import style
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import bars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.style import Style
 
@@ -35,8 +36,6 @@ LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"
 LEFT_BLOCKS = " ▏▎▍▌▋▊▉█"
 BAR_COLUMNS = 2
 """Whole columns that an interval fills before it is drawn by itself."""
-_BRACKETS = "[]"
-"""Ends of a bar without colours."""
 LABEL_COLUMNS = 4
 """Cells that a label needs to say anything."""
 
@@ -61,6 +60,9 @@ class Picture:
     categories: list[int]
     """-1 where there is nothing."""
     inks: list[Ink]
+    blocks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """By place in `Events`, first column and the one after the last of intervals, where these are not all that show any
+    of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,60 +78,40 @@ class Overlay:
     """Columns that the recording reaches; None for all."""
 
 
-def picture(
-    track: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int, parts: int, *, letters: bool
-) -> Picture:
-    """Line `part` of `parts` (from the top) of a track. `letters` tells categories apart without colours."""
+def picture(track: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int, parts: int) -> Picture:
+    """Line `part` of `parts` (from the top) of a track."""
     bounds = edges(view, columns)
     shares = track.shares(bounds)
-    result = _density(shares, part, parts, letters=letters)
+    result = _density(shares, part, parts)
     for bar in bars(track, bounds, BAR_COLUMNS):
         text = label(bar.place) if part == 0 and bar.after - bar.first >= LABEL_COLUMNS else ""
-        if letters:
-            _lettered(result, bar, text)
-        else:
-            _solid(result, bar, text)
-            _ends(result, shares, bar)
+        _solid(result, bar, text)
+        _ends(result, shares, bar)
     return result
 
 
-def emphasized(whole: Picture, chosen: Picture, *, letters: bool) -> Picture:
-    """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut.
-
-    With `letters`, what is faded keeps the brackets of its bars alone.
-    """
+def emphasized(whole: Picture, chosen: Picture) -> Picture:
+    """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut."""
     taken = [code >= 0 for code in chosen.categories]
     faded = Category.FADED.value
-    others = whole.characters
-    if letters:
-        dot = LOOKS[Category.FADED].letter
-        others = [
-            one if one in _BRACKETS or code < 0 else dot for one, code in zip(others, whole.categories, strict=True)
-        ]
     return Picture(
-        [one if take else other for take, one, other in zip(taken, chosen.characters, others, strict=True)],
+        [one if take else other for take, one, other in zip(taken, chosen.characters, whole.characters, strict=True)],
         [
             one if take else faded if other >= 0 else other
             for take, one, other in zip(taken, chosen.categories, whole.categories, strict=True)
         ],
         [one if take else other for take, one, other in zip(taken, chosen.inks, whole.inks, strict=True)],
+        whole.blocks,
     )
 
 
-def _density(shares: Shares, part: int, parts: int, *, letters: bool) -> Picture:
+def _density(shares: Shares, part: int, parts: int) -> Picture:
     """Blocks as high as the share; what is there at all is never shown as nothing."""
     level = np.rint(shares.total * 8 * parts).astype(np.int64)
     level = np.where(shares.touched, np.maximum(level, 1), 0)
     here = np.clip(level - 8 * (parts - 1 - part), 0, 8).tolist()
     categories = [code if height else -1 for code, height in zip(shares.category.tolist(), here, strict=True)]
-    inks = [Ink.BLOCK] * len(here)
-    if not letters:
-        return Picture([LOWER_BLOCKS[height] for height in here], categories, inks)
-    characters = [
-        " " if code < 0 else LOOKS[Category(code)].letter if height > 2 else "."
-        for code, height in zip(categories, here, strict=True)
-    ]
-    return Picture(characters, categories, inks)
+    return Picture([LOWER_BLOCKS[height] for height in here], categories, [Ink.BLOCK] * len(here))
 
 
 def _solid(result: Picture, bar: Bar, text: str) -> None:
@@ -137,7 +119,7 @@ def _solid(result: Picture, bar: Bar, text: str) -> None:
     first, after = bar.first, bar.after
     joined = first > 0 and not bar.early and result.inks[first - 1] is Ink.LABEL
     filling = FILLINGS.get(Category(result.categories[first]), " ")
-    result.characters[first:after] = _cells(f" {text}" if text else "", after - first, filling)
+    result.characters[first:after] = cells(f" {text}" if text else "", after - first, filling)
     result.inks[first:after] = [Ink.LABEL] * (after - first)
     if joined:
         result.characters[first] = LEFT_BLOCKS[1]
@@ -157,33 +139,19 @@ def _ends(result: Picture, shares: Shares, bar: Bar) -> None:
         result.inks[after] = Ink.BLOCK
 
 
-def _lettered(result: Picture, bar: Bar, text: str) -> None:
-    """A bar in brackets, filled up with the letter of its category."""
-    letter = LOOKS[Category(result.categories[bar.first])].letter
-    inner = bar.after - bar.first - 2
-    body = _cells(visible(text), inner)
-    end = len("".join(body).rstrip()) if text else 0
-    result.characters[bar.first : bar.after] = [
-        _BRACKETS[0],
-        *body[:end],
-        *[letter] * (inner - end),
-        _BRACKETS[1],
-    ]
-
-
-def _cells(text: str, width: int, filling: str = " ") -> list[str]:
+def cells(text: str, width: int, filling: str = " ") -> list[str]:
     """A text in exactly `width` cells, one entry each; cut with `…`, or filled up."""
     shown = visible(text)
     if cell_len(shown) > width:
         shown = f"{set_cell_size(shown, width - 1)}…" if width else ""
-    cells: list[str] = []
+    found: list[str] = []
     for character in shown + filling * (width - cell_len(shown)):
         size = cell_len(character)
-        if size == 0 and cells:
-            cells[-1] += character
+        if size == 0 and found:
+            found[-1] += character
         else:
-            cells.extend([character, *[""] * (size - 1)])
-    return cells
+            found.extend([character, *[""] * (size - 1)])
+    return found
 
 
 _RANGE, _CURSOR, _MARKED, _SELECTED, _OUTSIDE, _REVERSED = 1, 2, 4, 8, 16, 32

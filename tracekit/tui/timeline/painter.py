@@ -13,13 +13,14 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.text import cut
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.heads import Look, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
+from tracekit.tui.timeline.letters import faded_letters, lettered
 from tracekit.tui.timeline.paint import Overlay, Picture, emphasized, picture, segments
 from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.silence import whole_words
 from tracekit.tui.timeline.tracks import hit, passing_tracks
 from tracekit.tui.timeline.viewport import column_of, time_of
 
@@ -172,12 +173,13 @@ class Painter:
         if self._state is None:
             return
         rows = [len(self.tracks(lane)) for lane in self._lanes.lanes]
-        found = arrange(self._lanes.lanes, rows, self._height, top)
+        found = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
         place = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
         first = found.first_of_lane.get(place)
         if follow and first is not None:
             last = found.last_of_lane[place]
-            found = arrange(self._lanes.lanes, rows, self._height, min(max(top, last + 1 - found.visible), first))
+            wanted = min(max(top, last + 1 - found.visible), first)
+            found = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
         self.arrangement = found
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
@@ -185,27 +187,25 @@ class Painter:
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._lane_title(lanes[0], current, line), *self._text(lanes[0].words)]
-        title = self._title(self._tailed(f"{'▸' if current else ' '}no rows", line), self._palette.pinned)
-        words: dict[str, list[str]] = {}
-        for lane in lanes:
-            words.setdefault(lane.words, []).append(lane.title)
-        return [title, *self._text(" · ".join(f"{', '.join(titles)}: {why}" for why, titles in words.items()))]
+        title = f"{'▸' if current else ' '}no rows" if line.part == 0 or line.above else ""
+        return [self._title(self._tailed(title, line), self._palette.pinned), *self._text(line.text)]
 
     def _text(self, words: str) -> list[Segment]:
-        text = set_cell_size(cut(visible(words), self.columns), self.columns)
+        text = set_cell_size(whole_words(visible(words), self.columns), self.columns)
         return [Segment(text, style(self._palette.dim, self._palette.background))]
 
     def _track(self, state: State, line: ScreenLine) -> list[Segment]:
         lane = self._lanes.lanes[line.lanes[0]]
         track = self.tracks(lane)[line.track]
         hidden = "" if track.disjoint or line.part else "+"
-        if line.track == 0 and line.part == 0:
+        # What stands first in sight is named, where the line with the name is scrolled away.
+        if (line.track == 0 and line.part == 0) or line.above:
             title = self._lane_title(lane, self._leads and lane.id == state.lane, line, hidden)
         else:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
             title = self._title(self._tailed("", line, hidden=hidden), ground)
         shown = self._picture(state, lane, track, line)
-        overlay = self._overlay(state, lane, track, line.track)
+        overlay = self._overlay(state, lane, track, line.track, shown)
         return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
 
     def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
@@ -220,13 +220,16 @@ class Painter:
 
     def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         def draw(which: Track, label: Callable[[int], str]) -> Picture:
-            return picture(which, label, state.view, self.columns, line.part, line.parts, letters=self._letters)
+            if self._letters:
+                return lettered(which, track, label, state.view, self.columns, line.part)
+            return picture(which, label, state.view, self.columns, line.part, line.parts)
 
         label = lane.events.label if lane.events is not None else str
         chosen = self._emphasized(state, lane)
         if chosen is None:
             return draw(track, label)
-        return emphasized(draw(track, lambda _: ""), draw(chosen[line.track], label), letters=self._letters)
+        fade = faded_letters if self._letters else emphasized
+        return fade(draw(track, lambda _: ""), draw(chosen[line.track], label))
 
     def _emphasized(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""
@@ -239,13 +242,13 @@ class Painter:
             self._kept[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
         return self._kept[lane.id]
 
-    def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int) -> Overlay:
+    def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int, shown: Picture) -> Overlay:
         view, columns = state.view, self.columns
         evidence = self._evidence(state, lane, track, number)
         marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
         span = columns_seen(state.range, view, columns)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
-        return Overlay(marked, self._selected(state, lane, track), span, cursor, self._recorded(state))
+        return Overlay(marked, self._selected(state, lane, track, shown), span, cursor, self._recorded(state))
 
     def _recorded(self, state: State) -> tuple[int, int] | None:
         """Columns that the recording reaches; None for all. Only one of several can end within sight."""
@@ -254,7 +257,7 @@ class Painter:
             return None
         return columns_seen(own, state.view, self.columns)
 
-    def _selected(self, state: State, lane: TimelineLane, track: Track) -> tuple[int, int]:
+    def _selected(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""
         event, session = state.selection.event, self.session
         if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
@@ -262,7 +265,7 @@ class Painter:
         place = lane.events.place(event.index)
         if place is None or not track.holds(place):
             return (0, 0)
-        return columns_seen(session.span(event), state.view, self.columns)
+        return shown.blocks.get(place) or columns_seen(session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
         """Intervals of a track that are evidence; None where it has none."""

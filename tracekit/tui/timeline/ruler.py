@@ -1,10 +1,11 @@
-"""Ticks of the time axis, and times in the fewest words that tell two neighbouring columns apart."""
+"""Ticks of the time axis, and moments in as many digits as a view needs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.report.formatting import moment
 from tracekit.tui.timeline.viewport import column_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def ruler(view: Viewport, columns: int) -> Ruler:
         if step * columns >= view.span_ns * (widest + _GAP) or step == STEPS[-1]:
             times = range(first, view.end_ns, step)
             ticks = tuple(Tick(column_of(view, columns, time), _label(time, step, base)) for time in times)
-            return Ruler(ticks, moment(base, MS if step >= US else US) if base else "", step)
+            return Ruler(ticks, exact_moment(base, MS if step >= US else US) if base else "", step)
     return Ruler((), "", STEPS[-1])
 
 
@@ -91,22 +92,13 @@ def axis(marks: Ruler, signs: Mapping[int, str], columns: int, filled: tuple[int
     return "".join(cells)
 
 
-def moment(time_ns: int, resolution_ns: int) -> str:
-    """A time since the start of the run with as many digits as tell times `resolution_ns` apart: `12.3 s`, `2:05 min`.
-
-    Below a millisecond of resolution the digits go on in groups of three: `12.345 678 s`.
+def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
+    """A time since the start of the run as `mm:ss.mmm`, with further digits in groups of three until they tell times
+    `resolution_ns` apart: `00:12.345 678`. Truncated.
     """
-    if abs(time_ns) < S and resolution_ns < MS:
-        unit, name = (MS, "ms") if abs(time_ns) >= MS else (US, "µs")
-        return f"{_decimals(time_ns, unit, resolution_ns)} {name}"
-    if abs(time_ns) >= 2 * MINUTE:
-        hours, rest = divmod(abs(time_ns), HOUR)
-        minutes, rest = divmod(rest, MINUTE)
-        sign = "-" if time_ns < 0 else ""
-        lead = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
-        seconds = _decimals(rest, S, resolution_ns)
-        return f"{sign}{lead}:{'0' if rest < 10 * S else ''}{seconds} {'h' if hours else 'min'}"
-    return f"{_decimals(time_ns, S, resolution_ns)} s"
+    micros, nanos = divmod(abs(time_ns) % MS, US)
+    groups = [f"{micros:03d}"] * (resolution_ns < MS) + [f"{nanos:03d}"] * (resolution_ns < US)
+    return " ".join([moment(time_ns), *groups])
 
 
 def _base(view: Viewport, step: int) -> int:
@@ -119,20 +111,27 @@ def _base(view: Viewport, step: int) -> int:
 
 def _label(time_ns: int, step: int, base: int) -> str:
     if step >= MS:
-        return moment(time_ns, step)
+        return _whole(time_ns, step)
     unit, name = (US, "µs") if step >= US else (1, "ns")
     return f"{'+' if base else ''}{(time_ns - base) // unit:,} {name}"
 
 
-def _decimals(time_ns: int, unit: int, resolution_ns: int) -> str:
-    """Units with just enough decimals for the resolution, in groups of three, truncated."""
-    places = 0
-    while 10**places * resolution_ns < unit and 10**places < unit:
-        places += 1
-    whole, rest = divmod(abs(time_ns), unit)
+def _whole(time_ns: int, step: int) -> str:
+    """A time since the start of the run, in the digits that steps of a millisecond or more need: `12.3 s`, `2:05 min`,
+    and without a unit where it has three parts: `2:05.5`."""
+    if abs(time_ns) < 2 * MINUTE:
+        return f"{_decimals(time_ns, step)} s"
+    hours, rest = divmod(abs(time_ns), HOUR)
+    minutes, rest = divmod(rest, MINUTE)
     sign = "-" if time_ns < 0 else ""
-    if not places:
-        return f"{sign}{whole:,}"
-    digits = f"{rest:0{len(str(unit)) - 1}d}"[:places]
-    grouped = " ".join(digits[at : at + 3] for at in range(0, places, 3))
-    return f"{sign}{whole:,}.{grouped}"
+    lead = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
+    unit = "" if step < S else " h" if hours else " min"
+    return f"{sign}{lead}:{'0' if rest < 10 * S else ''}{_decimals(rest, step)}{unit}"
+
+
+def _decimals(time_ns: int, step: int) -> str:
+    """Seconds with just enough decimals for a step of a millisecond or more, truncated."""
+    places = next(places for places in range(4) if 10**places * step >= S)
+    whole, rest = divmod(abs(time_ns) // MS, 1000)
+    sign = "-" if time_ns < 0 else ""
+    return f"{sign}{whole:,}" + (f".{rest:03d}"[: places + 1] if places else "")
