@@ -77,7 +77,7 @@ def test_matches_are_walked_through_in_all_lanes_by_time(run_view, reload_sample
         starts = np.sort(
             np.concatenate(
                 [
-                    getattr(trace, name)["start_ns"].to_numpy()[passing(getattr(trace, name), chosen, None)]
+                    getattr(trace, name)["start_ns"].to_numpy()[passing(trace, name, chosen, None)]
                     for name in EVENT_FRAMES
                 ]
             )

@@ -135,7 +135,7 @@ def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(run_view, s
         assert len(lines) > 5
         for row in lines:
             chosen = filter_of(row)
-            passed = sum(int(passing(getattr(trace, name), chosen, None).sum()) for name in EVENT_FRAMES)
+            passed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
             assert passed == row.statistics.count, row.label
         await screen.press("2", "enter")
         assert screen.state.pane == "events"
@@ -258,7 +258,7 @@ def test_ranks_put_texts_in_order_and_none_last(reload_trace) -> None:
 
 def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
     hardware = reload_trace.hardware
-    passed = passing(hardware, EventFilter(model=""), None)
+    passed = passing(reload_trace, "hardware", EventFilter(model=""), None)
     assert passed.sum() == hardware["model"].isna().sum() > 0
 
 

@@ -29,7 +29,7 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
     if span is None and not chosen.active:
         return session.report.aggregation if session.report is not None else None
     trace = session.trace
-    counted = {name: passing(getattr(trace, name), chosen, None) for name in EVENT_FRAMES}
+    counted = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
     if span is not None:
         within = rows_in_range(trace, span.start_ns, span.end_ns)
         counted = {name: mask & within[name] for name, mask in counted.items()}

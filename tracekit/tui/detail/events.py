@@ -103,7 +103,7 @@ FIRST_SORT = Sort("start", descending=False)
 
 def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort = FIRST_SORT) -> EventRows:
     """Events that pass the filter and lie in the range at least in part; equal ones by start. O(n log n)."""
-    places = [np.flatnonzero(passing(getattr(trace, name), chosen, span)) for name in EVENT_FRAMES]
+    places = [np.flatnonzero(passing(trace, name, chosen, span)) for name in EVENT_FRAMES]
     frames = np.repeat(np.arange(len(EVENT_FRAMES), dtype=np.int8), [len(found) for found in places])
     index = np.concatenate(places)
     by_start = np.argsort(_key(trace, places, "start_ns"), kind="stable")

@@ -91,8 +91,9 @@ class CallRows:
 
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     """Predictions that pass the filter and lie in the range at least in part, sorted. O(n log n)."""
-    activity = state.session.trace.activity
-    chosen = np.flatnonzero(passing(activity, state.filter, state.range)[calls.index])
+    trace = state.session.trace
+    activity = trace.activity
+    chosen = np.flatnonzero(passing(trace, "activity", state.filter, state.range)[calls.index])
     keys: dict[str, IntArray] = {
         "start": calls.starts,
         "duration": calls.durations,
