@@ -37,7 +37,7 @@ def test_a_filter_lists_what_passes_and_is_said(run_view, reload_sample) -> None
         assert [listed.ref(row).index for row in range(len(listed))] == list(passed.index)
         assert "only Mosaic, prediction, at least 7.00 ms" in screen.text()
         await screen.press("4")
-        assert f"{len(passed)} predictions" in screen.text()
+        assert f" {len(passed)} · filtered · N Neural Engine" in screen.text()
         # What was typed stands there again, to be changed.
         await screen.press("slash")
         assert "model:Mosaic kind:prediction >7ms" in screen.text()

@@ -11,12 +11,13 @@ import pandas as pd
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import Column
-from tracekit.tui.detail.listing import ListPane, sorted_by
+from tracekit.tui.detail.listing import ListPane, longest_that_fits, sorted_by
 from tracekit.tui.detail.rowlist import Cell, RowList
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
-from tracekit.tui.ranges import none_words
+from tracekit.tui.ranges import REACHES, counted_ways, none_words
 from tracekit.tui.state import EventRef, Sort
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,6 +141,7 @@ class EventsPane(ListPane[EventRows]):
 
     PANE = "events"
     TITLE = "Events"
+    HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Everything that chooses or sorts."""
@@ -149,6 +151,12 @@ class EventsPane(ListPane[EventRows]):
         """The list."""
         sort = state.sorts.get(self.PANE, FIRST_SORT)
         return event_rows(state.session.trace, state.filter, state.range, sort)
+
+    def heading(self, state: State, rows: EventRows, room: int) -> str:
+        """How many, and of what."""
+        count = format_count(len(rows), "event")
+        ways = counted_ways(state.range, state.filter, (REACHES,))
+        return longest_that_fits([f"{count} · {way}" for way in ways], room)
 
     def row_of(self, rows: EventRows, state: State) -> int | None:
         """The event that is selected."""
@@ -166,7 +174,3 @@ class EventsPane(ListPane[EventRows]):
         """Zoom to it."""
         del rows, row
         return ZoomWanted()
-
-    def badge(self, state: State) -> str:
-        """Number of events, where not all are listed."""
-        return f"{len(self._rows):,}" if self._rows is not None and (state.filter.active or state.range) else ""
