@@ -49,16 +49,24 @@ def test_a_filter_lists_what_passes_and_is_said(run_view, reload_sample) -> None
     run_view(test, reload_sample)
 
 
-def test_a_wrong_filter_is_explained_and_can_be_corrected(run_view, reload_sample) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_a_wrong_filter_is_explained_and_can_be_corrected(size, run_view, reload_sample) -> None:
     async def test(screen) -> None:
         await screen.press("slash")
+        boxed = [line.split("│")[1] for line in screen.text().splitlines() if line.count("│") == 2]
+        told = " ".join(" ".join(boxed).split())
+        assert "device:ane|gpu, >5ms" in told
+        # All of them, on as many lines as it takes.
+        kinds = known_of(screen.state.session.trace).kinds
+        assert len(kinds) > 10
+        assert ", ".join(kinds) in told
         await screen.answer("device:tpu")
-        assert "'tpu' is no device here; there are ane, gpu." in " ".join(screen.text().split())
+        assert "'tpu' is no device here; there are gpu, ane." in " ".join(screen.text().split())
         assert not screen.state.filter.active
         await screen.answer("device:gpu")
         assert screen.state.filter == EventFilter(device="gpu")
 
-    run_view(test, reload_sample)
+    run_view(test, reload_sample, size=size)
 
 
 def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
