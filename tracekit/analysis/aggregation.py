@@ -126,7 +126,7 @@ def hardware_titles(trace: Trace) -> Titles:
     kinds, lanes = hardware["kind"].cat, hardware["lane"].cat
     foreign = (hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=np.intp)
     nested = (hardware["depth"].fillna(0) > 0).to_numpy(dtype=np.intp)
-    named = set(lanes.codes[hardware["process"].notna()])
+    named = set(lanes.codes[hardware["process"].notna()].unique())
     # Every row has a kind and a lane.
     columns = (kinds.codes.to_numpy(), lanes.codes.to_numpy(), owner, foreign, nested)
     shape = (len(kinds.categories), len(lanes.categories), len(owners), 2, 2)
