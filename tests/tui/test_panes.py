@@ -13,12 +13,10 @@ from tracekit.report.time_parts import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES, cut_to_range
 from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.aggregation import AggregationPane, Line, filter_of, lines_of, short_event
-from tracekit.tui.detail.columns import Column, fitted
 from tracekit.tui.detail.events import EventsPane, event_rows
 from tracekit.tui.detail.models import ModelsPane
 from tracekit.tui.detail.predictions import PredictionsPane, call_rows
 from tracekit.tui.detail.rowlist import RowList
-from tracekit.tui.detail.tabs import Tab, tab_texts
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.state import EventFilter, EventRef, Sort
 from tracekit.tui.theme import PALETTES
@@ -268,42 +266,6 @@ def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
     hardware = reload_trace.hardware
     passed = passing(reload_trace, "hardware", EventFilter(model=""), None)
     assert passed.sum() == hardware["model"].isna().sum() > 0
-
-
-def test_hidden_columns_take_no_room() -> None:
-    columns = (Column("a", 10), Column("b", 0, least=20), Column("c", 5, drop=1))
-    assert fitted(columns, 60) == [10, 40, 5]
-    assert fitted(columns, 60, frozenset({"a"})) == [0, 52, 5]
-    assert fitted(columns, 38) == [10, 25, 0]
-
-
-def test_names_take_the_room_they_need_before_prose_takes_the_rest() -> None:
-    columns = (Column("name", 10, most=16), Column("number", 5), Column("prose", 0, least=20, drop=1))
-    # One blank cell at the left, two between columns.
-    assert fitted(columns, 40) == [10, 5, 20]
-    assert fitted(columns, 44) == [14, 5, 20]
-    assert fitted(columns, 60) == [16, 5, 34]
-    assert fitted(columns, 30) == [16, 5, 0]
-
-
-@pytest.mark.parametrize("width", [30, 48, 60, 80, 200])
-def test_tabs_fit_or_lose_what_matters_least(width) -> None:
-    tabs = [Tab(str(at), f"{at} Title of {at}", "1,234", f"{at} Short") for at in range(6)]
-    texts = tab_texts(tabs, width)
-    assert len(texts) == 6
-    assert all(text.strip().startswith(str(at)) for at, text in enumerate(texts))
-    assert sum(map(len, texts)) <= width
-    if width == 200:
-        assert texts[0] == " 0 Title of 0 (1,234) "
-    if width == 80:
-        # One badge more fits where no title has to be shorter for it.
-        assert texts[0] == " 0 Title of 0"
-        assert tab_texts(tabs[:5], width)[:2] == [" 0 Title of 0 (1,234)", " 1 Title of 1"]
-    if width == 60:
-        # 13 and a blank for a title, 7 and a blank for a short one.
-        assert texts == [" 0 Title of 0", " 1 Title of 1", *(f" {at} Short" for at in range(2, 6))]
-    if width == 48:
-        assert "".join(texts) == "".join(f" {at} Short" for at in range(6))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (110, 30)])
