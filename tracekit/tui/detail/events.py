@@ -11,12 +11,13 @@ import pandas as pd
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import Column
-from tracekit.tui.detail.listing import ListPane, longest_that_fits, sorted_by
+from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell, RowList
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
 from tracekit.tui.ranges import REACHES, counted_ways, none_words
 from tracekit.tui.state import EventRef, Sort
+from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -162,9 +163,10 @@ class EventsPane(ListPane[EventRows]):
         """The event that is selected."""
         event = state.selection.event
         here = self.query_one(RowList).cursor
-        if event is None or (here < len(rows) and rows.ref(here) == event):
+        if event is None:
             return None
-        return rows.row(event)
+        # Most often it is the row with the cursor, which spares looking through all.
+        return here if here < len(rows) and rows.ref(here) == event else rows.row(event)
 
     def chosen(self, rows: EventRows, row: int) -> Message | None:
         """Select an event."""
