@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from tracekit.trace.events import Kind
 from tracekit.tui.action import key_signs
 from tracekit.tui.actions import ACTIONS
 
@@ -27,6 +28,13 @@ def test_the_page_lists_every_key_that_there_is_once() -> None:
     for action in ACTIONS:
         keys = " ".join(f"`{sign}`" for sign in key_signs(action).split("  "))
         assert sum(row.startswith(f"| {keys} | {action.title}") for row in rows) == 1, action.id
+
+
+def test_the_page_lists_every_kind_to_filter_by() -> None:
+    text = (ROOT / "docs" / "view.md").read_text("utf-8")
+    section = " ".join(text.partition("## A filter\n")[2].partition("\n## ")[0].split())
+    listed = section.partition("The kinds are ")[2].partition(".")[0]
+    assert re.findall(r"`(\w+)`", listed) == list(Kind)
 
 
 def test_every_picture_is_on_the_page_and_there() -> None:

@@ -120,6 +120,12 @@ def test_every_action_says_what_it_does_in_one_sentence() -> None:
         assert action.section in Section
 
 
+def test_the_help_says_what_enter_does_on_rows_that_stand_for_many() -> None:
+    text = " ".join(rendered(help_text(PALETTES[True])).split())
+    assert "the events of numbers or of a model" in text
+    assert "double click On the title of a lane, show all its rows; on a row of a list, as enter." in text
+
+
 def test_every_pane_has_an_action() -> None:
     assert len(PANES) >= 3
     for pane in PANES:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.actions import action_named
 from tracekit.tui.commands.find import known_of
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.rowlist import RowList
@@ -37,7 +39,7 @@ def test_a_filter_lists_what_passes_and_is_said(run_view, reload_sample) -> None
         assert [listed.ref(row).index for row in range(len(listed))] == list(passed.index)
         assert "only Mosaic, prediction, at least 7.00 ms" in screen.text()
         await screen.press("4")
-        assert f"{len(passed)} predictions" in screen.text()
+        assert f" {len(passed)} · filtered · N Neural Engine" in screen.text()
         # What was typed stands there again, to be changed.
         await screen.press("slash")
         assert "model:Mosaic kind:prediction >7ms" in screen.text()
@@ -47,16 +49,24 @@ def test_a_filter_lists_what_passes_and_is_said(run_view, reload_sample) -> None
     run_view(test, reload_sample)
 
 
-def test_a_wrong_filter_is_explained_and_can_be_corrected(run_view, reload_sample) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_a_wrong_filter_is_explained_and_can_be_corrected(size, run_view, reload_sample) -> None:
     async def test(screen) -> None:
         await screen.press("slash")
+        boxed = [line.split("│")[1] for line in screen.text().splitlines() if line.count("│") == 2]
+        told = " ".join(" ".join(boxed).split())
+        assert "device:ane|gpu, >5ms" in told
+        # All of them, on as many lines as it takes.
+        kinds = known_of(screen.state.session.trace).kinds
+        assert len(kinds) > 10
+        assert ", ".join(kinds) in told
         await screen.answer("device:tpu")
-        assert "'tpu' is no device here; there are ane, gpu." in " ".join(screen.text().split())
+        assert "'tpu' is no device here; there are gpu, ane." in " ".join(screen.text().split())
         assert not screen.state.filter.active
         await screen.answer("device:gpu")
         assert screen.state.filter == EventFilter(device="gpu")
 
-    run_view(test, reload_sample)
+    run_view(test, reload_sample, size=size)
 
 
 def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
@@ -77,7 +87,7 @@ def test_matches_are_walked_through_in_all_lanes_by_time(run_view, reload_sample
         starts = np.sort(
             np.concatenate(
                 [
-                    getattr(trace, name)["start_ns"].to_numpy()[passing(getattr(trace, name), chosen, None)]
+                    getattr(trace, name)["start_ns"].to_numpy()[passing(trace, name, chosen, None)]
                     for name in EVENT_FRAMES
                 ]
             )
@@ -175,16 +185,57 @@ def test_an_event_leads_to_the_finding_that_it_is_evidence_of(run_view, reload_s
         assert screen.state.pane == "findings"
         assert screen.state.selection.finding == FindingRef(0, 0)
         assert screen.state.opened == 0
-        await screen.press("escape", "5", "F")
-        assert "evidence of no finding" in screen.text()
         # A reload that is not among the longest is one all the same.
         activity = screen.state.session.trace.activity
         loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
         screen.app.select_event(EventRef("activity", int(loads["duration_ns"].idxmin())))
         await screen.press("F")
         assert "No finding lists the selected event" in screen.text()
+        # Where no evidence was left out, it is known to be none.
+        session = screen.state.session
+        whole = replace(check, evidence=check.evidence[:3], evidence_total=3)
+        screen.app.change(sessions=(replace(session, report=replace(session.report, checks=(whole,))),))
+        await screen.press("F")
+        assert "The selected event is evidence of no finding." in screen.text()
 
     run_view(test, reload_sample, size=(200, 50))
+
+
+@pytest.mark.parametrize("key", ["F", "P", "V"])
+def test_what_needs_an_event_says_that_none_is_selected(key, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        for before in ((), ("1", "down")):
+            await screen.press(*before, key)
+            assert screen.state.selection.event is None
+            assert "No event is selected: choose one with n, enter or a click." in screen.text()
+
+    run_view(test, reload_sample)
+
+
+@pytest.mark.parametrize("key", ["enter", "n", "E"])
+def test_a_lane_without_events_says_so(key, run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        assert screen.state.session.trace.compute.empty
+        screen.app.change(lane="compute")
+        await screen.press(key)
+        assert "This lane has no events. Choose another with the arrow keys, up and down." in screen.text()
+
+    run_view(test, samples / "captions_concurrent.trace")
+
+
+def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
+    assert "before a whole walk" in action_named("back").help
+
+    async def test(screen) -> None:
+        await screen.press("n", "f")
+        before = screen.state.view
+        await screen.press("1", "full_stop")
+        first = screen.state.view
+        await screen.press("full_stop", "comma", "full_stop", "left_square_bracket")
+        assert before != first
+        assert screen.state.view == before
+
+    run_view(test, reload_sample)
 
 
 def test_an_event_leads_to_its_prediction(run_view, reload_sample) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from textual.widgets import Input, Static
 
+from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.categories import Category
 from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
@@ -59,7 +60,8 @@ def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_on
         assert f"| `Mosaic` | `Prediction` | activity | {len(long)} |" in screen.app.clipboard
         # The events of a row are those that it counts.
         await screen.press("enter")
-        assert f"3 Events ({len(long)}) " in screen.text()
+        said = "only 'Prediction', Mosaic, prediction, at least 7.00 ms"
+        assert f"{len(long)} events · all of the recording, {said}" in screen.text()
         await screen.press("2", "c")
         assert len(lines_of(screen)) == rows
         assert "c shows all" not in screen.text()
@@ -142,31 +144,81 @@ def test_a_filter_narrows_the_comparison_of_numbers(measure, run_view, samples: 
     run_view(test, samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
 
 
-def test_an_empty_list_names_only_what_keeps_events_away(run_view, samples: Path) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_an_empty_list_names_only_what_keeps_events_away(size, run_view, samples: Path) -> None:
     nothing = EventFilter(text="no event is called so")
     # Before the first event: the sample's first load starts later than 1 ns.
     early = Span(0, 1)
 
     async def test(screen) -> None:
-        both = "passes the filter and {} in the range; c drops the filter, escape the range."
-        for key, what, lies in (("2", "event", "starts"), ("3", "event", "lies"), ("4", "prediction", "lies")):
-            await screen.press(key)
+        for keys, what in (("2", "event"), ("3", "event"), ("4", "prediction"), ("7u", "event")):
+            screen.app.change(filter=EventFilter(), range=None)
+            await screen.press(*keys)
             for filtered, span, told in (
-                (nothing, None, "passes the filter; c drops it."),
-                (EventFilter(), early, f"{lies} in the range; escape drops it."),
-                (nothing, early, both.format(lies)),
+                (nothing, None, f"The filter leaves no {what}; c drops it."),
+                (EventFilter(), early, f"The range leaves no {what}; esc drops it."),
+                (nothing, early, f"Range and filter leave no {what}; c drops the filter, esc the range."),
             ):
                 screen.app.change(filter=filtered, range=span)
                 await screen.settle()
-                assert f"No {what} {told}" in screen.text()
-            screen.app.change(filter=EventFilter(), range=None)
-        await screen.press("7", "u")
-        screen.app.change(filter=nothing)
-        await screen.settle()
-        assert "No event passes the filter; c drops it." in screen.text()
+                assert told in screen.text()
 
     paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
-    run_view(test, *paths, size=(200, 60))
+    run_view(test, *paths, size=size)
+
+
+REACHING = "what lies in it, if only in part"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
+def test_the_line_above_events_and_predictions_names_range_and_filter(size, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        def above() -> str:
+            line = screen.app.browse.pane.query_one(".heading").render().plain
+            assert line in screen.text()
+            assert not line.endswith("…")
+            return line
+
+        trace = screen.state.session.trace
+        frames = [getattr(trace, name) for name in EVENT_FRAMES]
+        await screen.press("3")
+        assert above() == f"{sum(map(len, frames)):,} events · all of the recording"
+        # From the beginning of the first prediction to 200 ms later.
+        calls = trace.activity[trace.activity["kind"] == "prediction"]
+        start = int(calls["start_ns"].iloc[0])
+        span = Span(start, 200_000_000)
+
+        def within(frame) -> int:
+            starts = frame["start_ns"]
+            return int(((starts < span.end_ns) & (starts + frame["duration_ns"].clip(lower=1) > start)).sum())
+
+        screen.app.change(range=span)
+        await screen.settle()
+        events, called = f"{sum(map(within, frames))} events", f"{within(calls)} predictions"
+        assert above().startswith(f"{events} · range of 200.00 ms")
+        assert above().endswith(REACHING)
+        await screen.press("4")
+        few = called.removesuffix(" predictions")
+        wide = size[0] == 200
+        assert above().startswith(f"{called} · range of 200.00 ms" if wide else f"{few} · in range · N Neural")
+        screen.app.change(filter=EventFilter(kind="prediction"))
+        await screen.settle()
+        # Beside the signs there is no room for both.
+        both = ": what lies in it, if only in part, only prediction · N Neural"
+        assert (both if wide else f"{called} · range of 200.00 ms, only prediction") in above()
+        await screen.press("3")
+        assert above().startswith(f"{called.removesuffix(' predictions')} events · range of 200.00 ms")
+        assert above().endswith(", only prediction")
+        screen.app.change(range=Span(0, 1))
+        await screen.press("4")
+        assert above().startswith("0 predictions · range of 1 ns")
+        screen.app.change(range=None, filter=EventFilter(model="Mosaic"))
+        await screen.settle()
+        count = (calls["model"] == "Mosaic").sum()
+        told = {80: f"{count} · only Mosaic", 120: f"{count} · filtered", 200: f"{count} predictions · only Mosaic"}
+        assert above().startswith(f"{told[size[0]]} · N Neural Engine")
+
+    run_view(test, reload_sample, size=size)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

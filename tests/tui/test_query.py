@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tracekit.tui.query import (
     Known,
     QueryError,
+    filter_hint,
     filter_text,
     filter_words,
     parse_duration,
@@ -35,6 +36,11 @@ KNOWN = Known(("My Model", "Style-A", "Style-B", "none"), ("load", "load_cached"
         ("kind:pred device:GPU", EventFilter(kind="prediction", device="gpu")),
         (">5ms <1.5s", EventFilter(min_ns=5_000_000, max_ns=1_500_000_000)),
         ("duration>5ms", EventFilter(min_ns=5_000_000)),
+        (">7 ms", EventFilter(min_ns=7_000_000)),
+        ("> 7 ms <9 ms copy", EventFilter(text="copy", min_ns=7_000_000, max_ns=9_000_000)),
+        ("> 7ms", EventFilter(min_ns=7_000_000)),
+        (">7ms ms", EventFilter(text="ms", min_ns=7_000_000)),
+        ("7 ms", EventFilter(text="7 ms")),
         ("a:b", EventFilter(text="a:b")),
     ],
 )
@@ -47,8 +53,10 @@ def test_a_text_means_a_filter(text, meant) -> None:
     [
         ("model:style", "'style' is more than one model here; there are Style-A, Style-B."),
         ("model:x", "'x' is no model here; there are My Model, Style-A, Style-B, none."),
-        ("device:tpu", "'tpu' is no device here; there are ane, cpu, gpu."),
+        ("device:tpu", "'tpu' is no device here; there are gpu, cpu, ane."),
         (">5", "'5' is no duration: write a number and ns, us, ms or s, as in 5ms."),
+        ("> copy", "'' is no duration: write a number and ns, us, ms or s, as in 5ms."),
+        ("kind:lod", "'lod' is no kind here; there are load, load_cached, prediction."),
         (">", "'' is no duration: write a number and ns, us, ms or s, as in 5ms."),
         ("'open", "A quote is not closed."),
         ("models:my", "There is no filter 'models:'; write model:my."),
@@ -58,6 +66,31 @@ def test_what_means_nothing_is_explained(text, told) -> None:
     with pytest.raises(QueryError) as caught:
         parse_filter(text, KNOWN)
     assert str(caught.value) == told
+
+
+def test_what_is_alike_is_named_first_and_the_rest_is_counted() -> None:
+    kinds = ("ane_exec", "ane_load", "compile", "gpu_exec", "gpu_prepare", "load", "other", "prediction")
+    with pytest.raises(QueryError) as caught:
+        parse_filter("kind:foo", Known((), kinds, ()))
+    listed = "ane_exec, ane_load, compile, gpu_exec, gpu_prepare, load"
+    assert str(caught.value) == f"'foo' is no kind here; there are {listed} and 2 more."
+    with pytest.raises(QueryError) as caught:
+        parse_filter("kind:predicton", Known((), kinds, ()))
+    listed = "prediction, ane_exec, ane_load, compile, gpu_exec, gpu_prepare"
+    assert str(caught.value) == f"'predicton' is no kind here; there are {listed} and 2 more."
+    # One more takes less room than to say so.
+    with pytest.raises(QueryError, match=r"there are ane_exec, .*, load, other\.$"):
+        parse_filter("kind:foo", Known((), kinds[:7], ()))
+    with pytest.raises(QueryError, match=r"'cpu' is no device here; there is gpu\.$"):
+        parse_filter("device:cpu", Known((), (), ("gpu",)))
+
+
+def test_the_prompt_offers_what_occurs() -> None:
+    told = filter_hint(KNOWN)
+    assert told.startswith("text, model:NAME, kind:KIND, device:ane|cpu|gpu, >5ms, <20ms; NAME in quotes")
+    assert told.endswith("\nkinds: load, load_cached, prediction")
+    assert filter_hint(Known((), ("other",), ("gpu",))) == "text, kind:KIND, device:gpu, >5ms, <20ms\nkinds: other"
+    assert filter_hint(Known((), (), ())) == "text, >5ms, <20ms"
 
 
 def test_a_recording_without_devices_says_so() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
@@ -16,10 +16,9 @@ from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import CORE_ML_FRAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     import numpy.typing as npt
-    import pandas as pd
 
     from tracekit.trace.model import Trace
 
@@ -46,6 +45,16 @@ class AggregationRow:
     process: str | None = None
     """Whose work it is, as Instruments writes it: `name (pid)`. None where the rows name no process, and for the Core
     ML lanes, which hold the target alone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Titles:
+    """What rows of the hardware lanes are called in the aggregation, and whose work they are."""
+
+    codes: npt.NDArray[np.intp]
+    """Shape (rows,): places in the other two."""
+    texts: tuple[str, ...]
+    processes: tuple[str | None, ...]
 
 
 HARDWARE_TITLES: dict[str, str] = {
@@ -102,34 +111,48 @@ def aggregate_hardware(trace: Trace, counted: Mapping[str, Mask] | None = None) 
     The label names every process but the target, so that its work is never taken for the target's. Rows nested in
     others of their lane (depth 1 and more) stand apart: together with those they would be counted twice.
     """
-    rows: list[AggregationRow] = []
+    frame, titles = trace.hardware, hardware_titles(trace)
+    codes = titles.codes
+    if counted is not None:
+        frame, codes = frame[counted["hardware"]], codes[counted["hardware"]]
+    rows = _rows(frame, "kind", np.zeros(len(frame), dtype=bool), replace(titles, codes=codes))
+    return sort_rows(rows, "total")
+
+
+def hardware_titles(trace: Trace) -> Titles:
+    """The titles of the rows of `Trace.hardware`. O(rows); each title is made once."""
     hardware, target = trace.hardware, trace.run.target.process
     owner, owners = _owners(hardware)
-    named = set(hardware["lane"][hardware["process"].notna()])
-    foreign = (hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)
-    nested = (hardware["depth"].fillna(0) > 0).to_numpy(dtype=bool)
-    for is_foreign, is_nested in product((False, True), repeat=2):
-        chosen = (foreign == is_foreign) & (nested == is_nested)
-        if counted is not None:
-            chosen &= counted["hardware"]
-        frame = hardware[chosen]
-        for row in _rows(frame, "kind", np.zeros(len(frame), dtype=bool), owner[chosen], owners):
-            ending = "" if target is not None and row.process == str(target) else f", {row.process}"
-            if row.process is None:
-                ending = ", other processes" if is_foreign else ", no process named" if row.lane in named else ""
-            title = HARDWARE_TITLES.get(row.kind, row.kind)
-            rows.append(replace(row, label=f"{title}{ending}{', nested' if is_nested else ''}"))
-    return sort_rows(rows, "total")
+    kinds, lanes = hardware["kind"].cat, hardware["lane"].cat
+    foreign = (hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=np.intp)
+    nested = (hardware["depth"].fillna(0) > 0).to_numpy(dtype=np.intp)
+    named = set(lanes.codes[hardware["process"].notna()].unique())
+    # Every row has a kind and a lane.
+    columns = (kinds.codes.to_numpy(), lanes.codes.to_numpy(), owner, foreign, nested)
+    shape = (len(kinds.categories), len(lanes.categories), len(owners), 2, 2)
+    codes, found = pd.factorize(np.ravel_multi_index(columns, shape))
+    texts, processes = [], []
+    for kind, lane, number, is_foreign, is_nested in zip(*np.unravel_index(found, shape), strict=True):
+        process = owners[number]
+        ending = "" if target is not None and process == str(target) else f", {process}"
+        if process is None:
+            ending = ", other processes" if is_foreign else ", no process named" if lane in named else ""
+        title = HARDWARE_TITLES.get(kinds.categories[kind], kinds.categories[kind])
+        texts.append(f"{title}{ending}{', nested' if is_nested else ''}")
+        processes.append(process)
+    return Titles(codes, tuple(texts), tuple(processes))
 
 
 def _owners(hardware: pd.DataFrame) -> tuple[npt.NDArray[np.intp], list[str | None]]:
     """Process of each row as index into the processes, shape (rows,), and these as text; None for no process."""
-    number = hardware.groupby(["process", "pid"], observed=True, dropna=False, sort=False).ngroup()
-    _, first = np.unique(number, return_index=True)
-    names, pids = hardware["process"].iloc[first], hardware["pid"].iloc[first]
-    return np.asarray(number, dtype=np.intp), [
-        str(Process(name, int(pid) if known else None)) if isinstance(name, str) else None
-        for name, pid, known in zip(names, pids, pids.notna(), strict=True)
+    names = hardware["process"].cat
+    pid, pids = hardware["pid"].factorize()
+    # One more than the place of either, since 0 stands for none.
+    pairs = (names.codes.to_numpy(dtype=np.intp) + 1) * (len(pids) + 1) + pid + 1
+    number, found = pd.factorize(pairs)
+    return number, [
+        str(Process(names.categories[name - 1], int(pids[at - 1]) if at else None)) if name else None
+        for name, at in zip(*divmod(found, len(pids) + 1), strict=True)
     ]
 
 
@@ -150,22 +173,17 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
 
 
 def _rows(
-    frame: pd.DataFrame,
-    name: str,
-    cold: npt.NDArray[np.bool_],
-    owner: npt.NDArray[np.intp] | None = None,
-    owners: Sequence[str | None] = (None,),
+    frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_], titles: Titles | None = None
 ) -> Iterator[AggregationRow]:
-    """One row for each lane, `name`, kind, model, level and owner of an event frame.
+    """One row for each lane, `name`, kind, model, level and title of an event frame.
 
-    `cold`: rows that warm leaves out. `owner`: index of each row's process in `owners`.
+    `cold`: rows that warm leaves out. `titles`: of the rows of hardware lanes; others are called by `name`.
     """
     if frame.empty:
         return
     keys = list(dict.fromkeys(["lane", name, "kind", "guessed", "model", "level"]))
-    if owner is None:
-        owner = np.zeros(len(frame), np.intp)
-    group = frame.groupby([*keys, owner], observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    apart = titles.codes if titles is not None else np.zeros(len(frame), np.intp)
+    group = frame.groupby([*keys, apart], observed=True, dropna=False, sort=False).ngroup().to_numpy()
     order = np.argsort(group, kind="stable")
     starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
@@ -176,15 +194,17 @@ def _rows(
         statistics = duration_statistics(starts[members], durations[members])
         if statistics is None:
             continue
-        warm = members[~cold[members]]
+        title, process, warm = label, None, members[~cold[members]]
+        if titles is not None:
+            title, process = titles.texts[apart[members[0]]], titles.processes[apart[members[0]]]
         yield AggregationRow(
             lane=str(lane),
-            label=label if isinstance(label, str) else NO_EVENT,
+            label=title if isinstance(title, str) else NO_EVENT,
             kind=str(kind),
             guessed=bool(guessed),
             model=model if isinstance(model, str) else None,
             level=level if isinstance(level, str) else Level.TOP.value,
             statistics=statistics,
             warm=duration_statistics(starts[warm], durations[warm]) if kind == Kind.PREDICTION else None,
-            process=owners[owner[members[0]]],
+            process=process,
         )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from tracekit.analysis.aggregation import hardware_titles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,17 +15,19 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.trace.model import Trace
     from tracekit.tui.state import EventFilter
     from tracekit.tui.timeline.viewport import Span
 
     Mask = npt.NDArray[np.bool_]
 
 
-def passing(frame: pd.DataFrame, chosen: EventFilter, span: Span | None) -> Mask:
-    """Rows that pass the filter and, where there is a range, lie in it at least in part: shape (n,). O(n).
+def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> Mask:
+    """Rows of an event frame that pass the filter and, where there is a range, lie in it at least in part: shape (n,).
 
-    An instant lies in the ranges that hold its time.
+    An instant lies in the ranges that hold its time. O(n); each distinct text is looked at once.
     """
+    frame: pd.DataFrame = getattr(trace, name)
     starts = frame["start_ns"].to_numpy()
     durations = frame["duration_ns"].to_numpy()
     keep = np.ones(len(frame), np.bool_)
@@ -32,11 +37,7 @@ def passing(frame: pd.DataFrame, chosen: EventFilter, span: Span | None) -> Mask
         if value is not None:
             keep &= _where(frame[column], value.__eq__) if value else frame[column].isna().to_numpy(dtype=bool)
     if chosen.text:
-        wanted = chosen.text.casefold()
-        found = np.zeros(len(frame), np.bool_)
-        for column in ("label", "model", "process"):
-            found |= _where(frame[column], lambda text: wanted in text.casefold())
-        keep &= found
+        keep &= _holding(trace, name, chosen.text.casefold())
     if chosen.min_ns is not None:
         keep &= durations >= chosen.min_ns
     if chosen.max_ns is not None:
@@ -44,9 +45,28 @@ def passing(frame: pd.DataFrame, chosen: EventFilter, span: Span | None) -> Mask
     return keep
 
 
+def _holding(trace: Trace, name: str, wanted: str) -> Mask:
+    """Rows of an event frame that hold a folded text in label, model or process, or in what the aggregation calls them.
+
+    That is the label but for the hardware, whose labels name single pieces of work.
+    """
+    frame: pd.DataFrame = getattr(trace, name)
+    found = np.zeros(len(frame), np.bool_)
+    for column in ("label", "model", "process"):
+        found |= _where(frame[column], lambda text: wanted in text.casefold())
+    if name == "hardware":
+        titles = _titles(trace)
+        found |= np.array([wanted in text.casefold() for text in titles.texts], np.bool_)[titles.codes]
+    return found
+
+
+_titles = lru_cache(maxsize=2)(hardware_titles)
+"""Kept for the recordings that are open."""
+
+
 def _where(column: pd.Series, holds: Callable[[str], bool]) -> Mask:
     """Rows of a category column whose text fulfils a condition; asked once for each distinct text."""
-    texts = [holds(str(text)) for text in column.cat.categories]
+    texts = [holds(text) for text in column.cat.categories.to_numpy()]
     found: Mask = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
     return found
 

@@ -15,11 +15,11 @@ from tracekit.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FILTER_HINT = "text, model:NAME, kind:KIND, device:cpu|gpu|ane, >5ms, <20ms; NAME in quotes where it has blanks"
 TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or - in front, from the cursor"
 
 _UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,12})?)\s*(ns|us|µs|ms|s)")
+_NUMBER = re.compile(r"\d[\d.]*")
 _KEYS = ("model", "kind", "device")
 _ALIKE = 0.75
 """How alike a word and a key must be to be one mistyped; texts with a colon are searched for as well."""
@@ -40,6 +40,21 @@ class Known:
     devices: Sequence[str]
 
 
+def filter_hint(known: Known) -> str:
+    """What can be typed, with the values that occur."""
+    offered = [
+        "text",
+        known.models and "model:NAME",
+        known.kinds and "kind:KIND",
+        known.devices and f"device:{'|'.join(known.devices)}",
+        ">5ms, <20ms",
+    ]
+    line = ", ".join(str(offer) for offer in offered if offer)
+    quotes = "; NAME in quotes where it has blanks" if known.models else ""
+    kinds = f"\nkinds: {', '.join(known.kinds)}" if known.kinds else ""
+    return f"{line}{quotes}{kinds}"
+
+
 def parse_filter(text: str, known: Known) -> EventFilter:
     """The filter that a text means. Raises `QueryError`."""
     try:
@@ -48,12 +63,14 @@ def parse_filter(text: str, known: Known) -> EventFilter:
         raise QueryError("A quote is not closed.") from error
     words: list[str] = []
     found = EventFilter()
-    for token in tokens:
+    while tokens:
+        token = tokens.pop(0)
         if token.startswith(("duration>", "duration<")):
-            token = token.removeprefix("duration")  # noqa: PLW2901 - people write it in front, and it says nothing more
+            # People write it in front, and it says nothing more.
+            token = token.removeprefix("duration")
         name, colon, value = token.partition(":")
         if token[0:1] in (">", "<"):
-            bound = parse_duration(token[1:])
+            bound = parse_duration(_amount(token[1:], tokens))
             found = replace(found, min_ns=bound) if token[0] == ">" else replace(found, max_ns=bound)
         elif colon and name == "model":
             found = replace(found, model=_one("model", value, known.models) if value else "")
@@ -66,6 +83,16 @@ def parse_filter(text: str, known: Known) -> EventFilter:
         else:
             words.append(token)
     return replace(found, text=" ".join(words))
+
+
+def _amount(text: str, tokens: list[str]) -> str:
+    """A duration that begins with a text, and goes on in the next tokens where it was written with blanks: `> 7 ms`.
+    Takes these."""
+    if not text and tokens and tokens[0][:1].isdigit():
+        text = tokens.pop(0)
+    if _NUMBER.fullmatch(text) and tokens and tokens[0] in _UNITS:
+        text += tokens.pop(0)
+    return text
 
 
 def filter_text(chosen: EventFilter) -> str:
@@ -112,10 +139,19 @@ def _one(what: str, value: str, known: Sequence[str]) -> str:
     near = [entry for entry in known if value.casefold() in entry.casefold()]
     if same or len(near) == 1:
         return (same or near)[0]
-    listed = ", ".join((near or known)[:6]) + (", …" if len(near or known) > 6 else "")
     if not known:
         raise QueryError(f"No event of this recording has a {what}.")
-    raise QueryError(f"'{value}' is {'more than one' if near else 'no'} {what} here; there are {listed}.")
+    folded = {entry.casefold(): entry for entry in known}
+    alike = [folded[entry] for entry in get_close_matches(value.casefold(), folded)]
+    offered = near or [*alike, *(entry for entry in known if entry not in alike)]
+    shown = offered if len(offered) <= _OFFERED + 1 else offered[:_OFFERED]
+    more = f" and {len(offered) - len(shown)} more" if len(shown) < len(offered) else ""
+    there = f"there {'is' if len(offered) == 1 else 'are'} {', '.join(shown)}{more}"
+    raise QueryError(f"'{value}' is {'more than one' if near else 'no'} {what} here; {there}.")
+
+
+_OFFERED = 6
+"""Values that are named in place of one that means nothing."""
 
 
 def _shortest(ns: int) -> str:

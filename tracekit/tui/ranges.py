@@ -11,13 +11,17 @@ from tracekit.tui.filtering import passing
 from tracekit.tui.query import filter_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.timeline.viewport import Span
 
 STARTS = "what starts in it"
 RULE = f"{STARTS}, predictions with all that belongs to them"
-"""What counts for a range; see `tracekit.trace.filter.cut_to_range`."""
+"""What counts for a range in statistics; see `tracekit.trace.filter.cut_to_range`."""
+REACHES = "what lies in it, if only in part"
+"""What lists of events and predictions hold for a range."""
 
 
 def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tuple[AggregationRow, ...] | None:
@@ -29,7 +33,7 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
     if span is None and not chosen.active:
         return session.report.aggregation if session.report is not None else None
     trace = session.trace
-    counted = {name: passing(getattr(trace, name), chosen, None) for name in EVENT_FRAMES}
+    counted = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
     if span is not None:
         within = rows_in_range(trace, span.start_ns, span.end_ns)
         counted = {name: mask & within[name] for name, mask in counted.items()}
@@ -46,25 +50,30 @@ def counted_words(span: Span | None, chosen: EventFilter) -> str:
     return counted_ways(span, chosen)[0]
 
 
-def counted_ways(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
-    """The same in ever fewer words."""
+def counted_ways(span: Span | None, chosen: EventFilter, rules: Sequence[str] = (RULE, STARTS)) -> tuple[str, ...]:
+    """The same in ever fewer words; `rules` say what counts for a range."""
     only = f", only {filter_words(chosen)}" if chosen.active else ""
     if span is None:
         return (f"all of the recording{only}",)
     short = f"range of {duration(span.span_ns)}"
-    ways = (f"{range_words(span)}: {RULE}", f"{range_words(span)}: {STARTS}", f"{short}: {STARTS}", short)
+    ways = (*(f"{range_words(span)}: {rule}" for rule in rules), f"{short}: {rules[-1]}", short)
     return tuple(f"{way}{only}" for way in ways)
 
 
-def none_words(what: str, span: Span | None, chosen: EventFilter, *, lies: str = "lies") -> str:
-    """Why a list of what there is (`event`) holds none: only what is on is named, with the key that drops it.
+def narrowed_ways(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
+    """What range and filter let through of a list of what lies in a range, in ever fewer words; empty without them."""
+    only = f"only {filter_words(chosen)}" if chosen.active else ""
+    if span is None:
+        return (only, "filtered") if only else ("",)
+    return (*counted_ways(span, chosen, (REACHES,)), "in range, filtered" if only else "in range")
 
-    `lies`: `starts`, where what counts is what starts in the range.
-    """
+
+def none_words(what: str, span: Span | None, chosen: EventFilter) -> str:
+    """Why a list of what there is (`event`) holds none: only what is on is named, with the key that drops it."""
     if span is not None and chosen.active:
-        return f"No {what} passes the filter and {lies} in the range; c drops the filter, escape the range."
+        return f"Range and filter leave no {what}; c drops the filter, esc the range."
     if chosen.active:
-        return f"No {what} passes the filter; c drops it."
+        return f"The filter leaves no {what}; c drops it."
     if span is not None:
-        return f"No {what} {lies} in the range; escape drops it."
+        return f"The range leaves no {what}; esc drops it."
     return f"No {what} is known from this recording; 6 says what it holds."

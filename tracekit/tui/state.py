@@ -76,7 +76,7 @@ class EventFilter:
     """Which events the lists show. Empty fields let everything through."""
 
     text: str = ""
-    """Part of label or model, without regard to case."""
+    """Part of label, model or process, or of what the aggregation calls the event, without regard to case."""
     model: str | None = None
     """Base name; "" for rows that name no model."""
     kind: str | None = None

@@ -77,7 +77,7 @@ def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample
         assert saved["summary"]["findings"] == 5
         await screen.press("S")
         await screen.answer("a.pdf")
-        assert "cannot tell the format" in screen.text()
+        assert "Cannot tell the format of 'a.pdf'" in screen.text()
         await screen.answer("missing/a.md")
         assert "There is no folder 'missing'" in screen.text()
 
@@ -126,6 +126,9 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "folder.md"
     folder.mkdir()
     assert "is a folder" in check(str(folder))
+    assert check("a.pdf") == (
+        "Cannot tell the format of 'a.pdf', which ends in '.pdf'; the endings known are .txt, .md, .markdown, .json."
+    )
     there = tmp_path / "there.md"
     there.touch()
     assert "press enter again" in check(str(there))

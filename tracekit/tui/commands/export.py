@@ -162,7 +162,8 @@ class NameCheck:
         try:
             renderer_for(path)
         except UsageError as error:
-            return str(error)
+            told = str(error)
+            return f"{told[:1].upper()}{told[1:]}."
         if not path.parent.is_dir():
             return f"There is no folder '{path.parent}'."
         if path.is_dir():

@@ -12,7 +12,7 @@ from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import Action, Section
 from tracekit.tui.commands.select import standing
-from tracekit.tui.query import FILTER_HINT, TIME_HINT, Known, QueryError, filter_text, parse_filter, parse_time
+from tracekit.tui.query import TIME_HINT, Known, QueryError, filter_hint, filter_text, parse_filter, parse_time
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.viewport import Viewport, clamp
 
@@ -38,7 +38,7 @@ def ask_filter(app: ViewApp) -> None:
         app.change(filter=parse_filter(text, known), pane=pane)
 
     check = _problem(lambda text: parse_filter(text, known))
-    app.push_screen(AskScreen("Search and filter", FILTER_HINT, check, filter_text(app.state.filter)), take)
+    app.push_screen(AskScreen("Search and filter", filter_hint(known), check, filter_text(app.state.filter)), take)
 
 
 _FILTERED = ("events", "predictions", "aggregation", "compare")

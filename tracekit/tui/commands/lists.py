@@ -76,7 +76,7 @@ ACTIONS: tuple[Action, ...] = (
         ("enter",),
         "Open row",
         Section.DETAIL,
-        "List the intervals of a finding, longest first, or zoom the timeline to what the row is about.",
+        "List what is behind a row: the intervals of a finding, the events of numbers or of a model; else zoom to it.",
         open_row,
         Scope.LIST,
     ),

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""
+NO_EVENT = "No event is selected: choose one with n, enter or a click."
+"""What to say where something is asked of the selected event, and there is none."""
+_EMPTY_LANE = "This lane has no events. Choose another with the arrow keys, up and down."
 
 
 def next_event(app: ViewApp) -> None:
@@ -47,8 +50,11 @@ def previous_slow(app: ViewApp) -> None:
 def select_here(app: ViewApp) -> None:
     """Select the event at the cursor, the innermost one; failing that, the nearest."""
     events = _events(app)
-    place = nearest(events, app.state.cursor_ns) if events is not None else None
-    if events is not None and place is not None:
+    if events is None:
+        app.say(_EMPTY_LANE)
+        return
+    place = nearest(events, app.state.cursor_ns)
+    if place is not None:
         app.select_event(EventRef(events.frame, int(events.index[place])))
 
 
@@ -86,7 +92,7 @@ def range_of_event(app: ViewApp) -> None:
     """Make the selected event the range."""
     event = app.state.selection.event
     if event is None:
-        app.say("No event is selected: choose one with n, enter or a click.")
+        app.say(NO_EVENT)
         return
     app.change(range=app.state.session.span(event), mark=None, ends=None)
 
@@ -114,7 +120,7 @@ def slow(events: Events) -> npt.NDArray[np.bool_]:
 def _walk(app: ViewApp, *, forward: bool, slow: bool = False) -> None:
     events = _events(app)
     if events is None:
-        app.say("This lane has no events. Choose another with the arrow keys, up and down.")
+        app.say(_EMPTY_LANE)
         return
     chosen = app.slow_events(events) if slow else None
     selected, time_ns = standing(app.state, forward=forward)

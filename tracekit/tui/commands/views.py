@@ -153,6 +153,13 @@ ACTIONS: tuple[Action, ...] = (
         "Zoom to the range, else to the selected event, prediction or finding.",
         fit_selection,
     ),
-    Action("back", ("left_square_bracket",), "Back", Section.MOVE, "Return to the view before the last jump.", back),
+    Action(
+        "back",
+        ("left_square_bracket",),
+        "Back",
+        Section.MOVE,
+        "Return to the view before the last jump, or before a whole walk.",
+        back,
+    ),
     Action("forward", ("right_square_bracket",), "Forward", Section.MOVE, "Undo going back.", forward),
 )

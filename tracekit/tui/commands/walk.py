@@ -8,6 +8,7 @@ import pandas as pd
 
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import Action, Section
+from tracekit.tui.commands.select import NO_EVENT
 from tracekit.tui.commands.views import fit_selection
 from tracekit.tui.state import EventRef, FindingRef, Selection
 from tracekit.units import format_count
@@ -71,12 +72,15 @@ def to_finding(app: ViewApp) -> None:
     if finding is not None and finding.evidence is not None:
         _show(app, FindingRef(finding.check))
         return
-    found = evidence_of(state.session, event) if event is not None else None
+    if event is None:
+        app.say(NO_EVENT)
+        return
+    found = evidence_of(state.session, event)
     if found is not None:
         _show(app, found)
         return
     checks = state.session.report.checks if state.session.report is not None else ()
-    whole = event is None or all(check.evidence_total <= len(check.evidence) for check in checks)
+    whole = all(check.evidence_total <= len(check.evidence) for check in checks)
     app.say(_NO_EVIDENCE if whole else _NOT_KEPT)
 
 
@@ -102,7 +106,10 @@ def to_related(app: ViewApp) -> None:
 def to_prediction(app: ViewApp) -> None:
     """Select the app's prediction that the event belongs to, and zoom to it."""
     session, event = app.state.session, app.state.selection.event
-    index = prediction_of(session, event) if event is not None else None
+    if event is None:
+        app.say(NO_EVENT)
+        return
+    index = prediction_of(session, event)
     if index is None:
         app.say("The selected event belongs to no prediction that is known.")
         return

@@ -107,7 +107,7 @@ class AggregationPane(ListPane[Records[Line]]):
         rows = aggregation(state.session, state.range, state.filter)
         if rows is None:
             return None
-        empty = none_words("event", state.range, state.filter, lies="starts")
+        empty = none_words("event", state.range, state.filter)
         return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
 
     def heading(self, state: State, rows: Records[Line], room: int) -> str:

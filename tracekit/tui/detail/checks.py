@@ -51,7 +51,7 @@ _NAME, _LEAST_NAME = 24, 8
 
 _VALUES: dict[str, Callable[[Check], str | float | None]] = {
     "check": lambda check: check.id,
-    "model": lambda check: check.model.casefold() if check.model is not None else None,
+    "model": lambda check: check.model,
     "could win": lambda check: check.cost.ns if check.cost is not None else None,
     "share": lambda check: check.cost.share if check.cost is not None else None,
 }

@@ -162,7 +162,7 @@ class ComparePane(ListPane[Compared]):
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
         ]
         found = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
-        empty = none_words("event", state.range, state.filter, lies="starts")
+        empty = none_words("event", state.range, state.filter)
         return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), empty)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:

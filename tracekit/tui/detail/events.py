@@ -15,8 +15,10 @@ from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell, RowList
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
-from tracekit.tui.ranges import none_words
+from tracekit.tui.ranges import REACHES, counted_ways, none_words
 from tracekit.tui.state import EventRef, Sort
+from tracekit.tui.text import longest_that_fits
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +105,7 @@ FIRST_SORT = Sort("start", descending=False)
 
 def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort = FIRST_SORT) -> EventRows:
     """Events that pass the filter and lie in the range at least in part; equal ones by start. O(n log n)."""
-    places = [np.flatnonzero(passing(getattr(trace, name), chosen, span)) for name in EVENT_FRAMES]
+    places = [np.flatnonzero(passing(trace, name, chosen, span)) for name in EVENT_FRAMES]
     frames = np.repeat(np.arange(len(EVENT_FRAMES), dtype=np.int8), [len(found) for found in places])
     index = np.concatenate(places)
     by_start = np.argsort(_key(trace, places, "start_ns"), kind="stable")
@@ -140,6 +142,7 @@ class EventsPane(ListPane[EventRows]):
 
     PANE = "events"
     TITLE = "Events"
+    HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:
         """Everything that chooses or sorts."""
@@ -149,6 +152,12 @@ class EventsPane(ListPane[EventRows]):
         """The list."""
         sort = state.sorts.get(self.PANE, FIRST_SORT)
         return event_rows(state.session.trace, state.filter, state.range, sort)
+
+    def heading(self, state: State, rows: EventRows, room: int) -> str:
+        """How many, and of what."""
+        count = format_count(len(rows), "event")
+        ways = counted_ways(state.range, state.filter, (REACHES,))
+        return longest_that_fits([f"{count} · {way}" for way in ways], room)
 
     def row_of(self, rows: EventRows, state: State) -> int | None:
         """The event that is selected."""
@@ -167,7 +176,3 @@ class EventsPane(ListPane[EventRows]):
         """Zoom to it."""
         del rows, row
         return ZoomWanted()
-
-    def badge(self, state: State) -> str:
-        """Number of events, where not all are listed."""
-        return f"{len(self._rows):,}" if self._rows is not None and (state.filter.active or state.range) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
-from tracekit.tui.ranges import none_words
+from tracekit.tui.ranges import narrowed_ways, none_words
 from tracekit.tui.state import EventFilter, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -92,8 +93,9 @@ class CallRows:
 
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     """Predictions that pass the filter and lie in the range at least in part, sorted. O(n log n)."""
-    activity = state.session.trace.activity
-    chosen = np.flatnonzero(passing(activity, state.filter, state.range)[calls.index])
+    trace = state.session.trace
+    activity = trace.activity
+    chosen = np.flatnonzero(passing(trace, "activity", state.filter, state.range)[calls.index])
     keys: dict[str, IntArray] = {
         "start": calls.starts,
         "duration": calls.durations,
@@ -140,16 +142,16 @@ class PredictionsPane(ListPane[CallRows]):
         return None if calls is None else call_rows(state, calls, state.sorts.get(self.PANE, FIRST_SORT))
 
     def heading(self, state: State, rows: CallRows, room: int) -> str:
-        """How many, whether they were inferred, and what the signs of the bars mean."""
-        del state
-        inferred, legend = _inferred(rows), signs(rows.calls)
+        """How many, of what, whether they were inferred, and what the signs of the bars mean."""
+        inferred, legend = _inferred(rows), signs(rows.calls) if len(rows) else ""
         told = (
             (format_count(len(rows), "prediction"), inferred and f"{inferred} from hardware"),
             (f"{len(rows):,}", inferred),
             (inferred,),
         )
-        counts = [", ".join(part for part in parts if part) for parts in told]
-        return longest_that_fits([" · ".join(part for part in (count, legend) if part) for count in counts], room)
+        counts = [", ".join(filter(None, parts)) for parts in told if any(parts)]
+        ways = product((legend, ""), counts, narrowed_ways(state.range, state.filter))
+        return longest_that_fits([" · ".join(filter(None, (count, of, signed))) for signed, count, of in ways], room)
 
     def row_of(self, rows: CallRows, state: State) -> int | None:
         """The prediction that is selected."""

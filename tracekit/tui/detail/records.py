@@ -85,10 +85,15 @@ def records_of(records: Sequence[Record], fields: Sequence[Field[Record]], sort:
 
 
 def ordered(records: Sequence[Record], value: Callable[[Record], Any], *, descending: bool) -> list[Record]:
-    """Records by a value, equal ones as they come, those without one last. O(n log n)."""
+    """Records by a value, texts without regard to case, equal ones as they come, those without one last. O(n log n)."""
+
+    def key(record: Record) -> Any:
+        found = value(record)
+        return found.casefold() if isinstance(found, str) else found
+
     known = [record for record in records if value(record) is not None]
     unknown = [record for record in records if value(record) is None]
-    return [*sorted(known, key=value, reverse=descending), *unknown]
+    return [*sorted(known, key=key, reverse=descending), *unknown]
 
 
 def _column(field: Field[Record], records: Sequence[Record]) -> Column:

@@ -33,7 +33,7 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("drag", "Move the view; along the overview, go there."),
     ("shift + drag", "Select a range; so does a drag along the ruler. Ends snap to edges of events."),
     ("wheel", "Zoom at the pointer; with shift, pan; over the titles, scroll the lanes."),
-    ("double click", "On the title of a lane, show all its rows; on a row of a list, zoom to it."),
+    ("double click", "On the title of a lane, show all its rows; on a row of a list, as enter."),
 )
 SIGNS: tuple[tuple[str, str], ...] = (
     ("▼", "cursor, on the axis of time"),

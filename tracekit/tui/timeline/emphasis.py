@@ -33,7 +33,7 @@ class Emphasis:
 
 def emphasis(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> Emphasis:
     """What passes a filter. O(n log n)."""
-    keep = {name: passing(getattr(trace, name), chosen, None) for name in EVENT_FRAMES}
+    keep = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
     found = {
         lane.id: passing_tracks(lane.events, lane.tracks, keep[lane.events.frame])
         for lane in lanes

@@ -1,0 +1,55 @@
+"""Which rows a filter lets through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tracekit
+from tracekit.api import judge
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.filtering import passing
+from tracekit.tui.state import EventFilter
+
+
+def places(trace, name: str, text: str) -> list[int]:
+    return list(passing(trace, name, EventFilter(text=text), None).nonzero()[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("Neural Engine execution", "ane_exec"), ("gpu EXECUTION", "gpu_exec"), ("MPS graph dispatch", "mps_dispatch")],
+)
+def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind, reload_trace) -> None:
+    own = (reload_trace.hardware["kind"] == kind).to_numpy().nonzero()[0]
+    assert len(own) > 50
+    assert places(reload_trace, "hardware", text) == list(own)
+    for name in ("activity", "data", "compute"):
+        assert places(reload_trace, name, text) == []
+
+
+def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace) -> None:
+    hardware, compute = reload_trace.hardware, reload_trace.compute
+    engine = (hardware["lane"] == "neural engine").to_numpy().nonzero()[0]
+    assert set(engine) <= set(places(reload_trace, "hardware", "neural engine"))
+    requests = (compute["label"] == "Neural Engine Request").to_numpy().nonzero()[0]
+    assert places(reload_trace, "compute", "neural engine") == list(requests)
+    assert len(requests) > 100
+
+
+def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload_trace) -> None:
+    hardware = reload_trace.hardware
+    other = (hardware["process"] == "backboardd").to_numpy().nonzero()[0]
+    assert 0 < len(other) < (hardware["kind"] == "gpu_exec").sum()
+    assert places(reload_trace, "hardware", "GPU execution, backboardd (66)") == list(other)
+
+
+@pytest.mark.parametrize("sample", ["style_transfer_reload", "captions_concurrent", "sharpen_8bit"])
+def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples: Path) -> None:
+    trace = tracekit.open_trace(samples / f"{sample}.trace")
+    for row in judge(trace, only=["reload-before-predict"], redact=False).aggregation:
+        chosen = EventFilter(text=row.label, model=row.model or "", kind=row.kind)
+        passed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
+        # More than those of the row: a title without a process is the beginning of those with one.
+        assert passed >= row.statistics.count > 0
