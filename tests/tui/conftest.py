@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from textual.widgets import Input
 
 import tracekit
 from tracekit.api import judge
+from tracekit.recording.progress import Progress
 from tracekit.trace.model import Trace
 from tracekit.tui import opening
 from tracekit.tui.app import ViewApp
@@ -106,6 +108,21 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
 
     return run
+
+
+@pytest.fixture
+def held_reading(run_view, monkeypatch: pytest.MonkeyPatch) -> Event:
+    """Reading waits until this is set."""
+    held, read = Event(), opening.read
+
+    def wait_and_read(request: Request, path: str, progress=None):
+        if progress is not None:
+            progress(Progress(3, 4, "signposts"))
+        assert held.wait(PATIENCE_S)
+        return read(request, path, progress)
+
+    monkeypatch.setattr(opening, "read", wait_and_read)
+    return held
 
 
 @pytest.fixture

@@ -97,6 +97,8 @@ def test_the_palette_finds_an_action_by_its_title() -> None:
             return [str(hit.text) for hit in sorted(hits, reverse=True)]
 
     assert "Zoom in" in asyncio.run(found("zoom in"))[0]
+    # The name of its section holds the word for others too.
+    assert all("ookmark" in text.partition(": ")[2] for text in asyncio.run(found("bookm"))[:3])
 
 
 def test_every_action_is_bound_where_its_scope_says() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from textual import events
 
 from tracekit.api import judge
 from tracekit.report.time_parts import GROUPS
@@ -38,6 +39,63 @@ def column(screen, pane, title: str) -> list[str]:
 async def drag_range(screen) -> None:
     """From the fifth event of the lane to the eleventh."""
     await screen.press("n", "n", "n", "n", "n", "v", "n", "n", "n", "n", "n", "n", "v")
+
+
+@pytest.mark.parametrize("pane", ["1", "2", "3", "4", "5"])
+def test_no_key_of_a_burst_is_lost_in_a_list(pane, run_view, reload_sample) -> None:
+    async def burst(screen, *keys: str) -> None:
+        for key in keys:
+            screen.app.post_message(events.Key(key, None))
+        await screen.settle()
+
+    async def test(screen) -> None:
+        await screen.press(pane, "home")
+        rows = screen.app.focused
+        await burst(screen, "down", "down", "down", "up", "down")
+        assert rows.cursor == 3
+        await burst(screen, "up", "up", "down", "down")
+        assert rows.cursor == 3
+        assert rows._ahead == []
+        await burst(screen, "pagedown", "pagedown")
+        assert rows.cursor == min(3 + 2 * rows.page, rows.count - 1)
+
+    run_view(test, reload_sample)
+
+
+def test_what_is_chosen_elsewhere_moves_the_cursor_after_keys_did(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("4", "home", "down", "down")
+        rows = screen.app.focused
+        assert rows.cursor == 2
+        index = rows.rows.index(7)
+        screen.app.select_event(EventRef("activity", index))
+        await screen.settle()
+        assert rows.cursor == 7
+
+    run_view(test, reload_sample)
+
+
+def test_enter_in_a_burst_opens_the_row_that_was_reached(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("1", "home")
+        for key in ("down", "down", "enter"):
+            screen.app.post_message(events.Key(key, None))
+        await screen.settle()
+        assert screen.state.opened == screen.state.session.report.checks.index(
+            [check for check in screen.state.session.report.checks if check.outcome == "finding"][2]
+        )
+
+    run_view(test, reload_sample)
+
+
+def test_no_step_of_a_burst_through_evidence_is_lost(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        for _ in range(5):
+            screen.app.post_message(events.Key("full_stop", "."))
+        await screen.settle()
+        assert screen.state.selection.finding.evidence == 4
+
+    run_view(test, reload_sample)
 
 
 def test_the_aggregation_is_that_of_the_report_by_sum(run_view, reload_sample) -> None:

@@ -113,3 +113,13 @@ def test_one_recording_has_nothing_to_compare_with(key, run_view, reload_sample)
         assert "Only one recording is open" in screen.text()
 
     run_view(test, reload_sample)
+
+
+def test_comparing_by_something_else_puts_the_keys_on_the_list(run_view, reload_sample, fixed_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("3", "u")
+        assert screen.state.pane == "compare"
+        await screen.press("down")
+        assert screen.app.focused.cursor == 1
+
+    run_view(test, reload_sample, fixed_sample)

@@ -50,6 +50,12 @@ def moment(ns: int) -> str:
     return f"{sign}{lead}{minutes:02d}:{seconds:02d}.{millis:03d}"
 
 
+def started_at(date: str) -> str:
+    """An ISO 8601 date to the minute, on the clock of the Mac; bundles do not hold its time zone, so theirs is in UTC
+    and says so."""
+    return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")
+
+
 def span(evidence: Evidence) -> str:
     """Start and duration of an interval: `00:01.234 (17.17 ms)`."""
     return f"{moment(evidence.start_ns)} ({format_duration(evidence.end_ns - evidence.start_ns)})"

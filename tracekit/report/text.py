@@ -111,15 +111,10 @@ def _recording(report: Report, width: int, verbose: bool) -> list[RenderableType
 
 def _source(recording: RecordingInfo) -> str:
     runs = f"run {recording.run}" + (f" of {len(recording.runs)}" if len(recording.runs) > 1 else "")
-    started = _started(recording.start_date or "")
+    started = formatting.started_at(recording.start_date or "")
     length = glued(format_duration(recording.duration_ns)) if recording.duration_ns is not None else ""
     ended = f"ended: {recording.end_reason}" if recording.end_reason else ""
     return _joined(recording.source, runs, started, length, ended)
-
-
-def _started(date: str) -> str:
-    """To the minute, on the clock of the Mac; bundles do not hold its time zone, so theirs is in UTC and says so."""
-    return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")
 
 
 def _target(recording: RecordingInfo) -> str:

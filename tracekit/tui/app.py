@@ -16,6 +16,7 @@ from tracekit.tui.actions import action_named, bindings
 from tracekit.tui.commands import views
 from tracekit.tui.commands.select import slow
 from tracekit.tui.screens.browse import WIDE, BrowseScreen
+from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, FindingRef, Grouping, Selection, State, first_state
@@ -152,6 +153,22 @@ class ViewApp(App[None], inherit_bindings=False):
         if reveal:
             self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
 
+    def select_finding(self, ref: FindingRef) -> None:
+        """Select a finding; with an interval of its evidence, the event that it was made from."""
+        check = self.state.session.check(ref)
+        evidence = ref.evidence
+        if check is None or evidence is None:
+            self.change(selection=Selection(finding=ref))
+            return
+        entry = check.evidence[evidence]
+        event = self.state.session.locate(entry)
+        if event is not None:
+            self.select_event(event)
+        else:
+            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
+            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+        self.change(selection=Selection(event=event, finding=ref))
+
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
         self.browse.say(text)
@@ -243,11 +260,16 @@ class ViewApp(App[None], inherit_bindings=False):
         self._state = replace(
             first_state(message.sessions), inspector=self.size.width >= WIDE, lane=_first_lane(message.lanes[0])
         )
-        await self.pop_screen()
-        self.browse.focus_timeline()
+        helping = isinstance(self.screen, HelpScreen)
+        while self.screen is not self.browse:
+            await self.pop_screen()
+        self.browse.begin()
         self.say(self.browse.hint)
         self.redraw()
         self.call_after_refresh(self._first_picture)
+        if helping:
+            # Whoever reads it goes on reading.
+            await self.push_screen(HelpScreen())
 
     def _first_picture(self) -> None:
         self._at_first_picture()
@@ -297,20 +319,8 @@ class ViewApp(App[None], inherit_bindings=False):
         self.change(selection=Selection(event=ref, prediction=message.index))
 
     def on_finding_selected(self, message: FindingSelected) -> None:
-        """Select a finding; with an interval of its evidence, the event that it was made from."""
-        check = self.state.session.check(message.ref)
-        evidence = message.ref.evidence
-        if check is None or evidence is None:
-            self.change(selection=Selection(finding=message.ref))
-            return
-        entry = check.evidence[evidence]
-        event = self.state.session.locate(entry)
-        if event is not None:
-            self.select_event(event)
-        else:
-            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
-            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
-        self.change(selection=Selection(event=event, finding=message.ref))
+        """Select a finding or an interval of its evidence."""
+        self.select_finding(message.ref)
 
     def on_check_toggled(self, message: CheckToggled) -> None:
         """List the evidence of a check, or no longer."""

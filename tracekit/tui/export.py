@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from tracekit.tui.timeline.viewport import Span
 
 
-def row_markdown(trace: Trace, titles: Sequence[str], texts: Sequence[str]) -> str:
-    """A row of a list as a table, without empty columns."""
+def row_markdown(trace: Trace, titles: Sequence[str], texts: Sequence[str], about: str = "") -> str:
+    """A row of a list as a table, without empty columns, and above it what it is about."""
     filled = [(title, text) for title, text in zip(titles, texts, strict=True) if title and text]
     header = [title for title, _ in filled]
     cells = [markdown.escape(visible(text)) for _, text in filled]
     table = markdown.table(header, [cells], words=len(header))
-    return f"{redact_text(table, private_facts(trace), model_names(trace))}\n"
+    lead = f"{markdown.escape(visible(about))}\n\n" if about else ""
+    return f"{redact_text(lead + table, private_facts(trace), model_names(trace))}\n"
 
 
 def finding_markdown(session: Session, check: int) -> str:
@@ -40,13 +41,13 @@ def finding_markdown(session: Session, check: int) -> str:
     return f"{markdown.finding(Group((safe,)))}\n"
 
 
-def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter) -> str:
-    """The aggregation of what range and filter let through; empty where that is nothing."""
+def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter, *, named: bool) -> str:
+    """The aggregation of what range and filter let through, with the recording `named`; empty where that is nothing."""
     facts = private_facts(session.trace)
     report = dataclasses.replace(_known(session), aggregation=aggregation(session, span, chosen) or ())
     safe = map_strings(redact(report, facts).aggregation, lambda _, text: visible(text))
-    words = redact_text(counted_words(span, chosen), facts, model_names(session.trace))
-    title = markdown.escape(f"{words[0].upper()}{words[1:]}")
+    words = f"{session.name}: {counted_words(span, chosen)}" if named else _capitalized(counted_words(span, chosen))
+    title = markdown.escape(visible(redact_text(words, facts, model_names(session.trace))))
     return f"{title}\n\n{markdown.aggregation(safe)}\n" if safe else ""
 
 
@@ -68,6 +69,10 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         return f"'{path}' could not be written: {error.strerror or error}."
     about = "the recording" if span is None else f"the {range_words(span)}"
     return f"Saved the report of {about} as {path}; private names are left out."
+
+
+def _capitalized(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _redacted(session: Session) -> Report:

@@ -31,7 +31,8 @@ class ActionCommands(Provider):
         matcher = self.matcher(query)
         for action in ACTIONS:
             name = _name(action)
-            score = max(matcher.match(name), matcher.match(action.help) / 2)
+            # The section stands in each of its names, so that it says least.
+            score = max(matcher.match(action.title), matcher.match(action.help) / 2, matcher.match(name) / 4)
             if score > 0:
                 yield Hit(score, matcher.highlight(name), self._runner(action), help=action.help)
 

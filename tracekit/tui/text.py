@@ -8,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rich.text import Text
 
@@ -23,6 +23,11 @@ def cut(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     return f"{set_cell_size(text, cells - 1).rstrip()}…" if cells > 0 else ""
+
+
+def longest_that_fits(ways: Sequence[str], room: int) -> str:
+    """The first of several ways to say something that fits into so many cells; where none does, the last one, cut."""
+    return next((way for way in ways if cell_len(way) <= room), cut(ways[-1], room))
 
 
 def which_interval(check: Check, number: int) -> str:

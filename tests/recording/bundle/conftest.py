@@ -118,6 +118,7 @@ class MadeTable:
     interval: bool = False
     attributes: dict[str, object] = field(default_factory=dict)
     declared: int | None = None
+    rows_per_block: int = ROWS_PER_BLOCK
     topology: str | None = None
     replace: dict[str, bytes | None] = field(default_factory=dict)
     """Other content of its files; None leaves one out."""
@@ -138,10 +139,8 @@ class MadeTable:
         layout = "<" + "Q" * fixed + "II" + "".join("Q" if kind == 2 else "I" for _, kind in described[1:])
         size = struct.calcsize(layout)
         packed = b"".join(struct.pack(layout, *row[:fixed], 0, 0, *row[fixed:]) for row in self.rows)
-        blocks = -(-len(packed) // (size * ROWS_PER_BLOCK))
-        header = struct.pack("<8I", 0x12340A0A, 3, 40, 4096, size, size * ROWS_PER_BLOCK, ROWS_PER_BLOCK, 0).ljust(
-            4096, b"\0"
-        )
+        block = size * self.rows_per_block
+        header = struct.pack("<8I", 0x12340A0A, 3, 40, 4096, size, block, self.rows_per_block, 0).ljust(4096, b"\0")
         fields = [
             ("XRFieldDescriptor", {"$0": {"_index": index, "_name": name, "_type": kind, "_multi": 1}})
             for index, (name, kind) in enumerate(described)
@@ -157,7 +156,7 @@ class MadeTable:
             "schema.xml": f'<schema name="{self.schema}" topology="{topology}">{xml}</schema>'.encode(),
             "spec.plist": Archive.dump(self.spec()),
             "bulkstore_descriptor": Archive.dump(("XREventDescriptor", {"$0": event})),
-            "bulkstore": header + packed.ljust(blocks * size * ROWS_PER_BLOCK, b"\0"),
+            "bulkstore": header + packed.ljust(-(-len(packed) // block) * block, b"\0"),
             **self.replace,
         }
         return {name: data for name, data in content.items() if data is not None}

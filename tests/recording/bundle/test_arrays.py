@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.arrays import BLOCK_BYTES, parse_arrays
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import merged, numbered
@@ -144,6 +145,31 @@ def test_many_labels_that_share_their_words_differ_in_their_numbers(shared_array
     assert reader.texts(np.arange(200)) == [
         f"{strings[1 + number // 10 % 2]}at %x {number:x}{7 * number} end" for number in range(200)
     ]
+
+
+def test_many_labels_with_several_words_that_vary_keep_each_its_own(shared_arrays: Write) -> None:
+    strings = ["load ", "run ", "here", "there"]
+    labels = [[0, number % 2, 0, 2 + number // 2 % 2, 1, number] for number in range(400)]
+    arrays = parse_arrays(*shared_arrays(labels))
+    reader = Labels(arrays, list(TYPES), lambda _, numbers: [strings[number] for number in numbers.tolist()])
+    assert reader.texts(np.arange(400)) == [
+        f"{strings[number % 2]}{strings[2 + number // 2 % 2]}{number}" for number in range(400)
+    ]
+
+
+@pytest.mark.parametrize(("labels", "allowed"), [(50, True), (51, False)])
+def test_digits_count_for_the_characters_that_labels_may_have(
+    shared_arrays: Write, monkeypatch: pytest.MonkeyPatch, labels: int, allowed: bool
+) -> None:
+    monkeypatch.setattr(limits, "MAX_TEXT_CHARS", 1000)
+    largest = 2**64 - 1
+    assert len(str(largest)) == 20
+    reader = Labels(parse_arrays(*shared_arrays([[1, largest]] * labels)), list(TYPES), None)
+    if allowed:
+        assert reader.texts(np.arange(labels)) == [str(largest)] * labels
+    else:
+        with pytest.raises(DamageError, match="more than 1,000 characters altogether"):
+            reader.texts(np.arange(labels))
 
 
 def test_labels_inside_labels_stay_within_bounds(shared_arrays: Write) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 
 from tracekit.recording import open_recording
-from tracekit.recording.bundle.files import _PIECE
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.files import _PIECE, _STORED_PIECE, _inflated
 from tracekit.recording.table import IntegerCells, TableState
 
 Make = Callable[..., Any]
@@ -48,6 +51,27 @@ def test_a_wrong_number_of_rows_is_noticed_behind_the_first_piece(
     assert reason in table.reason
 
 
+def test_rows_behind_the_declared_ones_are_noticed_where_blanks_follow_them(
+    made_bundle: Make, made_table: Make, tmp_path: Path
+) -> None:
+    """One block of many pieces, the last of which holds nothing."""
+    rows = [(row + 1, 1) for row in range(20_000)]
+    made = made_table("sample", "time:event-time count:uint32", rows, declared=15_000, rows_per_block=1 << 16)
+    assert len(made.files()["bulkstore"]) > 3 * _PIECE
+    (table,) = open_recording(made_bundle([made]).write(tmp_path / "run.trace")).tables("sample")
+    assert table.state is TableState.UNREADABLE
+    assert "holds more than the 15,000 rows" in table.reason
+
+
+def test_bytes_behind_a_stream_that_ends_with_a_piece_are_noticed() -> None:
+    content = bytes(range(256)) * (_STORED_PIECE // 256)
+    stream = zlib.compress(content[: _STORED_PIECE - 11], 0)
+    assert len(stream) == _STORED_PIECE
+    assert b"".join(_inflated([stream], "a/rows", 1 << 20)) == content[: _STORED_PIECE - 11]
+    with pytest.raises(DamageError, match="holds bytes after its end"):
+        b"".join(_inflated([stream, b"x"], "a/rows", 1 << 20))
+
+
 @pytest.mark.parametrize("kept", [0.5, 0.999])
 def test_a_rows_file_that_is_cut_off_is_no_shorter_table(
     made_bundle: Make, made_table: Make, tmp_path: Path, kept: float
@@ -60,3 +84,14 @@ def test_a_rows_file_that_is_cut_off_is_no_shorter_table(
     (table,) = open_recording(bundle).tables("sample")
     assert table.state is TableState.UNREADABLE
     assert "cut off" in table.reason
+
+
+def test_more_rows_than_are_allowed_are_refused_before_there_is_room_for_them(
+    made_bundle: Make, made_table: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = made_table("sample", "time:event-time count:uint32", [(row, 1) for row in range(100)])
+    # 8 bytes of time, 8 of topology, 4 of the count.
+    monkeypatch.setattr(limits, "MAX_ROWS_BYTES", 100 * 20 - 1)
+    (table,) = open_recording(made_bundle([made]).write(tmp_path / "run.trace")).tables("sample")
+    assert table.state is TableState.UNREADABLE
+    assert "1,999 bytes that are allowed" in table.reason

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tracekit.tui.commands.export import NameCheck
 from tracekit.tui.timeline.viewport import Span
 
@@ -129,3 +131,37 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert "press enter again" in check(str(there))
     assert "press enter again" in check(str(there).replace("there", "./there"))
     assert check(str(there).replace("there", "./there")) == ""
+
+
+def test_what_is_copied_of_two_recordings_names_them(run_view, reload_sample, fixed_sample) -> None:
+    async def test(screen) -> None:
+        names = r"before: style\_transfer\_reload.trace, after: style\_transfer\_fixed.trace"
+        await screen.press("7", "y")
+        assert screen.app.clipboard.splitlines()[0] == names
+        await screen.press("u", "y")
+        assert screen.app.clipboard.splitlines()[0] == f"mean, {names}"
+        assert "| difference |" in screen.app.clipboard.splitlines()[2]
+        await screen.press("2", "y")
+        assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_reload.trace"
+        await screen.press("z", "ctrl+y")
+        assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_fixed.trace: all of the recording"
+
+    run_view(test, reload_sample, fixed_sample)
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("tmux", [False, True])
+def test_what_was_copied_is_told_in_whole(width, tmux, run_view, reload_sample, monkeypatch) -> None:
+    async def test(screen) -> None:
+        for keys in (("1", "y"), ("Y",), ("ctrl+y",)):
+            await screen.press(*keys)
+            line = screen.text().splitlines()[-2].strip()
+            assert line.startswith("Copied")
+            assert line.endswith("`set -g set-clipboard on`." if tmux else ".")
+            assert "private names" in line
+
+    if tmux:
+        monkeypatch.setenv("TMUX", "socket,1,0")
+    else:
+        monkeypatch.delenv("TMUX", raising=False)
+    run_view(test, reload_sample, size=(width, 24))

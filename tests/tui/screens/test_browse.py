@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tracekit.tui.inspector import Inspector
+from tracekit.units import format_duration
 
 
 def test_the_inspector_comes_and_goes_with_the_room_for_it(run_view, reload_sample) -> None:
@@ -165,5 +166,32 @@ def test_short_views_are_told_in_digits_that_differ(run_view, reload_sample) -> 
         assert "in view" in high
         assert low.split() != high.split(" · ")[0].split()
         assert screen.state.view.span_ns < 1_000_000
+
+    run_view(test, reload_sample)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_range_that_has_begun_is_told_with_its_length_so_far(width, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        activity = screen.state.session.trace.activity
+        start, end = activity["start_ns"].iloc[0], (activity["start_ns"] + activity["duration_ns"]).iloc[2]
+        await screen.press("n", "v", "n", "n")
+        assert f"range so far {format_duration(end - start)}, v ends it" in screen.text().splitlines()[-2]
+        await screen.press("escape")
+        assert "range so far" not in screen.text()
+
+    run_view(test, reload_sample, size=(width, 30))
+
+
+def test_a_range_between_two_events_says_how_far_they_are_apart(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        activity = screen.state.session.trace.activity
+        first, second = activity.iloc[0], activity.iloc[2]
+        gap = second["start_ns"] - first["start_ns"] - first["duration_ns"]
+        assert gap > 0
+        await screen.press("n", "v", "n", "n", "v")
+        line = screen.text().splitlines()[-2]
+        assert f"gap {format_duration(gap)}" in line
+        assert f"start – start {format_duration(second['start_ns'] - first['start_ns'])}" in line
 
     run_view(test, reload_sample)

@@ -1,14 +1,16 @@
-"""How far reading has come."""
+"""While a recording is read: how far it has come, and what is done meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
-from textual.app import App
-from textual.widgets import Static
 
 from tracekit.recording.progress import Progress
+from tracekit.tui.app import ViewApp
+from tracekit.tui.inspector import Inspector
+from tracekit.tui.opening import Request
+from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen, progress_text
 
 
@@ -24,27 +26,81 @@ from tracekit.tui.screens.opening import OpeningScreen, progress_text
     ],
 )
 def test_the_bar_shows_the_share_that_is_read(done, total, first) -> None:
-    assert progress_text(Progress(done, total, "a.xml")).split("\n") == [first, "", "a.xml"]
+    assert progress_text(Progress(done, total, "a.xml"), 72).split("\n") == [first, "", "a.xml"]
 
 
 def test_names_of_files_are_cut_and_cannot_steer_the_terminal() -> None:
-    name = progress_text(Progress(1, 2, "\x1b[2J" + "n" * 200)).split("\n")[2]
+    name = progress_text(Progress(1, 2, "\x1b[2J" + "n" * 200), 72).split("\n")[2]
     assert len(name) == 72
     assert "\x1b" not in name
 
 
-def test_the_screen_shows_progress_and_how_to_give_up() -> None:
-    async def main() -> None:
-        app: App[None] = App()
-        async with app.run_test(size=(80, 24)) as pilot:
-            await app.push_screen(OpeningScreen("run.trace"))
-            app.screen.tell(Progress(3, 4, "signposts"))
-            await pilot.pause()
-            text = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-            assert "Opening run.trace" in text
-            assert "75 %" in text
-            assert "signposts" in text
-            assert "q gives up" in text
-            assert app.screen.query_one("#progress", Static).size.width == 72
+def test_the_bar_and_its_share_fit_into_narrow_terminals() -> None:
+    assert progress_text(Progress(1, 2, "a.xml"), 17).split("\n")[0] == "█████░░░░░  50 %"
 
-    asyncio.run(main())
+
+@pytest.mark.parametrize("size", [(44, 12), (80, 24), (200, 50)])
+def test_the_screen_shows_progress_and_how_to_give_up(size, run_view, held_reading, reload_sample) -> None:
+    async def test(screen) -> None:
+        while "75 %" not in screen.text():
+            await screen.pilot.pause()
+        assert isinstance(screen.app.screen, OpeningScreen)
+        text = screen.text()
+        assert "Opening" in text
+        assert "signposts" in text
+        assert "q gives up" in text
+        held_reading.set()
+        await screen.settle()
+
+    run_view(test, reload_sample, size=size, wait=False)
+
+
+def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(run_view, held_reading, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.pilot.press("question_mark")
+        assert isinstance(screen.app.screen, HelpScreen)
+        held_reading.set()
+        await screen.settle()
+        assert isinstance(screen.app.screen, HelpScreen)
+        await screen.press("escape")
+        assert screen.app.screen is screen.app.browse
+        await screen.press("n")
+        assert screen.state.selection.event is not None
+
+    run_view(test, reload_sample, wait=False)
+
+
+@pytest.mark.parametrize(("before", "after"), [(160, 90), (90, 160)])
+def test_a_size_that_changes_meanwhile_is_the_one_to_begin_with(
+    before, after, run_view, held_reading, reload_sample
+) -> None:
+    async def test(screen) -> None:
+        await screen.pilot.resize_terminal(after, 40)
+        held_reading.set()
+        await screen.settle()
+        shown = {width: width >= 110 for width in (before, after)}
+        for width in (after, before, after):
+            await screen.pilot.resize_terminal(width, 40)
+            await screen.settle()
+            assert screen.app.browse.query_one(Inspector).display == shown[width], width
+            assert screen.app.browse.query_one("#detail").display
+
+    run_view(test, reload_sample, size=(before, 40), wait=False)
+
+
+@pytest.mark.usefixtures("run_view")
+def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample) -> None:
+    pictures = []
+
+    async def main() -> None:
+        app = ViewApp(
+            Request((str(reload_sample),)), at_first_picture=lambda: pictures.append((app.is_open, app.screen))
+        )
+        async with app.run_test(size=(80, 24)) as pilot:
+            while not pictures:
+                await pilot.pause()
+            await app.workers.wait_for_complete()
+            await pilot.press("n", "t")
+            assert pictures == [(True, app.browse)]
+
+    asyncio.run(asyncio.wait_for(main(), 30))

@@ -116,15 +116,19 @@ class Labels:
             else self._words(each, values[:, index], depth)
             for index, each in enumerate(types)
         ]
-        self._spend(sum(part.least_chars for part in parts))
+        # What words take is known before they are repeated in each label, which a small file can make costly.
+        words = [part for part in parts if isinstance(part, _Words)]
+        known = sum(part.chars for part in words)
+        self._spend(known)
         result = np.empty(len(values), object)
-        for members in _alike([part for part in parts if isinstance(part, _Words)], len(values)):
+        for members in _alike(words, len(values)):
             # Most labels differ in one number only; what they share is written into the template.
             pieces = [part.at(members) for part in parts]
             columns = [column for _, column in pieces if column is not None]
             template = "".join(piece for piece, _ in pieces)
             found = map(template.__mod__, zip(*columns, strict=True)) if columns else repeat(template % ())
             result[members] = np.fromiter(found, object, len(members))
+        self._spend(sum(map(len, result)) - known)
         return result
 
     def _spend(self, chars: int) -> None:
@@ -170,8 +174,8 @@ class _Words:
     """Shape (labels,): place of each label's text."""
 
     @property
-    def least_chars(self) -> int:
-        """Characters of all labels."""
+    def chars(self) -> int:
+        """Characters in all labels."""
         lengths = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
         return int(lengths[self.place].sum())
 
@@ -198,11 +202,6 @@ class _Numbers:
         if part_type.mnemonic in _HEXADECIMAL:
             return _Numbers("%#x", values)
         return _Numbers("%s" if part_type.is_time else "%d", values)
-
-    @property
-    def least_chars(self) -> int:
-        """Characters of all labels at least: a digit each."""
-        return len(self.values)
 
     def at(self, members: npt.NDArray[np.intp]) -> tuple[str, Iterable[object] | None]:
         """As for `_Words`."""

@@ -37,7 +37,7 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mappi
     if store.damage:
         raise DamageError(store.damage)
     if store.rows:
-        _check_inflation(files, store)
+        _check_size(files, store)
     columns = {name: np.empty(store.rows, store.record[name]) for name in names}
     place = 0
     for records in _blocks(files, store) if store.rows else ():
@@ -63,9 +63,11 @@ def _path(store: Store) -> str:
     return f"{store.path}/bulkstore"
 
 
-def _check_inflation(files: BundleFiles, store: Store) -> None:
-    stored = files.stored_size(_path(store))
-    if store.rows * store.record.itemsize > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
+def _check_size(files: BundleFiles, store: Store) -> None:
+    stored, wanted = files.stored_size(_path(store)), store.rows * store.record.itemsize
+    if wanted > limits.MAX_ROWS_BYTES:
+        raise DamageError(f"its rows take more than the {limits.MAX_ROWS_BYTES:,} bytes that are allowed")
+    if wanted > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
         raise DamageError(f"{store.rows:,} rows do not fit into the {stored:,} bytes that are stored")
 
 
@@ -111,9 +113,5 @@ def _header(files: BundleFiles, store: Store) -> tuple[int, int]:
 
 
 def _expected_bytes(first: int, block: int, store: Store) -> int:
-    """Size of the rows file: its header and as many whole blocks as the rows need. Raises `DamageError`."""
-    blocks = -(-store.rows * store.record.itemsize // block)
-    size = first + blocks * block
-    if size > limits.MAX_ROWS_BYTES:
-        raise DamageError(f"its rows take more than the {limits.MAX_ROWS_BYTES:,} bytes that are allowed")
-    return size
+    """Size of the rows file: its header and as many whole blocks as the rows need."""
+    return first - (-store.rows * store.record.itemsize // block) * block

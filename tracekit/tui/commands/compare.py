@@ -29,6 +29,7 @@ def next_measure(app: ViewApp) -> None:
         return
     ways = (None, *Measure)
     app.change(measure=ways[(ways.index(app.state.measure) + 1) % len(ways)], pane="compare")
+    app.browse.focus_pane()
 
 
 def other_recording(app: ViewApp) -> None:

@@ -15,6 +15,7 @@ from tracekit.tui import export
 from tracekit.tui.action import Action, Section
 from tracekit.tui.commands.lists import focused_list
 from tracekit.tui.commands.walk import NO_FINDING, finding_here
+from tracekit.tui.text import longest_that_fits
 from tracekit.tui.theme import PALETTES
 from tracekit.units import format_count
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from tracekit.tui.app import ViewApp
     from tracekit.tui.detail.rowlist import Rows
+    from tracekit.tui.state import State
     from tracekit.tui.timeline.viewport import Span
 
 
@@ -33,8 +35,8 @@ def copy_row(app: ViewApp) -> None:
         app.say("There is no row: go to a list with tab, or select an event with n.")
         return
     titles, texts = found
-    trace = app.state.session.trace
-    _copy(app, lambda: export.row_markdown(trace, titles, texts), "the row")
+    trace, about = app.state.session.trace, _about_row(app.state, compared=focused_list(app) is not None)
+    _copy(app, lambda: export.row_markdown(trace, titles, texts, about), "the row")
 
 
 def copy_finding(app: ViewApp) -> None:
@@ -54,7 +56,8 @@ def copy_statistics(app: ViewApp) -> None:
         app.say(_NOT_YET)
         return
     about = "the statistics of the range" if span is not None else "the statistics of the recording"
-    _copy(app, lambda: export.statistics_markdown(session, span, chosen), about)
+    named = len(app.state.sessions) > 1
+    _copy(app, lambda: export.statistics_markdown(session, span, chosen, named=named), about)
 
 
 def save_report(app: ViewApp) -> None:
@@ -89,21 +92,38 @@ def _row(app: ViewApp) -> tuple[list[str], list[str]] | None:
     return [column.title for column in rows.columns], [cell.text for cell in rows.cells(place, palette)]
 
 
-_IN_TMUX = "; tmux passes it on after `set -g set-clipboard on`"
-"""What is copied goes through the terminal, which is not known to have taken it."""
-
-
 def _copy(app: ViewApp, make: Callable[[], str], what: str) -> None:
     def show(text: str) -> None:
         if not text:
             app.say("Nothing starts in the range, so there is nothing to copy.")
             return
         app.copy_to_clipboard(text)
-        lines = format_count(len(text.splitlines()), "line")
-        hint = _IN_TMUX if "TMUX" in os.environ else ""
-        app.say(f"Copied {what} as Markdown, {lines}, private names left out{hint}.")
+        app.say(longest_that_fits(_copied(what, text), app.size.width - 2))
 
     app.in_background(make, show)
+
+
+def _about_row(state: State, *, compared: bool) -> str:
+    """What a row is about, where two recordings are open; `compared` where it is one of a list."""
+    if len(state.sessions) < 2:
+        return ""
+    if not (compared and state.pane == "compare"):
+        return state.session.name
+    before, after = state.sessions
+    measure = f"{state.measure}, " if state.measure is not None else ""
+    return f"{measure}before: {before.name}, after: {after.name}"
+
+
+def _copied(what: str, text: str) -> list[str]:
+    """Ways to say that it was copied, the longest first."""
+    lines = format_count(len(text.splitlines()), "line")
+    # It goes through the terminal, which does not tell whether it took it.
+    hint = "; tmux needs `set -g set-clipboard on`" if "TMUX" in os.environ else ""
+    return [
+        f"Copied {what} as Markdown, {lines}, private names left out{hint}.",
+        f"Copied {what}, {lines}, without private names{hint}.",
+        f"Copied, {lines}, without private names{hint}.",
+    ]
 
 
 def _save(app: ViewApp, span: Span | None) -> None:

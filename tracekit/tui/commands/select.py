@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.report.formatting import duration
 from tracekit.tui.action import Action, Scope, Section
+from tracekit.tui.inspection.range import distances
 from tracekit.tui.state import NOTHING, EventRef
 from tracekit.tui.timeline.tracks import edge, nearest, step
 from tracekit.tui.timeline.viewport import Span, span_between
@@ -64,6 +66,8 @@ def mark(app: ViewApp) -> None:
     first, second = sorted((state.mark, here), key=lambda span: (span.start_ns, span.end_ns))
     whole = span_between(first.start_ns, max(first.end_ns, second.end_ns))
     app.change(mark=None, range=whole, ends=(first, second))
+    measured = ", ".join(f"{name} {duration(length)}" for name, length in distances(first, second))
+    app.say(f"Range of {duration(whole.span_ns)}: {measured}.")
 
 
 def _here(app: ViewApp) -> Span:

@@ -9,7 +9,6 @@ import pandas as pd
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.action import Action, Section
 from tracekit.tui.commands.views import fit_selection
-from tracekit.tui.messages import FindingSelected
 from tracekit.tui.state import EventRef, FindingRef, Selection
 from tracekit.units import format_count
 
@@ -142,7 +141,7 @@ def prediction_of(session: Session, event: EventRef) -> int | None:
 
 def _show(app: ViewApp, ref: FindingRef) -> None:
     app.change(pane="findings", opened=ref.check)
-    app.post_message(FindingSelected(ref))
+    app.select_finding(ref)
 
 
 ACTIONS: tuple[Action, ...] = (

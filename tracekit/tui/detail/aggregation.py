@@ -11,11 +11,12 @@ from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
 from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
 from tracekit.trace.events import Lane
-from tracekit.tui.detail.listing import ListPane, longest_that_fits
+from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted
 from tracekit.tui.ranges import aggregation, counted_ways, none_words
 from tracekit.tui.state import EventFilter, Sort
+from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ from tracekit.report.formatting import ABSENT, duration, quantity
 from tracekit.trace.events import Lane, Level
 from tracekit.tui.detail.checks import OUTCOMES
 from tracekit.tui.detail.columns import WEIGHTY
-from tracekit.tui.detail.listing import ListPane, longest_that_fits, unnarrowed
+from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
 from tracekit.tui.ranges import aggregation, none_words, range_words
 from tracekit.tui.state import EventFilter, FindingRef, Sort
+from tracekit.tui.text import longest_that_fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -154,9 +154,10 @@ class EventsPane(ListPane[EventRows]):
         """The event that is selected."""
         event = state.selection.event
         here = self.query_one(RowList).cursor
-        if event is None or (here < len(rows) and rows.ref(here) == event):
+        if event is None:
             return None
-        return rows.row(event)
+        # Most often it is the row with the cursor, which spares looking through all.
+        return here if here < len(rows) and rows.ref(here) == event else rows.row(event)
 
     def chosen(self, rows: EventRows, row: int) -> Message | None:
         """Select an event."""

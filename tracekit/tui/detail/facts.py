@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, visible
+from tracekit.report.formatting import ABSENT, STATE_WORDS, duration, started_at, visible
 from tracekit.tui.detail.pane import DetailPane
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
     """Facts of a recording as name and value."""
-    runs = f"{info.run} of {', '.join(map(str, info.runs))}" if len(info.runs) > 1 else str(info.run)
+    runs = f"{info.run} of {len(info.runs)}" if len(info.runs) > 1 else str(info.run)
     process = f"{info.target} (pid {info.target_pid})" if info.target and info.target_pid is not None else info.target
     yield from (
         ("recording", info.source),
@@ -34,7 +34,7 @@ def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
         ("system", " ".join(part for part in (info.platform, info.os_version) if part) or ABSENT),
         ("template", info.template or ABSENT),
         ("Instruments", info.instruments_version or ABSENT),
-        ("started", info.start_date or ABSENT),
+        ("started", started_at(info.start_date) if info.start_date else ABSENT),
         ("duration", duration(info.duration_ns)),
         ("ended because", info.end_reason or ABSENT),
     )

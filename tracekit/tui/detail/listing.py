@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
-from rich.cells import cell_len
 from textual.widgets import Static
 
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import NoRows, RowList, Rows
 from tracekit.tui.messages import RedrawWanted, Sorted
 from tracekit.tui.state import Sort
-from tracekit.tui.text import cut
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +149,10 @@ class ListPane(DetailPane, Generic[Made]):
         """Tell what was chosen."""
         message.stop()
         if self._rows is not None and message.rows.rows is self._rows and self._fresh:
-            self._tell(self.chosen(self._rows, message.row))
+            what = self.chosen(self._rows, message.row)
+            if what is None:
+                message.rows.arrived(message.row)
+            self._tell(what)
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
         """Tell what was opened."""
@@ -184,11 +185,6 @@ def unnarrowed(state: State) -> str:
     """What to say above a list that range and filter leave as it is; nothing where there is neither."""
     whole = "whole recording" if state.range is not None else ""
     return ", ".join(part for part in (whole, "not filtered" if state.filter.active else "") if part)
-
-
-def longest_that_fits(ways: Sequence[str], room: int) -> str:
-    """The first of several ways to say something that fits into so many cells; where none does, the last one, cut."""
-    return next((way for way in ways if cell_len(way) <= room), cut(ways[-1], room))
 
 
 def sorted_by(columns: Sequence[Column], sort: Sort) -> tuple[int, bool]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from tracekit.report.formatting import ABSENT, count, duration
 from tracekit.report.time_parts import frames, legend, parts_rows
-from tracekit.tui.detail.listing import ListPane, longest_that_fits, unnarrowed
+from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, ModelSelected
 from tracekit.tui.state import EventFilter, Sort
+from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ import numpy as np
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_parts import GROUPS
 from tracekit.tui.detail.columns import Column
-from tracekit.tui.detail.listing import ListPane, longest_that_fits, sorted_by
+from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
 from tracekit.tui.ranges import none_words
 from tracekit.tui.state import EventFilter, Sort
+from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
 if TYPE_CHECKING:

@@ -122,16 +122,43 @@ class RowList(ScrollView, can_focus=True):
         self._rows: Rows | None = None
         self._hidden: frozenset[str] = frozenset()
         self.cursor = 0
+        self._ahead: list[int] = []
+        """Rows that the cursor went to and that the state does not know of yet, in that order."""
+        self._given: int | None = None
+        """The row that the state asked for last."""
 
     def show(self, rows: Rows, cursor: int | None = None, hidden: frozenset[str] = frozenset()) -> None:
-        """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Posts no message."""
+        """Show other rows, or the same with the cursor elsewhere; without the columns `hidden`. Posts no message.
+
+        Where keys moved the cursor on since the state was told, it stays.
+        """
         changed = rows is not self._rows
         self._rows, self._hidden = rows, hidden
+        if changed:
+            self._ahead.clear()
+        elif cursor is not None and self._lags(cursor):
+            cursor = None
         if cursor is not None or changed:
             self.cursor = min(max(self.cursor if cursor is None else cursor, 0), max(len(rows) - 1, 0))
             self.call_after_refresh(self._follow)
         self.virtual_size = Size(self.size.width, len(rows) + 1)
         self.refresh()
+
+    def _lags(self, row: int) -> bool:
+        """Whether a row that the state asks for is one that the cursor has left again by key."""
+        known, self._given = self._given, row
+        if row != known:
+            if row in self._ahead:
+                self.arrived(row)
+            else:
+                # Somebody else chose it, so that it counts for more than where keys went before.
+                self._ahead.clear()
+        return bool(self._ahead)
+
+    def arrived(self, row: int) -> None:
+        """All is done that follows from the cursor having come to a row."""
+        if row in self._ahead:
+            del self._ahead[: self._ahead.index(row) + 1]
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the width."""
@@ -146,7 +173,10 @@ class RowList(ScrollView, can_focus=True):
         """Put the cursor on a row, or the nearest there is, and tell."""
         if self._rows is None or not len(self._rows):
             return
-        self.cursor = min(max(row, 0), len(self._rows) - 1)
+        goal = min(max(row, 0), len(self._rows) - 1)
+        if goal != self.cursor:
+            self._ahead.append(goal)
+        self.cursor = goal
         self._follow()
         self.refresh()
         self.post_message(self.Highlighted(self, self.cursor))

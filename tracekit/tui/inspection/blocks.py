@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import visible
+from tracekit.report.formatting import duration, moment, visible
 from tracekit.report.time_parts import GROUPS
 from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.text import hanging
@@ -37,6 +37,16 @@ def heading(text: str) -> Text:
 def facts(pairs: Iterable[tuple[str, str]], room: int = LABELS) -> Table:
     """Names in so many cells, with their values beside them."""
     return hanging(((Text(name, "dim"), Text(visible(value))) for name, value in pairs), room)
+
+
+def exact(ns: int) -> str:
+    """A length of time to read, and to the nanosecond."""
+    return f"{duration(ns)} ({ns:,} ns)"
+
+
+def exact_moment(ns: int) -> str:
+    """A moment of the recording to the nanosecond: `00:07.259 192 250`."""
+    return f"{moment(ns)} {abs(ns) // 1000 % 1000:03d} {abs(ns) % 1000:03d}"
 
 
 def slices(row: PartsRow) -> Table:

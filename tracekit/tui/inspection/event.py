@@ -9,7 +9,7 @@ import pandas as pd
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.inspection.blocks import facts, heading
+from tracekit.tui.inspection.blocks import exact, exact_moment, facts, heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,9 +40,9 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     span = session.span(ref)
     length = int(row["duration_ns"]) if "duration_ns" in row else 0
     known = [
-        ("duration", f"{duration(length)} ({length:,} ns)"),
-        ("start", f"{moment(span.start_ns)} ({span.start_ns:,} ns)"),
-        ("end", f"{moment(span.start_ns + length)} ({span.start_ns + length:,} ns)"),
+        ("duration", exact(length)),
+        ("start", exact_moment(span.start_ns)),
+        ("end", exact_moment(span.start_ns + length)),
     ]
     if ref.frame in EVENT_FRAMES:
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]

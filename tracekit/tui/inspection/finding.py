@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import condition, duration, moment, quantity, visible
+from tracekit.report.formatting import condition, duration, quantity, visible
 from tracekit.report.screen import markdown
-from tracekit.tui.inspection.blocks import MEASURES, facts, heading
+from tracekit.tui.inspection.blocks import MEASURES, exact, exact_moment, facts, heading
 from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_share
 
@@ -57,8 +57,8 @@ def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
     length = entry.end_ns - entry.start_ns
     yield "event", entry.label
     yield "model", entry.model or "none named"
-    yield "at", f"{moment(entry.start_ns)} ({entry.start_ns:,} ns)"
-    yield "duration", f"{duration(length)} ({length:,} ns)"
+    yield "at", exact_moment(entry.start_ns)
+    yield "duration", exact(length)
     yield "walk", ". next, , previous, F back to the finding"
 
 
@@ -100,4 +100,4 @@ def _same_for(session: Session, check: Check) -> str:
 
 def _measured(metric: Metric) -> str:
     limit = condition(metric)
-    return f"{quantity(metric.value, metric.unit)}{f'  (limit {limit})' if limit else ''}"
+    return f"{quantity(metric.value, metric.unit)}{f' (limit {limit})' if limit else ''}"

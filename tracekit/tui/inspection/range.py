@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.report.formatting import duration, moment
-from tracekit.tui.inspection.blocks import facts, heading
+from tracekit.tui.inspection.blocks import exact, exact_moment, facts, heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,22 +19,18 @@ def range_blocks(span: Span, ends: tuple[Span, Span] | None) -> Iterator[Rendera
     yield heading("Range")
     yield facts(
         [
-            ("length", _exact(span.span_ns)),
-            ("from", f"{moment(span.start_ns)} ({span.start_ns:,} ns)"),
-            ("to", f"{moment(span.end_ns)} ({span.end_ns:,} ns)"),
-            *(_distances(*ends) if ends is not None else ()),
+            ("length", exact(span.span_ns)),
+            ("from", exact_moment(span.start_ns)),
+            ("to", exact_moment(span.end_ns)),
+            *((name, exact(length)) for name, length in (distances(*ends) if ends is not None else ())),
             ("statistics", "2 shows them, ctrl+y copies them"),
         ]
     )
 
 
-def _distances(first: Span, second: Span) -> Iterator[tuple[str, str]]:
-    """From edge to edge of two events, the earlier first."""
+def distances(first: Span, second: Span) -> Iterator[tuple[str, int]]:
+    """From edge to edge of two events, the earlier first: names and ns."""
     gap = second.start_ns - first.end_ns
-    yield ("gap", _exact(gap)) if gap >= 0 else ("overlap", _exact(min(first.end_ns, second.end_ns) - second.start_ns))
-    yield "start – start", _exact(second.start_ns - first.start_ns)
-    yield "end – end", _exact(second.end_ns - first.end_ns)
-
-
-def _exact(ns: int) -> str:
-    return f"{duration(ns)} ({ns:,} ns)"
+    yield ("gap", gap) if gap >= 0 else ("overlap", min(first.end_ns, second.end_ns) - second.start_ns)
+    yield "start – start", second.start_ns - first.start_ns
+    yield "end – end", second.end_ns - first.end_ns

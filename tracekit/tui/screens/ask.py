@@ -73,7 +73,7 @@ class ChooseScreen(ModalScreen[int]):
 
 
 class TickScreen(ModalScreen[frozenset[str]]):
-    """Things that are there or not."""
+    """Things that are shown or hidden."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "finish", "Done"), ("q", "finish", "Done")]
 
@@ -106,7 +106,9 @@ class TickScreen(ModalScreen[frozenset[str]]):
 
     def _line(self, name: str, ticked: frozenset[str]) -> Text:
         note = self._note(name, ticked)
-        return Text.assemble(name, (f"  {note}", "dim") if note else "")
+        # The box looks the same with and without a tick where there are no colours.
+        state = "shown" if name in ticked else "hidden"
+        return Text.assemble(f"{state:<8}", name, (f"  {note}", "dim") if note else "")
 
     def action_finish(self) -> None:
         """Give the names that are ticked."""

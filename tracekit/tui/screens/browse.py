@@ -23,6 +23,7 @@ from tracekit.tui.query import filter_words
 from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
 from tracekit.tui.timeline.ruler import exact_moment
+from tracekit.tui.timeline.viewport import Span
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
@@ -88,9 +89,13 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         yield Static(id="tiny", markup=False)
 
     def on_mount(self) -> None:
-        """Begin with the size that the state was made for."""
-        self._wide = self.app.size.width >= WIDE
+        """Say so where there is no room."""
         self._say_too_small()
+
+    def begin(self) -> None:
+        """A recording is open: begin with the size that its state was made for, and with the keys on the timeline."""
+        self._wide = self.app.size.width >= WIDE
+        self.focus_timeline()
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
@@ -248,31 +253,44 @@ def _edge(time_ns: int, view: Viewport) -> str:
     return exact_moment(time_ns, view.span_ns // 10)
 
 
-def _selected(session: Session, ref: EventRef) -> str:
-    """What is selected, for where the inspector does not say so."""
+def _selected(session: Session, ref: EventRef) -> tuple[str, str]:
+    """What is selected, for where the inspector does not say so, and when it began."""
     row, span = session.row(ref), session.span(ref)
     widths = {"label": 25, "model": 18}
     named = [shorten(row[name], room) for name, room in widths.items() if name in row and isinstance(row[name], str)]
-    return visible(" · ".join([*named, format_duration(span.span_ns), f"at {moment(span.start_ns)}"]))
+    return visible(" · ".join([*named, format_duration(span.span_ns)])), f" · at {moment(span.start_ns)}"
+
+
+def _from_mark(state: State, mark: Span) -> str:
+    """How long the range would be that ends at the selected event, or at the cursor."""
+    event = state.selection.event
+    here = state.session.span(event) if event is not None else Span(state.cursor_ns, 0)
+    ends = (mark.start_ns, mark.end_ns, here.start_ns, here.end_ns)
+    return f"range so far {format_duration(max(ends) - min(ends))}, v ends it"
 
 
 def status_line(state: State, width: int) -> str:
-    """Where one is, in words: as much as fits, beginning with what is selected and how long the range is."""
+    """Where one is, in words: as much as fits, beginning with what is selected, the part in view and the range."""
     view = state.view
     parts = {
         "selected": "",
+        "when": "",
         "edges": f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
         "span": f"{format_duration(view.span_ns)} in view",
         "grouping": GROUPING_WORDS[state.grouping],
         "range": "",
     }
     if not state.inspector and state.selection.event is not None:
-        parts["selected"] = _selected(state.session, state.selection.event)
-    if state.range is not None:
+        parts["selected"], parts["when"] = _selected(state.session, state.selection.event)
+    if state.mark is not None:
+        parts["range"] = _from_mark(state, state.mark)
+    elif state.range is not None:
         parts["range"] = f"range {format_duration(state.range.span_ns)}"
-    for expendable in ("", "grouping", "span", "edges", "range"):
+    for expendable in ("", "grouping", "span", "when", "edges", "range"):
         parts.pop(expendable, None)
-        line = "  ·  ".join(filter(None, parts.values()))
+        chosen = parts["selected"] + parts.get("when", "")
+        others = [part for name, part in parts.items() if name not in ("selected", "when")]
+        line = "  ·  ".join(filter(None, (chosen, *others)))
         if cell_len(line) <= width - 2:
             break
     return line

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 _BAR = 40
 """Cells of the bar."""
-_WIDTH = 72
-"""Cells of the lines below the title; they never change, so that nothing is laid out anew while all else waits."""
+_SHARE = 7
+"""Cells of `  100 %`."""
 
 
-def progress_text(progress: Progress) -> str:
-    """A bar, or the size read where the whole is not known, and below it the file."""
+def progress_text(progress: Progress, width: int) -> str:
+    """A bar, or the size read where the whole is not known, and below it the file, in `width` cells."""
     if progress.total_bytes:
-        filled = progress.done_bytes * _BAR // progress.total_bytes
+        bar = max(min(_BAR, width - _SHARE), 0)
+        filled = progress.done_bytes * bar // progress.total_bytes
         share = progress.done_bytes * 100 // progress.total_bytes
-        amount = f"{'█' * filled}{'░' * (_BAR - filled)}  {share} %"
+        amount = f"{'█' * filled}{'░' * (bar - filled)}  {share} %"
     else:
         amount = f"{progress.done_bytes / 1e6:,.1f} MB read"
-    return f"{amount}\n\n{cut(visible(progress.source), _WIDTH)}"
+    return f"{amount}\n\n{cut(visible(progress.source), width)}"
 
 
 class OpeningScreen(Screen[None], inherit_bindings=False):
@@ -38,8 +39,6 @@ class OpeningScreen(Screen[None], inherit_bindings=False):
 
     Without Textual's progress bar: it moves fifteen times a second by itself, in the time that reading needs.
     """
-
-    DEFAULT_CSS = f"#opening #progress {{ width: {_WIDTH}; height: 3; }}"
 
     def __init__(self, names: str) -> None:
         super().__init__()
@@ -54,4 +53,6 @@ class OpeningScreen(Screen[None], inherit_bindings=False):
 
     def tell(self, progress: Progress) -> None:
         """Show how far it has come."""
-        self.query_one("#progress", Static).update(progress_text(progress), layout=False)
+        line = self.query_one("#progress", Static)
+        # Its size never changes, so that nothing is laid out anew while all else waits.
+        line.update(progress_text(progress, line.content_size.width), layout=False)
