@@ -49,6 +49,18 @@ def test_zooming_panning_and_going_back(run_view, reload_sample) -> None:
     run_view(test, reload_sample)
 
 
+def test_after_going_back_a_step_is_the_first_of_others(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("w", "d", "0", "w", "w", "left_square_bracket")
+        assert screen.state.view == screen.state.bounds
+        await screen.press("w", "w", "left_square_bracket")
+        assert screen.state.view == screen.state.bounds
+        await screen.press("left_square_bracket")
+        assert screen.state.view != screen.state.bounds
+
+    run_view(test, reload_sample)
+
+
 def test_walking_through_the_events_of_a_lane(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         activity = screen.state.session.trace.activity

@@ -137,7 +137,7 @@ def test_evidence_is_walked_through_and_leads_back(run_view, reload_sample) -> N
         assert (row["table"], row["row"]) == (check.evidence[1].table, check.evidence[1].row)
         assert f"Evidence 2 of the 50 longest of {check.evidence_total}" in screen.text()
         await screen.press("comma", "comma")
-        assert "This is the first of" in screen.text()
+        assert f"This is the longest of {check.evidence_total} intervals" in screen.text()
         await screen.press("F")
         assert screen.state.selection.finding == FindingRef(1)
         assert screen.state.selection.event is None
@@ -164,6 +164,16 @@ def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(run_vie
         assert "longest of" not in text
 
     run_view(test, reload_sample, size=(200, 50))
+
+
+def test_while_the_detectors_are_at_work_no_event_is_called_evidence_of_nothing(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n")
+        screen.app.change(sessions=(replace(screen.state.session, report=None),))
+        await screen.press("F")
+        assert "The detectors are still at work" in screen.text()
+
+    run_view(test, reload_sample)
 
 
 def test_walking_begins_at_the_finding_that_has_the_cursor_at_first(run_view, reload_sample) -> None:

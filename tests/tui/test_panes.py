@@ -16,7 +16,7 @@ from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.aggregation import AggregationPane, Line, filter_of, lines_of, short_event
 from tracekit.tui.detail.events import EventsPane, event_rows
 from tracekit.tui.detail.models import ModelsPane
-from tracekit.tui.detail.predictions import PredictionsPane, call_rows
+from tracekit.tui.detail.predictions import PredictionsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.state import EventFilter, EventRef, Sort
@@ -374,7 +374,12 @@ def test_the_line_above_a_list_is_never_cut(size, run_view, reload_sample) -> No
             assert heading(screen, ModelsPane).startswith("5 models · N Neural Engine, ")
             assert heading(screen, ModelsPane) in screen.text()
         await drag_range(screen)
-        await screen.press("2")
+        await screen.press("slash")
+        await screen.answer("device:ane")
+        await screen.press("5")
+        assert not heading(screen, ModelsPane).endswith("…")
+        assert heading(screen, ModelsPane).startswith(("whole recording, not filtered", "all of it"))
+        await screen.press("c", "2")
         assert "what starts in it" in heading(screen, AggregationPane)
         assert heading(screen, AggregationPane) in screen.text()
 
@@ -426,8 +431,9 @@ def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Pat
         assert "No prediction is known from this recording" in screen.text()
         # No filter keeps away what there is not.
         filtered = replace(screen.state, filter=EventFilter(text="x"))
-        rows = call_rows(filtered, bare.calls, Sort("start", descending=False))
-        assert "No prediction is known from this recording" in rows.empty
+        for pane, what in ((AggregationPane, "event"), (EventsPane, "event"), (PredictionsPane, "prediction")):
+            rows = screen.app.browse.query_one(pane).make(filtered)
+            assert rows.empty.startswith(f"No {what} is known from this recording")
         await screen.press("5")
         assert "No row of the recording names a model" in screen.text()
 

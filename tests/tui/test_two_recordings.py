@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tracekit.analysis.differences import Measure
+from tracekit.api import judge
+from tracekit.trace.filter import cut_to_range
+from tracekit.tui.calls import calls_of
+from tracekit.tui.detail.compare import ComparePane
+from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline
 
@@ -121,5 +128,21 @@ def test_comparing_by_something_else_puts_the_keys_on_the_list(run_view, reload_
         assert screen.state.pane == "compare"
         await screen.press("down")
         assert screen.app.focused.cursor == 1
+
+    run_view(test, reload_sample, fixed_sample)
+
+
+def test_a_comparison_without_events_says_so_of_both(run_view, reload_sample, fixed_sample) -> None:
+    async def test(screen) -> None:
+        emptied = []
+        for session in screen.state.sessions:
+            trace = cut_to_range(session.trace, -2, -1)
+            report = judge(trace, only=["reload-before-predict"])
+            emptied.append(replace(session, trace=trace, report=report, calls=calls_of(trace)))
+        pane = screen.app.browse.query_one(ComparePane)
+        narrowed = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))
+        assert pane.make(narrowed).empty == "The filter leaves no event; c drops it."
+        bare = replace(narrowed, sessions=tuple(emptied))
+        assert pane.make(bare).empty.startswith("No event is known from either recording")
 
     run_view(test, reload_sample, fixed_sample)

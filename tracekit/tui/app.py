@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tracekit.tui.opening import Request
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.timeline.tracks import Events
+    from tracekit.tui.timeline.viewport import History
 
 Result = TypeVar("Result")
 
@@ -133,6 +134,11 @@ class ViewApp(App[None], inherit_bindings=False):
             return
         history = self.state.history if step and self._stepping else self.state.history.leaving(self.state.view)
         self._stepping = step
+        self.change(view=view, history=history)
+
+    def revisit(self, view: Viewport, history: History) -> None:
+        """Look again where one was. A step from there is the first of others."""
+        self._stepping = False
         self.change(view=view, history=history)
 
     def activate(self, place: int) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.analysis.aggregation import AggregationRow
+    from tracekit.trace.model import Trace
     from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.timeline.viewport import Span
 
@@ -68,12 +69,22 @@ def narrowed_ways(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
     return (*counted_ways(span, chosen, (REACHES,)), "in range, filtered" if only else "in range")
 
 
-def none_words(what: str, span: Span | None, chosen: EventFilter) -> str:
-    """Why a list of what there is (`event`) holds none: only what is on is named, with the key that drops it."""
+def holds_events(trace: Trace) -> bool:
+    """Whether there is any event at all."""
+    return any(len(getattr(trace, name)) for name in EVENT_FRAMES)
+
+
+def none_words(
+    what: str, span: Span | None, chosen: EventFilter, *, known: bool, source: str = "this recording"
+) -> str:
+    """Why a list of what there is (`event`) holds none: only what is on is named, with the key that drops it.
+
+    known: whether any is there without range and filter, which keep nothing away otherwise.
+    """
+    if not known:
+        return f"No {what} is known from {source}; 6 says what it holds."
     if span is not None and chosen.active:
         return f"Range and filter leave no {what}; c drops the filter, esc the range."
     if chosen.active:
         return f"The filter leaves no {what}; c drops it."
-    if span is not None:
-        return f"The range leaves no {what}; esc drops it."
-    return f"No {what} is known from this recording; 6 says what it holds."
+    return f"The range leaves no {what}; esc drops it."

@@ -14,7 +14,7 @@ from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui import export
 from tracekit.tui.action import Action, Section
 from tracekit.tui.commands.lists import focused_list
-from tracekit.tui.commands.walk import NO_FINDING, finding_here
+from tracekit.tui.commands.walk import NO_FINDING, NOT_YET, finding_here
 from tracekit.tui.text import longest_that_fits
 from tracekit.tui.theme import PALETTES
 from tracekit.units import format_count
@@ -53,7 +53,7 @@ def copy_statistics(app: ViewApp) -> None:
     """Copy the aggregation of the range, or of all where there is none."""
     session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
-        app.say(_NOT_YET)
+        app.say(NOT_YET)
         return
     about = "the statistics of the range" if span is not None else "the statistics of the recording"
     named = len(app.state.sessions) > 1
@@ -71,9 +71,6 @@ def save_range(app: ViewApp) -> None:
         app.say("There is no range: mark one with v, or drag along the ruler.")
         return
     _save(app, app.state.range)
-
-
-_NOT_YET = "The detectors are still at work; try again when the findings are there."
 
 
 def _row(app: ViewApp) -> tuple[list[str], list[str]] | None:
@@ -131,7 +128,7 @@ def _save(app: ViewApp, span: Span | None) -> None:
 
     session = app.state.session
     if session.report is None:
-        app.say(_NOT_YET)
+        app.say(NOT_YET)
         return
     check = NameCheck()
 

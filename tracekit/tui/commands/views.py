@@ -69,14 +69,12 @@ def selected_span(state: State) -> Span | None:
 
 def back(app: ViewApp) -> None:
     """Return to the view before the last jump."""
-    view, history = app.state.history.back(app.state.view)
-    app.change(view=view, history=history)
+    app.revisit(*app.state.history.back(app.state.view))
 
 
 def forward(app: ViewApp) -> None:
     """Undo going back."""
-    view, history = app.state.history.forward(app.state.view)
-    app.change(view=view, history=history)
+    app.revisit(*app.state.history.forward(app.state.view))
 
 
 def lane_up(app: ViewApp) -> None:

@@ -49,8 +49,10 @@ def _walk(app: ViewApp, step: int) -> None:
 def _end(check: Check, *, last: bool) -> str:
     """What to say where there is no further interval: beyond the last one there may be some that nobody kept."""
     kept = len(check.evidence)
-    if not last or check.evidence_total <= kept:
+    if check.evidence_total <= kept:
         return f"This is the {'last' if last else 'first'} of {format_count(kept, 'interval')}."
+    if not last:
+        return f"This is the longest of {check.evidence_total:,} intervals, the first in the list."
     return f"This is the last of the {kept} longest: the report keeps no more of {check.evidence_total:,} intervals."
 
 
@@ -79,11 +81,14 @@ def to_finding(app: ViewApp) -> None:
     if found is not None:
         _show(app, found)
         return
-    checks = state.session.report.checks if state.session.report is not None else ()
-    whole = all(check.evidence_total <= len(check.evidence) for check in checks)
+    if state.session.report is None:
+        app.say(NOT_YET)
+        return
+    whole = all(check.evidence_total <= len(check.evidence) for check in state.session.report.checks)
     app.say(_NO_EVIDENCE if whole else _NOT_KEPT)
 
 
+NOT_YET = "The detectors are still at work; try again when the findings are there."
 _NO_EVIDENCE = "The selected event is evidence of no finding."
 _NOT_KEPT = "No finding lists the selected event; where there are many, only the longest are kept."
 

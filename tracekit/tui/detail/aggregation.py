@@ -14,7 +14,7 @@ from tracekit.trace.events import Lane
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted
-from tracekit.tui.ranges import aggregation, counted_ways, none_words
+from tracekit.tui.ranges import aggregation, counted_ways, holds_events, none_words
 from tracekit.tui.state import EventFilter, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -107,7 +107,7 @@ class AggregationPane(ListPane[Records[Line]]):
         rows = aggregation(state.session, state.range, state.filter)
         if rows is None:
             return None
-        empty = none_words("event", state.range, state.filter)
+        empty = none_words("event", state.range, state.filter, known=holds_events(state.session.trace))
         return aggregation_records(rows, state.sorts.get(self.PANE, FIRST_SORT), empty)
 
     def heading(self, state: State, rows: Records[Line], room: int) -> str:

@@ -15,7 +15,7 @@ from tracekit.tui.detail.columns import WEIGHTY
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
-from tracekit.tui.ranges import aggregation, none_words, range_words
+from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
 from tracekit.tui.state import EventFilter, FindingRef, Sort
 from tracekit.tui.text import longest_that_fits
 
@@ -162,7 +162,8 @@ class ComparePane(ListPane[Compared]):
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
         ]
         found = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
-        empty = none_words("event", state.range, state.filter)
+        known = any(holds_events(session.trace) for session in state.sessions)
+        empty = none_words("event", state.range, state.filter, known=known, source="either recording")
         return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), empty)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:

@@ -15,7 +15,7 @@ from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell, RowList
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
-from tracekit.tui.ranges import REACHES, counted_ways, none_words
+from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words
 from tracekit.tui.state import EventRef, Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
@@ -112,7 +112,7 @@ def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort 
     if sort != FIRST_SORT:
         key = _key(trace, places, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
-    empty = none_words("event", span, chosen)
+    empty = none_words("event", span, chosen, known=holds_events(trace))
     return EventRows(trace, frames[by_start], index[by_start], sorted_by(_COLUMNS, sort), empty)
 
 

@@ -94,8 +94,10 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         signs = legend(parts_rows(rows.records))
         first = unnarrowed(state)
         counts = (format_count(len(rows), "model"), f"{len(rows):,}", "")
-        ways = [" · ".join(part for part in (first, count, signs) if part) for count in counts]
-        return longest_that_fits(ways, room)
+        told = [(first, count, signs) for count in counts]
+        if first:
+            told.append(("all of it", "", signs))
+        return longest_that_fits([" · ".join(part for part in parts if part) for parts in told], room)
 
     def row_of(self, rows: Records[ModelSummary], state: State) -> int | None:
         """The model that is selected."""

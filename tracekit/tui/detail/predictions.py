@@ -16,7 +16,7 @@ from tracekit.tui.detail.rowlist import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
 from tracekit.tui.ranges import narrowed_ways, none_words
-from tracekit.tui.state import EventFilter, Sort
+from tracekit.tui.state import Sort
 from tracekit.tui.text import longest_that_fits
 from tracekit.units import format_count
 
@@ -105,9 +105,8 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     }
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
-    # Where there is none at all, no filter keeps it away.
-    narrowed = (state.range, state.filter) if len(calls) else (None, EventFilter())
-    return CallRows(calls, activity, order, sorted_by(_COLUMNS, sort), none_words("prediction", *narrowed))
+    empty = none_words("prediction", state.range, state.filter, known=len(calls) > 0)
+    return CallRows(calls, activity, order, sorted_by(_COLUMNS, sort), empty)
 
 
 def signs(calls: Calls) -> str:
