@@ -61,7 +61,7 @@ def test_every_look_on_the_lanes_is_in_the_help() -> None:
 def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
     text = rendered(help_text(PALETTES[True], letters=letters)).partition("On the lanes")[2]
     lines = [line.split("  ")[1].strip() for line in text.splitlines() if line.startswith("  ") and line.strip()]
-    assert {"▼", "◆", "◇", "▸", "+", "▾ ▴", "╱╱╱", "underlined"} <= set(lines)
+    assert {"▼", "◆", "◇", "▸ ▹", "+", "▾ ▴", "╱╱╱", "underlined"} <= set(lines)
     assert ({LITTLE, "[LLLL]", "[====]", "[ ]", "reversed"} <= set(lines)) == letters
     assert ("▁ ▄ █" in lines) == ("╌╌╌" in text) == (not letters)
     # A state that has no look of its own, as `Unknown`, is drawn as any other event.

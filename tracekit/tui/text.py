@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from tracekit.report.model import Check
 
 
+def pointer(*, keys: bool) -> str:
+    """The sign of the row or lane with the cursor: filled where the keys are, too."""
+    return "▸" if keys else "▹"
+
+
 def cut(text: str, cells: int) -> str:
     """Text in at most `cells` cells, with `…` at the end where it is longer: for sentences, whose beginning tells most.
 

@@ -195,3 +195,17 @@ def test_a_range_between_two_events_says_how_far_they_are_apart(run_view, reload
         assert f"start – start {format_duration(second['start_ns'] - first['start_ns'])}" in line
 
     run_view(test, reload_sample)
+
+
+def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(run_view, reload_sample) -> None:
+    def signs(screen) -> list[str]:
+        return [line[0] for line in screen.text().splitlines() if line.startswith(("▸", "▹"))]
+
+    async def test(screen) -> None:
+        assert signs(screen) == ["▸", "▹"]
+        await screen.press("1")
+        assert signs(screen) == ["▹", "▸"]
+        await screen.press("shift+tab")
+        assert signs(screen) == ["▸", "▹"]
+
+    run_view(test, reload_sample)

@@ -17,7 +17,7 @@ from tracekit.tui.action import Scope
 from tracekit.tui.actions import bindings
 from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.detail.columns import GAP, fitted, headings
-from tracekit.tui.text import cut
+from tracekit.tui.text import cut, pointer
 from tracekit.tui.theme import PALETTES, style
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ class RowList(ScrollView, can_focus=True):
         ground = palette.background
         if here:
             ground = palette.range if self.has_focus else palette.cursor
-        segments = [Segment("▸" if here else " ", style(palette.text, ground))]
+        segments = [Segment(pointer(keys=self.has_focus) if here else " ", style(palette.text, ground))]
         used = 1
         for column, room, cell in zip(rows.columns, widths, rows.cells(row, palette), strict=True):
             if not room:

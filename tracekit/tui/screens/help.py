@@ -39,7 +39,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("▼", "cursor, on the axis of time"),
     ("◆", "mark, where a range begins that is being selected"),
     ("◇", "bookmark"),
-    ("▸", "lane with the cursor, and the active recording of two"),
+    ("▸ ▹", "row and lane with the cursor; filled where the keys are, and for the active recording of two"),
     ("+", "lane with more rows than are shown: the last of them shows several at once"),
     ("▾ ▴", "how many rows are out of sight, below and above"),
     ("╱╱╱", "where a recording has not begun or is over, beside a longer one"),

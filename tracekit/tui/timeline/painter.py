@@ -13,6 +13,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
 from tracekit.report.formatting import shorten, visible
+from tracekit.tui.text import pointer
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.heads import Look, columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
@@ -57,6 +58,8 @@ class Painter:
     def __init__(self, *, letters: bool) -> None:
         self._letters = letters
         self._leads = True
+        self.has_keys = True
+        """Whether keys move the cursor of the lanes."""
         self._lanes = Lanes(())
         self._state: State | None = None
         self._width, self._height = 0, 0
@@ -187,8 +190,11 @@ class Painter:
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._lane_title(lanes[0], current, line), *self._text(lanes[0].words)]
-        title = f"{'▸' if current else ' '}no rows" if line.part == 0 or line.above else ""
+        title = f"{self._pointer(current)}no rows" if line.part == 0 or line.above else ""
         return [self._title(self._tailed(title, line), self._palette.pinned), *self._text(line.text)]
+
+    def _pointer(self, current: bool) -> str:
+        return pointer(keys=self.has_keys) if current else " "
 
     def _text(self, words: str) -> list[Segment]:
         text = set_cell_size(whole_words(visible(words), self.columns), self.columns)
@@ -280,7 +286,7 @@ class Painter:
         return self._marks[key]
 
     def _lane_title(self, lane: TimelineLane, current: bool, line: ScreenLine, hidden: str = "") -> Segment:
-        text = self._tailed(f"{'▸' if current else ' '}{visible(lane.title)}", line, hidden)
+        text = self._tailed(f"{self._pointer(current)}{visible(lane.title)}", line, hidden)
         ground = self._palette.cursor if current else self._palette.pinned if lane.pinned else self._palette.gutter
         return Segment(set_cell_size(text, self.gutter), style(self._palette.text, ground, bold=current))
 

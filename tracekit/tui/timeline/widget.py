@@ -102,7 +102,14 @@ class Timeline(Widget, can_focus=True):
 
     def on_focus(self) -> None:
         """The keys are about this recording now."""
+        self.painter.has_keys = True
+        self.refresh()
         self.post_message(RecordingChosen(self._session))
+
+    def on_blur(self) -> None:
+        """They are about something else."""
+        self.painter.has_keys = False
+        self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw in the new size."""
