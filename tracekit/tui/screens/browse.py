@@ -143,11 +143,12 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         """Put the keys on the pane that is on screen."""
         target = self.pane.focus_target()
         if target is not None:
-            target.focus()
+            # At once: what a widget does by itself comes after the next keys.
+            self.set_focus(target)
 
     def focus_timeline(self, recording: int = 0) -> None:
         """Put the keys on the timeline of a recording."""
-        self.query(Timeline)[recording].focus()
+        self.set_focus(self.query(Timeline)[recording])
 
     def _show_detail(self, state: State) -> None:
         wide = self.size.width >= WIDE
