@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from tracekit.analysis.breakdown_work import Handoffs
+from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.prediction import directions
+from tracekit.tui.state import FindingRef
 
 ANE, GPU, CPU = 0, 1, 2
 
@@ -85,3 +87,22 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
         assert shown in " ".join(words.split())
 
     run_view(test, samples / "style_transfer_reload.trace", size=(200, 60))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "heading"),
+    [
+        ("finding", "The model is loaded again for each prediction"),
+        ("insufficient_data", "reload-before-predict: not judged"),
+        ("not_applicable", "reload-before-predict: does not apply"),
+        ("error", "reload-before-predict: failed"),
+    ],
+)
+def test_a_check_is_headed_by_what_it_found_only_where_it_judged(outcome, heading, run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        check = replace(session.report.checks[0], outcome=outcome)
+        told = replace(session, report=replace(session.report, checks=(check,)))
+        assert str(next(finding_blocks(told, FindingRef(0)))) == heading
+
+    run_view(test, samples / "style_transfer_reload.trace")

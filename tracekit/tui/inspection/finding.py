@@ -8,6 +8,7 @@ from rich.text import Text
 
 from tracekit.report.formatting import condition, duration, quantity, visible
 from tracekit.report.screen import markdown
+from tracekit.tui.detail.checks import OUTCOMES
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import which_interval
 from tracekit.tui.timeline.ruler import exact_moment
@@ -32,7 +33,9 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
         yield heading(f"Evidence {which_interval(check, ref.evidence)}")
         yield facts(_interval(check, ref.evidence))
         yield ""
-    yield heading(check.title)
+    # The title of a check says what it found, or that all is well: neither is known of one that did not judge.
+    judged = check.outcome in ("finding", "passed")
+    yield heading(check.title if judged else f"{check.id}: {OUTCOMES[check.outcome]}")
     yield facts((name, value) for name, value in (*_facts(check), ("same for", _same_for(session, check))) if value)
     yield Text(f"\n{visible(check.summary)}\n")
     for caveat in check.caveats:
