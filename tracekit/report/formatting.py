@@ -20,6 +20,15 @@ ABSENT = "–"
 ABSENT_NOTE = f"{ABSENT}: not enough values, or not recorded"
 """Explains `ABSENT` wherever it is shown."""
 
+OUTCOMES = {
+    "finding": "finding",
+    "passed": "passed",
+    "not_applicable": "does not apply",
+    "insufficient_data": "not judged",
+    "error": "failed",
+}
+"""Outcomes of checks in words."""
+
 STATE_WORDS = {"rows": "recorded", "empty": "empty", "missing": "missing", "unreadable": "not read"}
 """States of tables in words. `unreadable` holds what was not exported, too, and that is by far the usual case."""
 

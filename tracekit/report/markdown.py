@@ -142,6 +142,18 @@ def finding(group: Group) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def other_check(check: Check) -> str:
+    """A check that is no finding, and what is missing where it could not judge. Its strings must be `visible`."""
+    words = formatting.OUTCOMES[check.outcome].capitalize()
+    about = f"{code(check.id)}, {code(check.model)}" if check.model is not None else code(check.id)
+    parts = [
+        f"### {words}: {escape(check.title)}" if check.outcome == "passed" else f"### {words}: {code(check.id)}",
+        f"{about}. {sentence(check.summary)}",
+        f"To be able to judge it: {escape(check.record)}" if check.record else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
 def _sources(check: Check) -> str:
     lines = [f"- [{escape(entry.title)}]({entry.url})" for entry in check.references]
     return "\n".join(["**Sources**", "", *lines]) if lines else ""

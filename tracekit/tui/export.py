@@ -38,7 +38,8 @@ def finding_markdown(session: Session, check: int) -> str:
     """A check of the report as the Markdown report has findings."""
     report = _redacted(session)
     safe = map_strings(report.checks[check], lambda field, text: visible(text, multiline=field == "fix"))
-    return f"{markdown.finding(Group((safe,)))}\n"
+    text = markdown.finding(Group((safe,))) if safe.outcome == "finding" else markdown.other_check(safe)
+    return f"{text}\n"
 
 
 def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter, *, named: bool) -> str:

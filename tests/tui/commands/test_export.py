@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tracekit.tui.commands.export import NameCheck
+from tracekit.tui.state import FindingRef, Selection
 from tracekit.tui.timeline.viewport import Span
 
 
@@ -41,6 +43,32 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
         assert check.model in screen.app.clipboard
         assert "**Fix**" in screen.app.clipboard
         assert f"Copied the check {check.id} as Markdown" in screen.text()
+
+    run_view(test, reload_sample)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "begin"),
+    [
+        ("passed", "### Passed: {title}\n\n`reload-before-predict`, `Pointillism`. "),
+        ("insufficient_data", "### Not judged: `reload-before-predict`\n\n`reload-before-predict`, `Pointillism`. "),
+        ("not_applicable", "### Does not apply: `reload-before-predict`\n\n"),
+    ],
+)
+def test_a_check_without_finding_is_copied_as_what_it_is(outcome, begin, run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        session = screen.state.session
+        first = session.report.checks[0]
+        assert (first.id, first.model) == ("reload-before-predict", "Pointillism")
+        check = replace(first, outcome=outcome, severity=None, cost=None, evidence=(), record="Record again.")
+        screen.app.change(
+            sessions=(replace(session, report=replace(session.report, checks=(check,))),),
+            selection=Selection(finding=FindingRef(0)),
+        )
+        await screen.press("Y")
+        assert screen.app.clipboard.startswith(begin.format(title=first.title))
+        assert screen.app.clipboard.endswith("To be able to judge it: Record again.\n")
+        assert "won back" not in screen.app.clipboard
 
     run_view(test, reload_sample)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tracekit.report.formatting import ABSENT, duration, moment, shorten, visible
+from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, shorten, visible
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
 """Severities apart from colour."""
-OUTCOMES = {
-    "finding": "finding",
-    "passed": "passed",
-    "not_applicable": "does not apply",
-    "insufficient_data": "not judged",
-    "error": "failed",
-}
 
 _TIME = Column("time", 9, right=True, ordered=False)
 """How long an interval is; there only while intervals are listed."""

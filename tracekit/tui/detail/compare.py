@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.differences import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.report.changes import Fate, FindingChange, finding_changes
 from tracekit.report.columns import STAGE, WARM
-from tracekit.report.formatting import ABSENT, duration, quantity
+from tracekit.report.formatting import ABSENT, OUTCOMES, duration, quantity
 from tracekit.trace.events import Lane, Level
-from tracekit.tui.detail.checks import OUTCOMES
 from tracekit.tui.detail.columns import WEIGHTY
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import condition, duration, quantity, visible
+from tracekit.report.formatting import OUTCOMES, condition, duration, quantity, visible
 from tracekit.report.screen import markdown
-from tracekit.tui.detail.checks import OUTCOMES
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import which_interval
 from tracekit.tui.timeline.ruler import exact_moment
