@@ -149,7 +149,7 @@ def other_check(check: Check) -> str:
     parts = [
         f"### {words}: {escape(check.title)}" if check.outcome == "passed" else f"### {words}: {code(check.id)}",
         f"{about}. {sentence(check.summary)}",
-        f"To be able to judge it: {escape(check.record)}" if check.record else "",
+        f"To be able to judge it: {sentence(check.record)}" if check.record else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
