@@ -449,3 +449,18 @@ def test_enter_zooms_to_the_first_prediction_before_any_was_chosen(run_view, rel
         assert span.span_ns < 100 * calls.durations[0]
 
     run_view(test, reload_sample)
+
+
+def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("4", "home")
+        rows = screen.app.focused
+        for key in ("down", "down", "down", "1"):
+            screen.app.post_message(events.Key(key, None))
+        await screen.settle()
+        screen.app.select_event(EventRef("activity", rows.rows.index(2)))
+        await screen.settle()
+        await screen.press("4")
+        assert rows.cursor == 2
+
+    run_view(test, samples / "sharpen_8bit.trace")

@@ -9,9 +9,10 @@ import pytest
 
 from tracekit.analysis.differences import Measure
 from tracekit.api import judge
-from tracekit.trace.filter import cut_to_range
+from tracekit.trace.filter import EVENT_FRAMES, cut_to_range
 from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.compare import ComparePane
+from tracekit.tui.filtering import passing
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline
@@ -144,5 +145,26 @@ def test_a_comparison_without_events_says_so_of_both(run_view, reload_sample, fi
         assert pane.make(narrowed).empty == "The filter leaves no event; c drops it."
         bare = replace(narrowed, sessions=tuple(emptied))
         assert pane.make(bare).empty.startswith("No event is known from either recording")
+
+    run_view(test, reload_sample, fixed_sample)
+
+
+def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(run_view, reload_sample, fixed_sample) -> None:
+    async def test(screen) -> None:
+        screen.app.change(filter=EventFilter(min_ns=15_000_000))
+        await screen.press("7", "u")
+        pane = screen.app.browse.query_one(ComparePane)
+        rows = pane.make(replace(screen.state, measure=Measure.COUNT))
+        pane._state = screen.state
+        checked = 0
+        for place, row in enumerate(rows.records):
+            if row.before is None or row.warm:
+                continue
+            chosen = pane.opened(rows, place).chosen
+            trace = screen.state.session.trace
+            listed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
+            assert listed == row.before.count, row
+            checked += 1
+        assert checked > 4
 
     run_view(test, reload_sample, fixed_sample)

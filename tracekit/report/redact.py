@@ -169,6 +169,17 @@ def private_facts(trace: Trace) -> PrivateFacts:
     )
 
 
+def both_private(first: PrivateFacts, second: PrivateFacts) -> PrivateFacts:
+    """What is private of either of two recordings, for a text about both. The targets of both stay."""
+    targets = {first.target, second.target}
+    return PrivateFacts(
+        quotes=tuple(dict.fromkeys((*first.quotes, *second.quotes))),
+        processes=tuple(sorted({*first.processes, *second.processes} - targets)),
+        target=first.target,
+        foreign_models=tuple(sorted({*first.foreign_models, *second.foreign_models})),
+    )
+
+
 def _foreign_models(trace: Trace) -> tuple[str, ...]:
     """Models of foreign hardware rows that the target did not use."""
     foreign = trace.hardware[(trace.hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)]

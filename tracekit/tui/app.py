@@ -266,16 +266,16 @@ class ViewApp(App[None], inherit_bindings=False):
         self._state = replace(
             first_state(message.sessions), inspector=self.size.width >= WIDE, lane=_first_lane(message.lanes[0])
         )
-        helping = isinstance(self.screen, HelpScreen)
+        help_read = self.screen.place if isinstance(self.screen, HelpScreen) else None
         while self.screen is not self.browse:
             await self.pop_screen()
         self.browse.begin()
         self.say(self.browse.hint)
         self.redraw()
         self.call_after_refresh(self._first_picture)
-        if helping:
+        if help_read is not None:
             # Whoever reads it goes on reading.
-            await self.push_screen(HelpScreen())
+            await self.push_screen(HelpScreen(help_read))
 
     def _first_picture(self) -> None:
         self._at_first_picture()

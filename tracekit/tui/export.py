@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from tracekit.report import markdown
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
-from tracekit.report.redact import private_facts, redact, redact_text
+from tracekit.report.redact import both_private, private_facts, redact, redact_text
 from tracekit.report.renderers import renderer_for
 from tracekit.report.strings import map_strings
 from tracekit.trace.filter import cut_to_range, model_names
@@ -24,14 +25,20 @@ if TYPE_CHECKING:
     from tracekit.tui.timeline.viewport import Span
 
 
-def row_markdown(trace: Trace, titles: Sequence[str], texts: Sequence[str], about: str = "") -> str:
-    """A row of a list as a table, without empty columns, and above it what it is about."""
-    filled = [(title, text) for title, text in zip(titles, texts, strict=True) if title and text]
-    header = [title for title, _ in filled]
-    cells = [markdown.escape(visible(text)) for _, text in filled]
-    table = markdown.table(header, [cells], words=len(header))
-    lead = f"{markdown.escape(visible(about))}\n\n" if about else ""
-    return f"{redact_text(lead + table, private_facts(trace), model_names(trace))}\n"
+def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence[str], about: str = "") -> str:
+    """A row of a list about these recordings as a table, without empty columns, and above it what it is about."""
+    filled = [(title, visible(text)) for title, text in zip(titles, texts, strict=True) if title and text]
+    facts = reduce(both_private, map(private_facts, traces))
+    models = {name for trace in traces for name in model_names(trace)}
+    # As one text, so that one name is one alias in all cells; before anything is escaped, so that names are found.
+    told = redact_text(_EDGE.join([visible(about), *(text for _, text in filled)]), facts, models)
+    lead, *cells = map(markdown.escape, told.split(_EDGE))
+    table = markdown.table([title for title, _ in filled], [cells], words=len(filled))
+    return f"{lead}\n\n{table}\n" if about else f"{table}\n"
+
+
+_EDGE = "\x1f"
+"""Between texts that are redacted together; `visible` leaves none in them."""
 
 
 def finding_markdown(session: Session, check: int) -> str:

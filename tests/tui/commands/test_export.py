@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import tracekit
+from tracekit.trace.model import Trace
 from tracekit.tui.commands.export import NameCheck
+from tracekit.tui.export import row_markdown
 from tracekit.tui.state import FindingRef, Selection
 from tracekit.tui.timeline.viewport import Span
 
@@ -196,3 +199,32 @@ def test_what_was_copied_is_told_in_whole(width, tmux, run_view, reload_sample, 
     else:
         monkeypatch.delenv("TMUX", raising=False)
     run_view(test, reload_sample, size=(width, 24))
+
+
+def test_private_names_are_found_in_what_is_copied_before_anything_is_escaped(sharpen_renamed) -> None:
+    titles, texts = ["event", "process"], ["GPU execution, photo_helper0 (66)", "photo_helper0"]
+    copied = row_markdown([sharpen_renamed("photo_helper0")], titles, texts, about="photo_helper0.trace")
+    assert "helper" not in copied
+    alias = copied.splitlines()[-1].split("|")[2].strip()
+    assert alias.startswith("process ")
+    assert alias in copied.splitlines()[-1].split("|")[1]
+
+
+def test_private_names_of_both_recordings_are_left_out_of_a_comparison(sharpen_renamed) -> None:
+    traces = [sharpen_renamed("first_secret"), sharpen_renamed("second_secret")]
+    copied = row_markdown(traces, ["event"], ["GPU execution, second_secret and first_secret"])
+    assert "secret" not in copied
+    assert "Sharpen" in row_markdown(traces, ["event"], ["GPU execution, Sharpen"])
+
+
+@pytest.fixture
+def sharpen_renamed(samples: Path):
+    """Makes the trace of a sample in which another process has this name."""
+
+    def make(name: str) -> Trace:
+        trace = tracekit.open_trace(samples / "sharpen_8bit.trace")
+        process = trace.hardware["process"]
+        foreign = next(found for found in process.dropna().unique() if found != "Sharpen")
+        return replace(trace, hardware=trace.hardware.assign(process=process.cat.rename_categories({foreign: name})))
+
+    return make

@@ -209,3 +209,14 @@ def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(run_view, reload_sa
         assert signs(screen) == ["▸", "▹"]
 
     run_view(test, reload_sample)
+
+
+def test_the_length_so_far_is_that_of_the_range_that_comes_of_it(run_view, reload_sample) -> None:
+    async def test(screen) -> None:
+        await screen.press("n", "n", "n", "v", "n", "g")
+        await screen.answer("5s")
+        line = screen.text().splitlines()[-2]
+        await screen.press("v")
+        assert f"range so far {format_duration(screen.state.range.span_ns)}, v ends it" in line
+
+    run_view(test, reload_sample)

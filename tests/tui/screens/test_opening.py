@@ -57,11 +57,15 @@ def test_the_screen_shows_progress_and_how_to_give_up(size, run_view, held_readi
 
 def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(run_view, held_reading, reload_sample) -> None:
     async def test(screen) -> None:
-        await screen.pilot.press("question_mark")
+        await screen.pilot.press("question_mark", *["down"] * 7)
+        await screen.pilot.pause()
         assert isinstance(screen.app.screen, HelpScreen)
+        place = screen.app.screen.place
+        assert place > 0
         held_reading.set()
         await screen.settle()
         assert isinstance(screen.app.screen, HelpScreen)
+        assert screen.app.screen.place == place
         await screen.press("escape")
         assert screen.app.screen is screen.app.browse
         await screen.press("n")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
-from tracekit.tui.state import Bookmark, State
+from tracekit.tui.state import Bookmark, EventFilter, State
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.heads import Look, time_axis
+from tracekit.tui.timeline.heads import Look, minimap, time_axis
+from tracekit.tui.timeline.raster import busy
 from tracekit.tui.timeline.viewport import Span, Viewport
 
 TITLE, COLUMNS = 6, 20
@@ -53,3 +57,11 @@ def test_a_range_keeps_its_brackets_beside_other_signs(span, cursor, bookmarks, 
 
 def test_with_colours_a_range_has_no_brackets(axis_of) -> None:
     assert axis_of(Span(1_300, 700), 1_300, letters=False) == "...▼................"
+
+
+def test_the_overview_of_a_recording_without_length_shows_nothing_in_it() -> None:
+    whole, none = Viewport(0, 1), busy(np.array([], np.int64), np.array([], np.int64))
+    state = SimpleNamespace(bounds=whole, view=whole, filter=EventFilter(), sessions=())
+    look = Look(PALETTES[True], TITLE, COLUMNS, letters=False, leads=True)
+    line = "".join(segment.text for segment in minimap(state, (none, none), look))
+    assert line[TITLE:].strip() == ""

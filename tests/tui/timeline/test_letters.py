@@ -178,3 +178,14 @@ def test_the_part_in_view_has_both_brackets_however_small(run_view, reload_sampl
                 assert line.index("[") < line.index("]")
 
     run_view(test, reload_sample)
+
+
+def test_what_passes_a_filter_on_a_row_that_overlaps_is_no_dots(make_events) -> None:
+    """Three intervals share the only row; only the first passes, and nothing overlaps it any more."""
+    events = make_events((100, 500), (150, 600), (200, 300))
+    (row,) = tracks(events, 1)
+    (chosen,) = passing_tracks(events, (row,), np.array([True, False, False]))
+    view = Viewport(0, 1000)
+    own = lettered(chosen, row, str, view, 40, 0)
+    # 25 ns a column: 100 to 600 ns are columns 4 to 23.
+    assert [place for place, one in enumerate(own.characters) if one != " "] == list(range(4, 24))

@@ -35,8 +35,11 @@ def copy_row(app: ViewApp) -> None:
         app.say("There is no row: go to a list with tab, or select an event with n.")
         return
     titles, texts = found
-    trace, about = app.state.session.trace, _about_row(app.state, compared=focused_list(app) is not None)
-    _copy(app, lambda: export.row_markdown(trace, titles, texts, about), "the row")
+    state = app.state
+    compared = state.pane == "compare" and focused_list(app) is not None
+    traces = [session.trace for session in (state.sessions if compared else (state.session,))]
+    about = _about_row(state, compared=compared)
+    _copy(app, lambda: export.row_markdown(traces, titles, texts, about), "the row")
 
 
 def copy_finding(app: ViewApp) -> None:
@@ -101,10 +104,10 @@ def _copy(app: ViewApp, make: Callable[[], str], what: str) -> None:
 
 
 def _about_row(state: State, *, compared: bool) -> str:
-    """What a row is about, where two recordings are open; `compared` where it is one of a list."""
+    """What a row is about, where two recordings are open; `compared` where it is about both."""
     if len(state.sessions) < 2:
         return ""
-    if not (compared and state.pane == "compare"):
+    if not compared:
         return state.session.name
     before, after = state.sessions
     measure = f"{state.measure}, " if state.measure is not None else ""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import State
+    from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.timeline.tracks import Events
 
 SLOW_QUANTILE = 0.95
@@ -64,7 +65,7 @@ def mark(app: ViewApp) -> None:
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
     event, it counts, at the edge of an event of the lane that is next to it on screen.
     """
-    state, here = app.state, _here(app)
+    state, here = app.state, end_here(app.state, _events(app), app.columns)
     if state.mark is None:
         app.change(mark=here, range=None, ends=None)
         app.say("Range begins here. Go to its other end and press v again; escape drops it.")
@@ -76,13 +77,13 @@ def mark(app: ViewApp) -> None:
     app.say(f"Range of {duration(whole.span_ns)}: {measured}.")
 
 
-def _here(app: ViewApp) -> Span:
-    """The selected event where the cursor is on it, else the instant of the cursor or an edge beside it."""
-    state, events = app.state, _events(app)
+def end_here(state: State, events: Events | None, columns: int) -> Span:
+    """Where a range would begin or end now: the selected event where the cursor is on it, else the instant of the
+    cursor, or the edge of one of these events that is next to it on a screen of so many columns of time."""
     span = state.session.span(state.selection.event) if state.selection.event is not None else None
     if span is not None and span.start_ns <= state.cursor_ns < span.end_ns:
         return span
-    within = state.view.span_ns // app.columns
+    within = state.view.span_ns // columns
     snapped = edge(events, state.cursor_ns, within) if events is not None else None
     # An instant has no length, so that a range from edge to edge is exact.
     return Span(state.cursor_ns if snapped is None else snapped, 0)
@@ -154,7 +155,12 @@ def standing(state: State, *, forward: bool) -> tuple[EventRef | None, int]:
 
 
 def _events(app: ViewApp) -> Events | None:
-    lane = next((lane for lane in app.lanes().lanes if lane.id == app.state.lane), None)
+    return events_of(app.state, app.lanes())
+
+
+def events_of(state: State, lanes: Lanes) -> Events | None:
+    """Events of the lane with the cursor; None where it has none."""
+    lane = next((lane for lane in lanes.lanes if lane.id == state.lane), None)
     return lane.events if lane is not None else None
 
 

@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from tracekit.analysis.aggregation import NO_EVENT, SORT_COLUMNS
 from tracekit.report.columns import event_columns, event_rows
 from tracekit.report.formatting import ABSENT, shorten
-from tracekit.trace.events import Lane
 from tracekit.tui.detail.listing import ListPane
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
 from tracekit.tui.messages import EventsWanted
@@ -134,12 +133,6 @@ class AggregationPane(ListPane[Records[Line]]):
 
 
 def filter_of(row: AggregationRow) -> EventFilter:
-    """The events that a row counts. Rows of the hardware have titles of our own, so kind and process choose them."""
-    if row.lane in _HARDWARE:
-        text = row.process.rpartition(" (")[0] if row.process is not None else ""
-    else:
-        text = row.label if row.label != NO_EVENT else ""
+    """The events that a row counts."""
+    text = row.label if row.label != NO_EVENT else ""
     return EventFilter(text=text, model=row.model or "", kind=row.kind)
-
-
-_HARDWARE = (Lane.NEURAL_ENGINE, Lane.GPU, Lane.MPS)

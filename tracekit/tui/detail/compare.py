@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.differences import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.report.changes import Fate, FindingChange, finding_changes
 from tracekit.report.columns import STAGE, WARM
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, quantity
-from tracekit.trace.events import Lane, Level
+from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import WIDEST, Field, Records, records_of
@@ -30,7 +31,6 @@ Compared = Records[FindingChange] | Records[Difference]
 
 BY_FATE = Sort("what became", descending=False)
 BY_DIFFERENCE = Sort("difference", descending=True)
-_CORE_ML_LANES = (Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE, Lane.UNKNOWN)
 
 
 def _told(check: Check | None) -> str:
@@ -203,8 +203,9 @@ class ComparePane(ListPane[Compared]):
         line = rows.records[row]
         if isinstance(line, FindingChange):
             return PaneChosen("findings")
-        text = line.label if line.lane in _CORE_ML_LANES else ""
-        return EventsWanted(EventFilter(text=text, model=line.model or "", kind=line.kind))
+        chosen = EventFilter(text=line.label, model=line.model or "", kind=line.kind)
+        before = self._state.filter if self._state is not None else chosen
+        return EventsWanted(replace(chosen, device=before.device, min_ns=before.min_ns, max_ns=before.max_ns))
 
 
 def _sides(line: FindingChange | Difference) -> list[Check]:

@@ -135,7 +135,7 @@ class RowList(ScrollView, can_focus=True):
         changed = rows is not self._rows
         self._rows, self._hidden = rows, hidden
         if changed:
-            self._ahead.clear()
+            self._forget()
         elif cursor is not None and self._lags(cursor):
             cursor = None
         if cursor is not None or changed:
@@ -154,6 +154,14 @@ class RowList(ScrollView, can_focus=True):
                 # Somebody else chose it, so that it counts for more than where keys went before.
                 self._ahead.clear()
         return bool(self._ahead)
+
+    def on_hide(self) -> None:
+        """What is selected while nobody sees it, the state alone knows."""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._ahead.clear()
+        self._given = None
 
     def arrived(self, row: int) -> None:
         """All is done that follows from the cursor having come to a row."""

@@ -13,6 +13,7 @@ from textual.widgets import ContentSwitcher, Footer, Static
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.action import key_signs
 from tracekit.tui.actions import action_named
+from tracekit.tui.commands.select import end_here, events_of
 from tracekit.tui.detail.compare import fate_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
@@ -23,7 +24,6 @@ from tracekit.tui.query import filter_words
 from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
 from tracekit.tui.timeline.ruler import exact_moment
-from tracekit.tui.timeline.viewport import Span
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.units import format_duration
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.timeline.lanes import Lanes
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.timeline.viewport import Span, Viewport
 
 WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
@@ -103,7 +103,9 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        self.query_one("#status", Static).update(self._said or self._small or status_line(state, self.size.width))
+        here = end_here(state, events_of(state, lanes[state.active]), self.query(Timeline).first().painter.columns)
+        told = self._said or self._small or status_line(state, here, self.size.width)
+        self.query_one("#status", Static).update(told)
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -262,16 +264,17 @@ def _selected(session: Session, ref: EventRef) -> tuple[str, str]:
     return visible(" · ".join([*named, format_duration(span.span_ns)])), f" · at {moment(span.start_ns)}"
 
 
-def _from_mark(state: State, mark: Span) -> str:
-    """How long the range would be that ends at the selected event, or at the cursor."""
-    event = state.selection.event
-    here = state.session.span(event) if event is not None else Span(state.cursor_ns, 0)
+def _from_mark(mark: Span, here: Span) -> str:
+    """How long the range would be that ends here."""
     ends = (mark.start_ns, mark.end_ns, here.start_ns, here.end_ns)
     return f"range so far {format_duration(max(ends) - min(ends))}, v ends it"
 
 
-def status_line(state: State, width: int) -> str:
-    """Where one is, in words: as much as fits, beginning with what is selected, the part in view and the range."""
+def status_line(state: State, here: Span, width: int) -> str:
+    """Where one is, in words: as much as fits, beginning with what is selected, the part in view and the range.
+
+    here: where a range would end now; see `tracekit.tui.commands.select.end_here`.
+    """
     view = state.view
     parts = {
         "selected": "",
@@ -284,7 +287,7 @@ def status_line(state: State, width: int) -> str:
     if not state.inspector and state.selection.event is not None:
         parts["selected"], parts["when"] = _selected(state.session, state.selection.event)
     if state.mark is not None:
-        parts["range"] = _from_mark(state, state.mark)
+        parts["range"] = _from_mark(state.mark, here)
     elif state.range is not None:
         parts["range"] = f"range {format_duration(state.range.span_ns)}"
     for expendable in ("", "grouping", "span", "when", "edges", "range"):

@@ -98,6 +98,21 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
 
+    def __init__(self, place: float = 0) -> None:
+        """Begin at this line."""
+        super().__init__()
+        self._place = place
+
+    @property
+    def place(self) -> float:
+        """Line that the text is scrolled to."""
+        return self.query_one("#help").scroll_y
+
+    def on_mount(self) -> None:
+        """Scroll there, once there is a text to scroll."""
+        box = self.query_one("#help")
+        box.call_after_refresh(box.scroll_to, y=self._place, animate=False)
+
     def compose(self) -> ComposeResult:
         """Text that scrolls."""
         with VerticalScroll(id="help") as box:

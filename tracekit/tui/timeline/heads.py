@@ -50,7 +50,8 @@ def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]
     palette, columns = look.palette, look.columns
     bounds = edges(state.bounds, columns)
     width = np.diff(bounds)
-    level = np.ceil(drawn[0].between(bounds) / width * 8).astype(int).tolist()
+    # In a recording of a few ns there are columns without any time.
+    level = np.ceil(drawn[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
     found = (drawn[1].between(bounds) > 0).tolist()
     low, high = columns_of(state.bounds, columns, state.view)
     # A view within one column has two ends too.

@@ -71,7 +71,8 @@ def lettered(
     """
     bounds = edges(view, columns)
     among = _contents(whole, bounds)
-    own = among if track is whole else _contents(track, bounds)
+    # What overlaps has no blocks, even where the filter leaves nothing that does.
+    own = among if track is whole else _contents(track, bounds, blocks=whole.disjoint)
     blocks = among.blocks if track is whole else [block for block in among.blocks if track.holds(block.place)]
     taken = among.categories >= 0
     for block in among.blocks:
@@ -116,15 +117,15 @@ def _draw(result: Picture, block: _Block, text: str, *, joined: bool) -> None:
     result.categories[block.first : block.after] = [block.category.value] * size
 
 
-def _contents(track: Track, bounds: IntArray) -> _Contents:
-    """Blocks, and what is left for narrow intervals. O(categories * columns * log n)."""
+def _contents(track: Track, bounds: IntArray, *, blocks: bool = True) -> _Contents:
+    """Blocks (if wanted), and what is left for narrow intervals. O(categories * columns * log n)."""
     width = np.diff(bounds)
     if not track.parts:
         return _Contents((), np.zeros(len(width)), np.full(len(width), -1, np.int64))
     codes = np.array([code for code, _ in track.parts])
     amounts = np.stack([part.between(bounds) for _, part in track.parts])
     begun = starting(track.starts, bounds)
-    wide = bars(track, bounds, 1)
+    wide = bars(track, bounds, 1) if blocks else []
     at = np.searchsorted(track.places, np.array([bar.place for bar in wide], np.int64))
     starts, ends = track.starts[at], track.ends[at]
     firsts = np.array([bar.first for bar in wide], np.int64)
@@ -145,11 +146,11 @@ def _contents(track: Track, bounds: IntArray) -> _Contents:
     narrow = amounts.sum(axis=0)
     categories = np.where((narrow > 0) | (begun > 0), codes[amounts.argmax(axis=0)], -1)
     columns = _columns(wide, early.tolist(), late.tolist(), narrow)
-    blocks = tuple(
+    found = tuple(
         _Block(bar.place, first, after, Category(int(codes[row])), bool(start >= bounds[0]), bool(end <= bounds[-1]))
         for bar, (first, after), row, start, end in zip(wide, columns, category, starts, ends, strict=True)
     )
-    return _Contents(blocks, narrow / width, categories)
+    return _Contents(found, narrow / width, categories)
 
 
 def _columns(wide: Sequence[Bar], early: Sequence[int], late: Sequence[int], narrow: IntArray) -> list[tuple[int, int]]:
