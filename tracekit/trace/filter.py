@@ -99,7 +99,8 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     """Of what is shown the rows of a process, by name or pid, and those that could be its own because their table names
     no process. O(rows) per frame.
 
-    Core ML rows name no process. Where the recording has a target they are the target's, and none is of another one.
+    Core ML rows name no process. Where the recording has a target, they are the target's and none is of another one,
+    and so are hardware rows that worked for its predictions.
     """
     wanted = str(process)
     target = trace.run.target.process
@@ -110,12 +111,14 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
         rows[name] = rows[name] & _of_process(getattr(trace, name), wanted)
     if foreign:
         rows |= {name: np.zeros_like(rows[name]) for name in CORE_ML_FRAMES}
+        rows["hardware"] = rows["hardware"] & trace.hardware["prediction"].isna().to_numpy(dtype=bool)
     # The list of processes stays whole: it is about the machine.
     context = {
         name: mask if name == "processes" else mask & _of_process(trace.context[name], wanted)
         for name, mask in shown.context.items()
     }
-    notes = [f"Only rows of process {wanted} are counted"]
+    # Redaction puts its own word in front of the name of a process.
+    notes = [f"Only rows of {f'process {wanted}' if wanted.isdecimal() else wanted} are counted"]
     unnamed = int(trace.hardware["process"].isna().to_numpy()[rows["hardware"]].sum())
     if unnamed:
         notes.append(f"{unnamed} hardware rows name no process and are counted too")
