@@ -350,3 +350,19 @@ def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path, capsys):
         load_config(written(tmp_path, "[tool]\n", "pyproject.toml"), DETECTORS)
     assert main(["analyze", "x.trace", "--config", str(tmp_path / "no.toml")]) == 2
     assert "no.toml: cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"\\u001b]0;owned\\u0007" = 1',
+        'skip = ["\\u202ecold-load"]',
+        '[detectors."\\u009b2J"]\nx = 1',
+        '[models."/Users/ann/\\u001b[2J"]\nbudget = "never"',
+    ],
+)
+def test_words_of_a_file_cannot_steer_a_terminal_and_name_nobody(tmp_path, text):
+    with pytest.raises(UsageError) as caught:
+        load_config(written(tmp_path, text), DETECTORS)
+    assert str(caught.value).isprintable()
+    assert "ann" not in str(caught.value).replace("cannot", "")

@@ -18,10 +18,12 @@ from tracekit.detectors.expectations import EXPECT_KEY, parse_expectation, with_
 from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
-from tracekit.trace.filter import filter_trace, model_names
+from tracekit.report.choice import shown_of, unknown_model
+from tracekit.report.shown import shown_judgements
+from tracekit.trace.filter import model_names
 from tracekit.trace.open import open_trace
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.recording import Asking, Progress
     from tracekit.report.model import Report
+    from tracekit.trace.filter import Shown
     from tracekit.trace.model import Trace
     from tracekit.trace.open import Paths
 
@@ -61,23 +64,23 @@ def analyze(
 ) -> Report:
     """Read a recording, judge it and report.
 
-    `models` are shell patterns of base names, `process` a name or pid, `only` and `skip` ids of detectors. `settings`
-    maps `detector.option` to a value, and `model_settings` patterns of base names to such settings for those models
-    alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit that
-    models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `config` is a file of settings
-    (`tracekit.config`), before which everything given here goes. `sort` is a column of the aggregation.
-    `redact=False` keeps private fields. `reader` and `asking` are those of `open_trace`.
+    `models` are shell patterns of base names and `process` a name or pid: what is shown and counted of the recording,
+    all of which is judged. `only` and `skip` are ids of detectors. `settings` maps `detector.option` to a value, and
+    `model_settings` patterns of base names to such settings for those models alone. `budget` is the time that a
+    prediction may take, for `missed-deadline`, and `expect` the compute unit that models should run on (`ane`, or
+    `Segmenter=gpu` for one), for `unexpected-device`. `config` is a file of settings (`tracekit.config`), before which
+    everything given here goes. `sort` is a column of the aggregation. `redact=False` keeps private fields. `reader` and
+    `asking` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
     a budget or unit whose detector is left out; what does not depend on the recording is checked before it is read.
     """
     _judging(only, skip, settings, model_settings, budget, expect, config)
     check_sort(sort)
-    trace = filter_trace(
-        open_trace(path, run=run, reader=reader, asking=asking, progress=progress), models=models, process=process
-    )
+    trace = open_trace(path, run=run, reader=reader, asking=asking, progress=progress)
     return judge(
         trace,
+        shown=shown_of(trace, models=models, process=process, redact=redact),
         only=only,
         skip=skip,
         settings=settings,
@@ -93,6 +96,7 @@ def analyze(
 def judge(
     trace: Trace,
     *,
+    shown: Shown | None = None,
     only: Collection[str] = (),
     skip: Collection[str] = (),
     settings: Settings | None = None,
@@ -103,10 +107,11 @@ def judge(
     sort: str = "total",
     redact: bool = True,
 ) -> Report:
-    """The report of a trace that is open already. Parameters and errors are those of `analyze`."""
+    """The report of a trace that is open already, of what is `shown` of it (None: all). The other parameters and the
+    errors are those of `analyze`."""
     judging = _judging(only, skip, settings, model_settings, budget, expect, config)
     budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))
-    _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)])
+    _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)], redact=redact)
     judgements = run_detectors(
         trace,
         only=judging.only,
@@ -118,7 +123,8 @@ def judge(
     )
     file = None if judging.path is None else judging.path.name
     notes = _unjudged(judging)
-    return build_report(trace, checks_from(judgements), sort=sort, redact=redact, settings=file, notes=notes)
+    checks = checks_from(shown_judgements(judgements, trace, shown))
+    return build_report(trace, checks, shown=shown, sort=sort, redact=redact, settings=file, notes=notes)
 
 
 def _judging(
@@ -177,9 +183,9 @@ def _texts(given: Budgets) -> tuple[str, ...]:
     return (str(given),) if isinstance(given, str | int | float) else tuple(given)
 
 
-def _check_patterns(trace: Trace, patterns: Sequence[str | None]) -> None:
+def _check_patterns(trace: Trace, patterns: Sequence[str | None], *, redact: bool) -> None:
     """Raise `UsageError` where a pattern names a model that the recording does not hold. None stands for all."""
     names = model_names(trace)
     for pattern in patterns:
         if pattern is not None and not any(matches(name, pattern) for name in names):
-            raise unknown("model in this recording", pattern, names)
+            raise unknown_model(trace, pattern, redact=redact)

@@ -113,7 +113,10 @@ def load_config(path: Path, detectors: Sequence[AnyDetector]) -> Config:
     try:
         return _config(path, _table(path), detectors)
     except UsageError as error:
-        raise UsageError(f"{path.name}: {error}") from None
+        # The words of a file that lies in the current folder are nobody's to trust.
+        from tracekit.report.choice import plain
+
+        raise UsageError(plain(f"{path.name}: {error}")) from None
 
 
 def _bytes(path: Path) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from suite.filters import filter_complaints
 from suite.frame import (
     FINDING,
     INSUFFICIENT,
@@ -113,11 +114,16 @@ def page() -> str:
 
 def _judgements() -> Iterator[tuple[Case, Judged]]:
     """Every case of the suite. Detectors without cases have none."""
-    modules = [module for module in (*map(module_of, detector_ids()), *SHARED) if load(module)]
+    modules = _modules()
     judge_many((module, place) for module in modules for place in range(len(load(module))))
     for module in modules:
         for place, case in enumerate(load(module)):
             yield case, judge(module, place)
+
+
+def _modules() -> list[str]:
+    """Modules that hold cases."""
+    return [module for module in (*map(module_of, detector_ids()), *SHARED) if load(module)]
 
 
 def _sum(parts: Iterable[Score]) -> Score:
@@ -149,6 +155,8 @@ def main() -> None:
     text = page()
     Path("docs/detectors/accuracy.md").write_text(text, encoding="utf-8", newline="\n")
     wrong = [f"{case.detector}, {line}\n" for case, judged in _judgements() for line in complaints(case, judged)]
+    everywhere = [(module, place) for module in _modules() for place in range(len(load(module)))]
+    wrong += [f"{line}\n" for line in filter_complaints(everywhere)]
     sys.stdout.writelines([text, *wrong])
 
 

@@ -185,13 +185,17 @@ def judge_many(places: Iterable[Place]) -> None:
         _JUDGED.update(zip(wanted, pool.map(_judged, wanted, chunksize=8), strict=True))
 
 
+def draws_of(case: Case, place: int) -> Draws:
+    """What seeds the recording of the case at a place of `CASES` of its module."""
+    return Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {place}".encode()))
+
+
 def _judged(key: Place) -> Judged:
     """Describes, writes, reads and judges a case. What fails is told like a detector that fails."""
     module, place = key
     case = load(module)[place]
-    draws = Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {place}".encode()))
     try:
-        recorded = case.build(draws)
+        recorded = case.build(draws_of(case, place))
         outcomes, errors = _run(case, recorded)
         expected = _expected(case, recorded, outcomes)
     except Exception:

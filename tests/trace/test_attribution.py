@@ -9,7 +9,7 @@ from tracekit.testing import Model, Process, Scenario, ground_truth, write_expor
 from tracekit.testing.samples import SAMPLES
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.events import Lane
-from tracekit.trace.filter import filter_trace
+from tracekit.trace.filter import everything, narrowed, only_models
 
 MS = 1_000_000
 GPU = "start duration event-label process cmdbuffer-id"
@@ -340,7 +340,8 @@ def test_a_pipeline_keeps_the_hardware_rows_of_its_stages_when_others_are_filter
     generic = "Neural Engine Prediction"
     for label, attribution in ((engine_label("first"), "label"), (generic, "contained")):
         engine = make.engine((150, 10, label), (2000, 1, engine_label("x")))
-        trace = filter_trace(build_trace(make.recording(pipeline(make), engine)), models=["pipe"])
+        trace = build_trace(make.recording(pipeline(make), engine))
+        trace = narrowed(trace, only_models(everything(trace), trace, ["pipe"]))
         assert answers(trace) == [(1, "first", attribution)]
 
 

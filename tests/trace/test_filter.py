@@ -8,11 +8,18 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tracekit.errors import UsageError
 from tracekit.recording.contents import Contents, Run, Target
 from tracekit.recording.table import Process
 from tracekit.trace.events import EVENT_DTYPES
-from tracekit.trace.filter import EVENT_FRAMES, cut_to_range, filter_trace, model_names
+from tracekit.trace.filter import (
+    EVENT_FRAMES,
+    everything,
+    model_names,
+    narrowed,
+    only_models,
+    only_process,
+    only_range,
+)
 from tracekit.trace.frames import empty_events
 from tracekit.trace.model import Trace
 from tracekit.trace.models import model_frame
@@ -83,78 +90,84 @@ def trace() -> Trace:
     )
 
 
-def test_no_filter_gives_the_very_same_trace(trace: Trace) -> None:
-    assert filter_trace(trace) is trace
+def of_models(trace: Trace, *names: str) -> Trace:
+    return narrowed(trace, only_models(everything(trace), trace, names))
+
+
+def of_process(trace: Trace, process: str | int) -> Trace:
+    return narrowed(trace, only_process(everything(trace), trace, process))
+
+
+def of_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
+    return narrowed(trace, only_range(everything(trace), trace, start_ns, end_ns))
+
+
+def test_everything_leaves_all_as_it_is(trace: Trace) -> None:
+    whole = narrowed(trace, everything(trace))
+    for name in EVENT_FRAMES:
+        pd.testing.assert_frame_equal(getattr(whole, name), getattr(trace, name))
+    assert whole.notes == trace.notes
 
 
 def test_a_model_keeps_its_rows_and_its_links(trace: Trace) -> None:
-    narrowed = filter_trace(trace, models=["Style-B"])
-    assert list(narrowed.activity["model"]) == ["Style-B"]
-    assert list(narrowed.activity.index) == [0]
-    assert list(narrowed.data["kind"]) == ["data_cast"]
-    assert list(narrowed.data["prediction"]) == [0]
-    assert list(narrowed.hardware["prediction"]) == [0]
-    assert list(narrowed.models["name"]) == ["Style-B"]
+    found = of_models(trace, "Style-B")
+    assert list(found.activity["model"]) == ["Style-B"]
+    assert list(found.activity.index) == [0]
+    assert list(found.data["kind"]) == ["data_cast"]
+    assert list(found.data["prediction"]) == [0]
+    assert list(found.hardware["prediction"]) == [0]
+    assert list(found.models["name"]) == ["Style-B"]
 
 
-def test_patterns_choose_several_models_and_the_note_names_them(trace: Trace) -> None:
-    narrowed = filter_trace(trace, models=["Style-*"])
-    assert list(narrowed.activity["model"]) == ["Style-A", "Style-B"]
-    assert list(narrowed.data["prediction"]) == [0, 1]
-    assert narrowed.notes[0] == "A note."
-    assert "Style-A, Style-B" in narrowed.notes[-1]
+def test_several_models_are_chosen_and_the_note_names_them(trace: Trace) -> None:
+    found = of_models(trace, "Style-A", "Style-B")
+    assert list(found.activity["model"]) == ["Style-A", "Style-B"]
+    assert list(found.data["prediction"]) == [0, 1]
+    assert found.notes[0] == "A note."
+    assert "Style-A, Style-B" in found.notes[-1]
 
 
 def test_a_pipeline_brings_its_stages(trace: Trace) -> None:
-    narrowed = filter_trace(trace, models=["Pipeline"])
-    assert list(narrowed.activity["model"]) == ["Pipeline", "Stage"]
-    assert list(narrowed.activity["prediction"].isna()) == [True, False]
-    assert narrowed.activity["prediction"].iloc[1] == 0
-    assert list(narrowed.data["prediction"]) == [1]
+    found = of_models(trace, "Pipeline")
+    assert list(found.activity["model"]) == ["Pipeline", "Stage"]
+    assert list(found.activity["prediction"].isna()) == [True, False]
+    assert found.activity["prediction"].iloc[1] == 0
+    assert list(found.data["prediction"]) == [1]
 
 
 def test_a_stage_alone_loses_the_link_to_the_pipeline_that_is_gone(trace: Trace) -> None:
-    narrowed = filter_trace(trace, models=["Stage"])
-    assert list(narrowed.activity["model"]) == ["Stage"]
-    assert narrowed.activity["prediction"].isna().all()
-
-
-def test_a_pattern_without_a_match_names_the_models(trace: Trace) -> None:
-    with pytest.raises(UsageError, match=r"no model in this recording named 'Style-C'; did you mean 'Style-[AB]'\?"):
-        filter_trace(trace, models=["Style-C"])
+    found = of_models(trace, "Stage")
+    assert list(found.activity["model"]) == ["Stage"]
+    assert found.activity["prediction"].isna().all()
 
 
 def test_every_frame_keeps_its_columns_and_types(trace: Trace) -> None:
-    narrowed = filter_trace(trace, models=["Style-A"], process="App")
+    found = narrowed(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
     for name in EVENT_FRAMES:
-        frame = getattr(narrowed, name)
+        frame = getattr(found, name)
         assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES
         assert list(frame.index) == list(range(len(frame)))
 
 
 @pytest.mark.parametrize("process", ["App", "7", 7])
 def test_the_target_keeps_core_ml_and_what_names_no_process(trace: Trace, process: str | int) -> None:
-    narrowed = filter_trace(trace, process=process)
-    assert len(narrowed.activity) == 5
-    assert list(narrowed.hardware["pid"].dropna()) == [7]
-    assert len(narrowed.hardware) == 2
-    assert list(narrowed.context["signposts"]["pid"]) == [7]
-    assert len(narrowed.context["clock"]) == 1
-    assert "1 hardware rows name no process" in narrowed.notes[-1]
+    found = of_process(trace, process)
+    assert len(found.activity) == 5
+    assert list(found.hardware["pid"].dropna()) == [7]
+    assert len(found.hardware) == 2
+    assert list(found.context["signposts"]["pid"]) == [7]
+    assert len(found.context["clock"]) == 1
+    assert "1 hardware rows name no process" in found.notes[-1]
 
 
 def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> None:
-    narrowed = filter_trace(trace, process="other")
-    assert narrowed.activity.empty
-    assert narrowed.data.empty
-    assert list(narrowed.hardware["pid"].dropna()) == [8]
-    assert narrowed.hardware["prediction"].isna().all()
-    assert "belong to the target" in narrowed.notes[-1]
-
-
-def test_a_process_that_is_not_there_is_refused_with_the_choices(trace: Trace) -> None:
-    with pytest.raises(UsageError, match=r"no process in this recording named 'Ap'.*choices: App, other"):
-        filter_trace(trace, process="Ap")
+    found = of_process(trace, "other")
+    assert found.activity.empty
+    assert found.data.empty
+    assert list(found.hardware["pid"].dropna()) == [8]
+    # The row that worked for a prediction names no process, but is the target's.
+    assert len(found.hardware) == 1
+    assert "belong to the target" in found.notes[-1]
 
 
 def test_names_of_models_come_from_every_frame(trace: Trace) -> None:
@@ -162,7 +175,7 @@ def test_names_of_models_come_from_every_frame(trace: Trace) -> None:
 
 
 def test_a_range_keeps_what_starts_in_it_and_whole_predictions(trace: Trace) -> None:
-    cut = cut_to_range(trace, 20, 30)
+    cut = of_range(trace, 20, 30)
     assert list(cut.activity["model"]) == ["Style-B"]
     # Both rows start at 0 and belong to the prediction that starts at 20.
     assert list(cut.data["kind"]) == ["data_cast"]
@@ -174,26 +187,26 @@ def test_a_range_keeps_what_starts_in_it_and_whole_predictions(trace: Trace) -> 
 
 
 def test_a_range_brings_what_a_stage_of_its_prediction_did(trace: Trace) -> None:
-    cut = cut_to_range(trace, 10, 11)
+    cut = of_range(trace, 10, 11)
     assert list(cut.activity["model"]) == ["Pipeline", "Stage"]
     assert list(cut.data["model"]) == ["Stage"]
     assert list(cut.data["prediction"]) == [1]
 
 
 def test_what_starts_in_a_range_stays_without_a_prediction_that_began_before(trace: Trace) -> None:
-    cut = cut_to_range(trace, 11, 12)
+    cut = of_range(trace, 11, 12)
     assert list(cut.activity["model"]) == ["Stage"]
     assert cut.activity["prediction"].isna().all()
 
 
 def test_the_ends_of_a_range_are_half_open(trace: Trace) -> None:
-    assert list(cut_to_range(trace, 0, 10).activity["start_ns"]) == [0]
-    assert list(cut_to_range(trace, 10, 30).activity["start_ns"]) == [10, 11, 20]
+    assert list(of_range(trace, 0, 10).activity["start_ns"]) == [0]
+    assert list(of_range(trace, 10, 30).activity["start_ns"]) == [10, 11, 20]
 
 
 def test_states_that_reach_into_a_range_stay(trace: Trace) -> None:
     states = pd.DataFrame({"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
-    cut = cut_to_range(replace(trace, context={**trace.context, "thermal": states}), 20, 25)
+    cut = of_range(replace(trace, context={**trace.context, "thermal": states}), 20, 25)
     assert list(cut.context["thermal"]["start_ns"]) == [10]
     assert cut.context["signposts"].empty
     assert len(cut.context["clock"]) == 1

@@ -11,7 +11,7 @@ from textual import events
 
 from tracekit.api import judge
 from tracekit.report.time_parts import GROUPS
-from tracekit.trace.filter import EVENT_FRAMES, cut_to_range
+from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
 from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.aggregation import AggregationPane, Line, filter_of, lines_of, short_event
 from tracekit.tui.detail.events import EventsPane, event_rows
@@ -419,7 +419,8 @@ def test_names_of_the_aggregation_are_whole_where_there_is_room(run_view, reload
 def test_a_recording_without_events_says_so_in_every_list(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         session = screen.state.session
-        emptied = cut_to_range(session.trace, -2, -1)
+        whole = session.trace
+        emptied = narrowed(whole, only_range(everything(whole), whole, -2, -1))
         report = judge(emptied, only=["reload-before-predict"])
         bare = replace(session, trace=emptied, report=report, calls=calls_of(emptied))
         screen.app.change(sessions=(bare,))

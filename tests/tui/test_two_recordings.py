@@ -9,7 +9,7 @@ import pytest
 
 from tracekit.analysis.differences import Measure
 from tracekit.api import judge
-from tracekit.trace.filter import EVENT_FRAMES, cut_to_range
+from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
 from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.filtering import passing
@@ -137,13 +137,14 @@ def test_a_comparison_without_events_says_so_of_both(run_view, reload_sample, fi
     async def test(screen) -> None:
         emptied = []
         for session in screen.state.sessions:
-            trace = cut_to_range(session.trace, -2, -1)
+            whole = session.trace
+            trace = narrowed(whole, only_range(everything(whole), whole, -2, -1))
             report = judge(trace, only=["reload-before-predict"])
             emptied.append(replace(session, trace=trace, report=report, calls=calls_of(trace)))
         pane = screen.app.browse.query_one(ComparePane)
-        narrowed = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))
-        assert pane.make(narrowed).empty == "The filter leaves no event; c drops it."
-        bare = replace(narrowed, sessions=tuple(emptied))
+        filtered = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))
+        assert pane.make(filtered).empty == "The filter leaves no event; c drops it."
+        bare = replace(filtered, sessions=tuple(emptied))
         assert pane.make(bare).empty.startswith("No event is known from either recording")
 
     run_view(test, reload_sample, fixed_sample)

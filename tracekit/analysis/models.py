@@ -15,10 +15,11 @@ from tracekit.analysis.cadence import bursts, summarise_cadence, working
 from tracekit.analysis.concurrency import summarise_in_flight
 from tracekit.analysis.course import summarise_course
 from tracekit.analysis.latency import frame_rate, summarise_latency
-from tracekit.analysis.loads import first_of_model
+from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.filter import shown_models
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
     from tracekit.analysis.concurrency import InFlight
     from tracekit.analysis.course import Course
     from tracekit.analysis.latency import FrameRate, Latency
+    from tracekit.trace.filter import Shown
     from tracekit.trace.model import Trace
+
+    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +71,16 @@ class ModelSummary:
     breakdown: BreakdownSummary | None = None
 
 
-def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
+def summarise_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSummary, ...]:
     """One summary per base name, largest total of loads and predictions first, then by name.
 
     Counts and times are of rows of the model's own level, so that the work of a pipeline is not counted twice.
-    O(n log n) in the rows of the trace.
+    `shown`: what counts; None for all. Where the time of a prediction went, when a unit worked and which prediction is
+    warm follows from all rows, whether they count or not. O(n log n) in the rows of the trace.
     """
-    whole = breakdown(trace), _working(trace)
-    rows_of = _rows_by_model(trace.activity)
+    models = shown_models(trace, shown)
+    whole = breakdown(trace), _working(trace), first_after_load(trace.activity)
+    rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
         _summary(
             whole,
@@ -86,10 +92,10 @@ def summarise_models(trace: Trace) -> tuple[ModelSummary, ...]:
             rows_of(str(name), str(level), (Kind.PREDICTION,)),
         )
         for name, level, parents, instances in zip(
-            trace.models["name"],
-            trace.models["level"],
-            trace.models["parents"],
-            trace.models["instances"],
+            models["name"],
+            models["level"],
+            models["parents"],
+            models["instances"],
             strict=True,
         )
     ]
@@ -128,7 +134,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
 
 
 def _summary(
-    whole: tuple[Breakdown, Working | None],
+    whole: tuple[Breakdown, Working | None, Mask],
     name: str,
     level: str,
     parents: tuple[str, ...],
@@ -148,23 +154,22 @@ def _summary(
         prediction=_statistics(predictions),
         load=_statistics(loads),
     )
-    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, loads, predictions, whole)
+    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, predictions, whole)
 
 
 def _with_calls(
     summary: ModelSummary,
-    loads: pd.DataFrame,
     predictions: pd.DataFrame,
-    whole: tuple[Breakdown, Working | None],
+    whole: tuple[Breakdown, Working | None, Mask],
 ) -> ModelSummary:
     """The summary with what the app's calls tell.
 
     Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
     frame rates follow from them.
     """
-    parts, busy = whole
+    parts, busy, cold = whole
     timed = not is_any(predictions["attribution"], Attribution.INFERRED).any()
-    warm = ~first_of_model(loads, predictions)
+    warm = ~cold[predictions.index]
     return replace(
         summary,
         latency=summarise_latency(predictions, warm) if timed else None,

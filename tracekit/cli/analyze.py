@@ -35,9 +35,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     chosen = parser.add_argument_group("what to look at")
     chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
     chosen.add_argument(
-        "--model", action="append", default=[], metavar="NAME", help="only this model; shell patterns; repeatable"
+        "--model", action="append", default=[], metavar="NAME", help="show only models matching NAME (glob; repeatable)"
     )
-    chosen.add_argument("--process", metavar="NAME|PID", help="only rows of this process")
+    chosen.add_argument("--process", metavar="NAME|PID", help="show only this process")
     add_reader_arguments(chosen)
 
     judged = parser.add_argument_group("how to judge")

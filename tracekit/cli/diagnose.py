@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
     )
     parser.add_argument(
-        "--model", action="append", default=[], metavar="NAME", help="only this model; shell patterns; repeatable"
+        "--model", action="append", default=[], metavar="NAME", help="show only models matching NAME (glob; repeatable)"
     )
     add_reader_arguments(parser)
     add_config_arguments(parser)

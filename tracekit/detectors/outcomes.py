@@ -112,6 +112,17 @@ class Finding:
     """Where the time of `cost` lies, so that no ns is counted for two findings. It may be longer than the cost: then
     the cost is spread evenly over it. Needed wherever there is a cost."""
 
+    @property
+    def models(self) -> frozenset[str] | None:
+        """The models that it is about: of one about several those of its evidence; None where it does not tell all of
+        them."""
+        if self.model is not None:
+            return frozenset((self.model,))
+        shown = {entry.model for entry in self.evidence}
+        if not shown or None in shown or self.evidence_total > len(self.evidence):
+            return None
+        return frozenset(name for name in shown if name is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Passed:

@@ -149,14 +149,5 @@ def _meeting(by_model: dict[str | None, list[int]], model: str | None) -> list[i
 def _may_share_models(one: Judgement, other: Judgement) -> bool:
     """Whether two findings can be about the same model: one about several models shows all of them in its evidence,
     unless that is a selection."""
-    about = [_models(_finding(entry)) for entry in (one, other)]
+    about = [_finding(entry).models for entry in (one, other)]
     return about[0] is None or about[1] is None or not about[0].isdisjoint(about[1])
-
-
-def _models(finding: Finding) -> frozenset[str | None] | None:
-    """The models that a finding is about; None where it does not tell all of them."""
-    if finding.model is not None:
-        return frozenset((finding.model,))
-    shown = frozenset(entry.model for entry in finding.evidence)
-    whole = shown and None not in shown and finding.evidence_total <= len(finding.evidence)
-    return shown if whole else None

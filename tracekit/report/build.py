@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.report.model import Check
+    from tracekit.trace.filter import Shown
     from tracekit.trace.model import Coverage, Trace
 
 ALL_PROCESSES = "all processes"
@@ -34,25 +35,29 @@ def build_report(
     trace: Trace,
     checks: Sequence[Check],
     *,
+    shown: Shown | None = None,
     sort: str = "total",
     redact: bool = True,
     settings: str | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
-    """The report of one run, with checks in the order of `checks_from`. `sort` is a column of the aggregation; `redact`
-    leaves out what identifies people; `settings` is the name of the file of settings that was used; `notes` is what to
-    say beside what the recording itself notes, one sentence each.
+    """The report of one run, with checks in the order of `checks_from`. `shown` is what of the trace counts (None:
+    all), and the checks are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
+    people; `settings` is the name of the file of settings that was used; `notes` is what to say beside what the
+    recording itself notes, one sentence each.
 
     Raises `UsageError` for an unknown sort column.
     """
+    counted = None if shown is None else shown.rows
+    told = notes if shown is None else (*shown.notes, *notes)
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, settings),
-        recording=_recording(trace, notes),
+        recording=_recording(trace, told),
         tables=tuple(_table(entry) for entry in trace.run.tables),
         coverage=tuple(_coverage(entry) for entry in trace.coverage),
-        models=summarise_models(trace),
-        aggregation=sort_rows((*aggregate(trace), *aggregate_hardware(trace)), sort),
+        models=summarise_models(trace, shown),
+        aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
         checks=tuple(checks),
         summary=summarise(checks),
     )

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.report.strings import map_strings
 from tracekit.trace.events import Attribution
+from tracekit.trace.filter import model_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -151,6 +152,8 @@ class PrivateFacts:
     """Name of the process that stays."""
     foreign_models: tuple[str, ...] = ()
     """Models that only other processes ran: they tell what else is on the machine."""
+    models: tuple[str, ...] = ()
+    """Other models: their names stay, also where a report shows a part of them."""
 
 
 def private_facts(trace: Trace) -> PrivateFacts:
@@ -160,12 +163,14 @@ def private_facts(trace: Trace) -> PrivateFacts:
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
     known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
     frames = [trace.activity, trace.data, trace.compute, trace.other, trace.hardware, *trace.context.values()]
+    foreign = _foreign_models(trace)
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),
         target=run.target.process.name if run.target.process else None,
-        foreign_models=_foreign_models(trace),
+        foreign_models=foreign,
+        models=tuple(sorted(set(model_names(trace)) - set(foreign))),
     )
 
 
@@ -177,6 +182,7 @@ def both_private(first: PrivateFacts, second: PrivateFacts) -> PrivateFacts:
         processes=tuple(sorted({*first.processes, *second.processes} - targets)),
         target=first.target,
         foreign_models=tuple(sorted({*first.foreign_models, *second.foreign_models})),
+        models=tuple(sorted({*first.models, *second.models})),
     )
 
 
@@ -190,7 +196,7 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     """The report without what identifies people, machines and other software. O(size of the report)."""
     foreign = _foreign_aliases(facts.foreign_models)
     models = {entry.name for entry in report.models} | {row.model for row in report.aggregation if row.model}
-    models -= set(foreign)
+    models = (models | set(facts.models)) - set(foreign)
     aliases = _aliases({*facts.processes, *_quoted_processes(report)} - {facts.target or ""}) | foreign
     paths_and_ids = _Cleaner(models=models)
     everything = _Cleaner(models=models, quotes=facts.quotes, aliases=aliases, target=facts.target)

@@ -1,24 +1,24 @@
-"""Narrows a trace to some models or to one process.
+"""What of a trace is shown: some models, one process, a range of time.
 
-Filtering changes what is counted, so every filter leaves a note that says what it did and what it could not tell.
-Coverage stays as it is: what an instrument recorded does not depend on what one wants to look at.
+A choice never changes what is judged: what waits for another model waits for it, whether that one is shown or not. So
+nothing is taken out of a trace before it is judged; `Shown` says what of it counts in the report. Every choice leaves a
+note that says what it did and what it could not tell.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from tracekit.errors import unknown
 from tracekit.trace.frames import sorted_events
 from tracekit.trace.models import model_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -32,41 +32,142 @@ CORE_ML_FRAMES = ("activity", "data", "compute", "other")
 """Those of the Core ML instrument, whose table has no process column."""
 
 
-def filter_trace(trace: Trace, *, models: Sequence[str] = (), process: str | int | None = None) -> Trace:
-    """The trace with only the rows of some models and of one process; the same object where nothing is asked for.
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """What of a trace is shown."""
 
-    `models` are case-sensitive shell patterns of base names; a pipeline keeps the rows of its stages. `process` is a
-    name or a pid. Raises `UsageError` where a pattern matches no model, or where no row is of that process.
-    O(rows) per frame.
-    """
-    if process is not None:
-        trace = _only_process(trace, process)
-    if models:
-        trace = _only_models(trace, models)
-    return trace
+    rows: Mapping[str, Mask]
+    """For each event frame the rows that count: shape (rows,)."""
+    context: Mapping[str, Mask]
+    """For each frame of the context the rows that are shown: shape (rows,)."""
+    models: frozenset[str] | None = None
+    """Base names that were chosen; None where models were not chosen by name."""
+    span: tuple[int, int] | None = None
+    """Range of time in ns, half-open; None where none was chosen."""
+    foreign: bool = False
+    """Whether it is a process whose models the recording does not hold, because its Core ML rows are another's."""
+    notes: tuple[str, ...] = ()
 
 
-def cut_to_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
-    """The trace with only the rows that start in `[start_ns, end_ns)`, and with all rows of the predictions among them.
+def everything(trace: Trace) -> Shown:
+    """All rows. O(rows)."""
+    return Shown(
+        {name: np.ones(len(getattr(trace, name)), dtype=bool) for name in EVENT_FRAMES},
+        {name: np.ones(len(frame), dtype=bool) for name, frame in trace.context.items()},
+    )
+
+
+def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
+    """Of what is shown the rows of these models; a pipeline keeps the rows of its stages. O(rows) per frame."""
+
+    def of_model(frame: pd.DataFrame) -> Mask:
+        return (frame["model"].isin(names) | frame["parent_model"].isin(names)).to_numpy(dtype=bool)
+
+    note = (
+        f"Only rows of {_listed('model', sorted(names))} are counted; rows that name no model are left out. All of the "
+        "recording was judged: of the checks only those about other models are left out."
+    )
+    rows = {name: mask & of_model(getattr(trace, name)) for name, mask in shown.rows.items()}
+    return replace(shown, rows=rows, models=frozenset(names), notes=(*shown.notes, note))
+
+
+def only_range(shown: Shown, trace: Trace, start_ns: int, end_ns: int) -> Shown:
+    """Of what is shown the rows that start in `[start_ns, end_ns)`, and all rows of the predictions among them.
 
     So each prediction is there as a whole or not at all; what of an earlier one starts in the range is there without
     it. Rows of the context stay where they reach into the range: a state holds until the next one. O(rows) per frame.
     """
-    chosen = rows_in_range(trace, start_ns, end_ns)
-    context = {
-        name: frame if name in _TIMELESS else frame[_reaching(frame, start_ns, end_ns)].reset_index(drop=True)
-        for name, frame in trace.context.items()
-    }
+    within = rows_in_range(trace, start_ns, end_ns)
     note = (
         f"Only what starts from {start_ns / 1e9:.6f} s to {end_ns / 1e9:.6f} s of the run is counted, predictions with "
-        "all that belongs to them. It is judged as if nothing else had been recorded: a load before that time or a use "
-        "after it is not seen."
+        "all that belongs to them; one that began before is not counted as in flight. All of the recording was judged: "
+        "findings are those that reach into this time, with their numbers for all of the recording."
     )
-    return _narrowed(replace(trace, context=context), chosen, note)
+    return replace(
+        shown,
+        rows={name: mask & within[name] for name, mask in shown.rows.items()},
+        context={
+            name: mask if name in _TIMELESS else mask & _reaching(trace.context[name], start_ns, end_ns)
+            for name, mask in shown.context.items()
+        },
+        span=(start_ns, end_ns),
+        notes=(*shown.notes, note),
+    )
+
+
+def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
+    """Of what is shown the rows of a process, by name or pid, and those that could be its own because their table names
+    no process. O(rows) per frame.
+
+    Core ML rows name no process. Where the recording has a target, they are the target's and none is of another one,
+    and so are hardware rows that worked for its predictions.
+    """
+    wanted = str(process)
+    target = trace.run.target.process
+    foreign = target is not None and wanted not in spellings(target.name, target.pid)
+    by_process = ("hardware", "activity") if trace.inferred else ("hardware",)
+    rows = dict(shown.rows)
+    for name in by_process:
+        rows[name] = rows[name] & _of_process(getattr(trace, name), wanted)
+    if foreign:
+        rows |= {name: np.zeros_like(rows[name]) for name in CORE_ML_FRAMES}
+        rows["hardware"] = rows["hardware"] & trace.hardware["prediction"].isna().to_numpy(dtype=bool)
+    # The list of processes stays whole: it is about the machine.
+    context = {
+        name: mask if name == "processes" else mask & _of_process(trace.context[name], wanted)
+        for name, mask in shown.context.items()
+    }
+    # Redaction puts its own word in front of the name of a process.
+    notes = [f"Only rows of {f'process {wanted}' if wanted.isdecimal() else wanted} are counted"]
+    unnamed = int(trace.hardware["process"].isna().to_numpy()[rows["hardware"]].sum())
+    if unnamed:
+        notes.append(f"{unnamed} hardware rows name no process and are counted too")
+    if target is None and trace.inferred:
+        notes.append(
+            "predictions inferred from hardware are counted unless their rows name another process; a model that "
+            "several processes ran is judged for all of them together"
+        )
+    elif target is None:
+        notes.append("Core ML rows name no process and are all counted")
+    elif foreign:
+        notes.append("Core ML rows name no process; they belong to the target, so none is counted")
+    notes.append("all of the recording was judged")
+    note = f"{'; '.join(notes)}."
+    return replace(shown, rows=rows, context=context, foreign=foreign, notes=(*shown.notes, note))
+
+
+def narrowed(trace: Trace, shown: Shown) -> Trace:
+    """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged.
+
+    Coverage stays as it is: what an instrument recorded does not depend on what one wants to look at. O(rows) per
+    frame.
+    """
+    kept = shown.rows["activity"]
+    frames = {
+        name: _relinked(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
+    }
+    return replace(
+        trace,
+        activity=frames["activity"],
+        data=frames["data"],
+        compute=frames["compute"],
+        other=frames["other"],
+        hardware=frames["hardware"],
+        models=shown_models(trace, shown),
+        context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},
+        notes=(*trace.notes, *shown.notes),
+    )
+
+
+def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
+    """`Trace.models` of the rows that are shown; None: all. O(rows)."""
+    if shown is None:
+        return trace.models
+    return model_frame(sorted_events([getattr(trace, name)[shown.rows[name]] for name in CORE_ML_FRAMES]))
 
 
 def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, Mask]:
-    """For each event frame the rows that `cut_to_range` keeps: shape (rows,) each. O(rows) per frame."""
+    """For each event frame the rows that `only_range` keeps: shape (rows,) each. O(rows) per frame."""
 
     def started(frame: pd.DataFrame) -> Mask:
         starts = frame["start_ns"].to_numpy()
@@ -97,25 +198,6 @@ def _reaching(frame: pd.DataFrame, start_ns: int, end_ns: int) -> Mask:
     return np.asarray((starts < end_ns) & (starts + lengths > start_ns))
 
 
-def _only_models(trace: Trace, patterns: Sequence[str]) -> Trace:
-    """Rows that name one of the models, or a stage of one."""
-    names = model_names(trace)
-    chosen: set[str] = set()
-    for pattern in patterns:
-        # A name is also a pattern for itself, even where it holds brackets.
-        matches = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
-        if not matches:
-            raise unknown("model in this recording", pattern, names)
-        chosen |= matches
-
-    def keep(frame: pd.DataFrame) -> Mask:
-        of_model = frame["model"].isin(chosen) | frame["parent_model"].isin(chosen)
-        return of_model.to_numpy(dtype=bool)
-
-    note = f"Only rows of {_listed('model', sorted(chosen))} are counted; rows that name no model are left out."
-    return _narrowed(trace, {name: keep(getattr(trace, name)) for name in EVENT_FRAMES}, note)
-
-
 def model_names(trace: Trace) -> list[str]:
     """Base names that any event frame mentions, sorted."""
     found: set[str] = set()
@@ -126,56 +208,24 @@ def model_names(trace: Trace) -> list[str]:
     return sorted(found)
 
 
-def _only_process(trace: Trace, process: str | int) -> Trace:
-    """Rows of the process, and those that could be its own because their table names no process."""
-    wanted = str(process)
+def matching(names: Collection[str], pattern: str) -> set[str]:
+    """Names that a case-sensitive shell pattern chooses. A name is also a pattern for itself, even where it holds
+    brackets."""
+    return {name for name in names if name == pattern or fnmatchcase(name, pattern)}
+
+
+def process_names(trace: Trace) -> list[tuple[str, int | None]]:
+    """Processes that the target, the hardware rows and the context name: name and pid, sorted. O(rows)."""
     target = trace.run.target.process
-    is_target = target is not None and wanted in _spellings(target.name, target.pid)
-    if not is_target:
-        _require_process(trace, wanted)
-
-    def keep(frame: pd.DataFrame) -> Mask:
-        return _of_process(frame, wanted)
-
-    # The list of processes stays whole: redaction knows from it which names are private.
-    context = {
-        name: frame if name == "processes" else frame[_of_process(frame, wanted)].reset_index(drop=True)
-        for name, frame in trace.context.items()
-    }
-    hardware = trace.hardware[keep(trace.hardware)]
-    notes = [f"Only rows of process {wanted} are counted"]
-    unnamed = int(hardware["process"].isna().to_numpy().sum())
-    if unnamed:
-        notes.append(f"{unnamed} hardware rows name no process and are counted too")
-    if target is None and trace.inferred:
-        notes.append("predictions inferred from hardware are counted unless their rows name another process")
-    elif target is None:
-        notes.append("Core ML rows name no process and are all counted")
-    elif not is_target:
-        notes.append("Core ML rows name no process; they belong to the target, so none is counted")
-    by_process = ("hardware", "activity") if trace.inferred else ("hardware",)
-    kept = {name: keep(getattr(trace, name)) for name in by_process}
-    narrowed = _narrowed(replace(trace, context=context), kept, "; ".join(notes) + ".")
-    if target is not None and not is_target:
-        narrowed = _narrowed(narrowed, {name: _none(getattr(narrowed, name)) for name in CORE_ML_FRAMES}, "")
-    return narrowed
-
-
-def _require_process(trace: Trace, wanted: str) -> None:
-    """Raise `UsageError` if no row of the recording is of that process."""
-    names: set[str] = set()
+    found: set[tuple[str, int | None]] = set() if target is None else {(target.name, target.pid)}
     for frame in (trace.hardware, *trace.context.values()):
         if {"process", "pid"} <= set(frame.columns):
             pairs = frame[["process", "pid"]].dropna(subset=["process"]).drop_duplicates()
-            for name, pid in pairs.itertuples(index=False):
-                if wanted in _spellings(str(name), None if pd.isna(pid) else int(pid)):
-                    return
-                names.add(str(name))
-    target = trace.run.target.process
-    raise unknown("process in this recording", wanted, sorted(names | ({target.name} if target else set())))
+            found |= {(str(name), None if pd.isna(pid) else int(pid)) for name, pid in pairs.itertuples(index=False)}
+    return sorted(found, key=lambda pair: (pair[0], pair[1] or 0))
 
 
-def _spellings(name: str, pid: int | None) -> tuple[str, ...]:
+def spellings(name: str, pid: int | None) -> tuple[str, ...]:
     """How a user may write a process."""
     return (name,) if pid is None else (name, str(pid))
 
@@ -186,32 +236,6 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> Mask:
         return np.ones(len(frame), dtype=bool)
     own = frame["process"].astype("object").eq(wanted) | frame["pid"].astype("string").eq(wanted).fillna(value=False)
     return (own | frame["process"].isna()).to_numpy(dtype=bool)
-
-
-def _none(frame: pd.DataFrame) -> Mask:
-    """No row at all."""
-    return np.zeros(len(frame), dtype=bool)
-
-
-def _narrowed(trace: Trace, kept: Mapping[str, Mask], note: str) -> Trace:
-    """The trace with only the kept rows of the frames that are named, links and models brought in line."""
-    activity_kept = kept.get("activity")
-    frames: dict[str, pd.DataFrame] = {}
-    for name in EVENT_FRAMES:
-        frame: pd.DataFrame = getattr(trace, name)
-        mask = kept.get(name)
-        frame = frame if mask is None else frame[mask].reset_index(drop=True)
-        frames[name] = frame if activity_kept is None else _relinked(frame, activity_kept)
-    narrowed = replace(
-        trace,
-        activity=frames["activity"],
-        data=frames["data"],
-        compute=frames["compute"],
-        other=frames["other"],
-        hardware=frames["hardware"],
-        notes=(*trace.notes, note) if note else trace.notes,
-    )
-    return replace(narrowed, models=model_frame(sorted_events([frames[name] for name in CORE_ML_FRAMES])))
 
 
 def _relinked(frame: pd.DataFrame, activity_kept: Mask) -> pd.DataFrame:

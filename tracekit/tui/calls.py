@@ -15,6 +15,7 @@ from tracekit.trace.events import Attribution
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tracekit.trace.filter import Shown
     from tracekit.trace.model import Trace
 
     IntArray = npt.NDArray[np.int64]
@@ -57,12 +58,18 @@ class Calls:
         return PartsRow("", float(whole), slices, (), None, None)
 
 
-def calls_of(trace: Trace) -> Calls:
-    """The predictions of a trace. O(n log n); the breakdown that it needs is kept for the trace."""
+def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
+    """The predictions of a trace, of what is `shown` of it (None: all), by their rows of what is shown. O(n log n); the
+    breakdown that it needs is kept for the trace."""
     parts = breakdown(trace)
+    index = parts.frame.index.to_numpy(dtype=np.int64)
+    if shown is not None:
+        kept = shown.rows["activity"]
+        parts = parts.of(parts.frame.index[kept[index]])
+        index = np.cumsum(kept)[index[kept[index]]] - 1
     predictions = trace.activity.loc[parts.frame.index]
     return Calls(
-        index=predictions.index.to_numpy(dtype=np.int64),
+        index=index,
         starts=predictions["start_ns"].to_numpy(),
         durations=predictions["duration_ns"].to_numpy(),
         first=~warm_mask(trace.activity, predictions),

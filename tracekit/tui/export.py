@@ -12,7 +12,7 @@ from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_text
 from tracekit.report.renderers import renderer_for
 from tracekit.report.strings import map_strings
-from tracekit.trace.filter import cut_to_range, model_names
+from tracekit.trace.filter import everything, model_names, only_range
 from tracekit.tui.ranges import aggregation, counted_words, range_words
 
 if TYPE_CHECKING:
@@ -51,24 +51,29 @@ def finding_markdown(session: Session, check: int) -> str:
 
 def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter, *, named: bool) -> str:
     """The aggregation of what range and filter let through, with the recording `named`; empty where that is nothing."""
-    facts = private_facts(session.trace)
+    facts = private_facts(session.judged)
     report = dataclasses.replace(_known(session), aggregation=aggregation(session, span, chosen) or ())
     safe = map_strings(redact(report, facts).aggregation, lambda _, text: visible(text))
     words = f"{session.name}: {counted_words(span, chosen)}" if named else _capitalized(counted_words(span, chosen))
-    title = markdown.escape(visible(redact_text(words, facts, model_names(session.trace))))
+    title = markdown.escape(visible(redact_text(words, facts, model_names(session.judged))))
     return f"{title}\n\n{markdown.aggregation(safe)}\n" if safe else ""
 
 
 def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> str:
-    """Write the report of the recording, or of a range judged by itself; the format goes by the ending of the name.
+    """Write the report of the recording, or of a range; the format goes by the ending of the name. What a range shows
+    was judged with all that surrounds it.
 
     A file that is there is replaced only with `replace`. Returns what became of it, as a sentence.
     """
     # The detectors are no part of what a first screen needs.
     from tracekit.api import judge
 
-    cut = cut_to_range(session.trace, span.start_ns, span.end_ns) if span is not None else None
-    report = judge(cut, config=session.config) if cut is not None else _redacted(session)
+    if span is None:
+        report = _redacted(session)
+    else:
+        part = session.shown or everything(session.judged)
+        shown = only_range(part, session.judged, span.start_ns, span.end_ns)
+        report = judge(session.judged, shown=shown, config=session.config)
     text = renderer_for(path).render(report)
     try:
         with path.open("w" if replace else "x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
@@ -85,7 +90,7 @@ def _capitalized(words: str) -> str:
 
 def _redacted(session: Session) -> Report:
     """The report that is on screen, as it may leave it."""
-    return redact(_known(session), private_facts(session.trace))
+    return redact(_known(session), private_facts(session.judged))
 
 
 def _known(session: Session) -> Report:

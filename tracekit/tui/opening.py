@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.errors import TracekitError
-from tracekit.trace.filter import filter_trace
+from tracekit.report.choice import shown_of
+from tracekit.trace.filter import narrowed
 from tracekit.trace.open import open_trace
 from tracekit.tui.calls import calls_of
 from tracekit.tui.messages import OpeningFailed, ReadingProgressed, RecordingJudged, RecordingsOpened
@@ -84,8 +85,11 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = open_trace(path, run=request.run, reader=request.reader, asking=request.asking, progress=progress)
-    trace = filter_trace(opened, models=request.models, process=request.process)
-    return Session(trace.contents.source, trace, None, bounds_of(trace), config=request.config)
+    shown = shown_of(opened, models=request.models, process=request.process)
+    trace, whole = (opened, None) if shown is None else (narrowed(opened, shown), opened)
+    return Session(
+        opened.contents.source, trace, None, bounds_of(opened), config=request.config, whole=whole, shown=shown
+    )
 
 
 def judged(session: Session) -> Session:
@@ -93,8 +97,8 @@ def judged(session: Session) -> Session:
     # The detectors are needed only now, when the lanes are on screen.
     from tracekit.api import judge
 
-    report = judge(session.trace, config=session.config, redact=False)
-    return replace(session, report=report, calls=calls_of(session.trace))
+    report = judge(session.judged, shown=session.shown, config=session.config, redact=False)
+    return replace(session, report=report, calls=calls_of(session.judged, session.shown))
 
 
 def evidence_rows(session: Session) -> dict[str, frozenset[int]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STARTS = "what starts in it"
 RULE = f"{STARTS}, predictions with all that belongs to them"
-"""What counts for a range in statistics; see `tracekit.trace.filter.cut_to_range`."""
+"""What counts for a range in statistics; see `tracekit.trace.filter.only_range`."""
 REACHES = "what lies in it, if only in part"
 """What lists of events and predictions hold for a range."""
 
@@ -33,8 +33,8 @@ def aggregation(session: Session, span: Span | None, chosen: EventFilter) -> tup
     """
     if span is None and not chosen.active:
         return session.report.aggregation if session.report is not None else None
-    trace = session.trace
-    counted = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
+    trace = session.judged
+    counted = {name: session.in_judged(name, passing(session.trace, name, chosen, None)) for name in EVENT_FRAMES}
     if span is not None:
         within = rows_in_range(trace, span.start_ns, span.end_ns)
         counted = {name: mask & within[name] for name, mask in counted.items()}

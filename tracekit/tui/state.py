@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.differences import Measure
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.model import Check, Report
+    from tracekit.trace.filter import Mask, Shown
     from tracekit.trace.model import Trace
     from tracekit.tui.calls import Calls
 
@@ -119,6 +120,27 @@ class Session:
     """Its predictions one by one; there when the report is."""
     config: Path | None = None
     """File of settings that it is judged by."""
+    whole: Trace | None = None
+    """All of the recording, of which `trace` is a part; None where that is all of it."""
+    shown: Shown | None = None
+    """Which part that is; None for all."""
+
+    @property
+    def judged(self) -> Trace:
+        """What is judged, whatever part of it is shown."""
+        return self.trace if self.whole is None else self.whole
+
+    def in_judged(self, frame: str, rows: Mask) -> Mask:
+        """A choice of rows of an event frame of `trace`, shape (rows,), as one of rows of `judged`."""
+        if self.shown is None:
+            return rows
+        chosen = self.shown.rows[frame].copy()
+        chosen[chosen] = rows
+        return chosen
+
+    def label_in_judged(self, index: int) -> int:
+        """The row of the activity of `judged` that a row of the activity of `trace` is. O(n)."""
+        return index if self.shown is None else int(np.flatnonzero(self.shown.rows["activity"])[index])
 
     def frame(self, name: str) -> pd.DataFrame:
         """The frame that an `EventRef` names."""

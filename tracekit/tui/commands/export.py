@@ -37,7 +37,7 @@ def copy_row(app: ViewApp) -> None:
     titles, texts = found
     state = app.state
     compared = state.pane == "compare" and focused_list(app) is not None
-    traces = [session.trace for session in (state.sessions if compared else (state.session,))]
+    traces = [session.judged for session in (state.sessions if compared else (state.session,))]
     about = _about_row(state, compared=compared)
     _copy(app, lambda: export.row_markdown(traces, titles, texts, about), "the row")
 
@@ -198,7 +198,7 @@ ACTIONS: tuple[Action, ...] = (
         ("R",),
         "Save range report",
         Section.EXPORT,
-        "Save the report of the range, judged by itself.",
+        "Save the report of the range: what starts in it, and the findings that reach into it.",
         save_range,
     ),
 )

@@ -37,7 +37,7 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     place = calls.place(index) if calls is not None else None
     if calls is None or place is None:
         return
-    parts = breakdown(session.trace).of(pd.Index([index]))
+    parts = breakdown(session.judged).of(pd.Index([session.label_in_judged(index)]))
     whole = summarise_breakdown(parts)
     if whole is None or not whole.total_ns:
         return

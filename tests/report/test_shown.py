@@ -1,0 +1,229 @@
+"""A report of a part of a recording: judged whole, shown in part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tracekit
+from suite.cases.unused_load import forgotten
+from tracekit.api import judge
+from tracekit.cli.main import main
+from tracekit.detectors import reload_before_predict, run_issues, unused_load
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, Intervals, NotApplicable, Passed
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.runner import Judgement
+from tracekit.errors import UsageError
+from tracekit.report.choice import shown_of, unknown_model, unknown_process
+from tracekit.report.model import Report
+from tracekit.report.shown import shown_judgements
+from tracekit.testing import Draws, write_export
+from tracekit.testing.machines import Process
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Scenario
+from tracekit.trace.filter import everything, only_models, only_range
+from tracekit.trace.model import Trace
+
+MS = 1_000_000
+NET, OTHER = Model("Net", 1), Model("Other", 1)
+
+
+@pytest.fixture
+def opened(tmp_path: Path):
+    """Writes a scenario and opens it."""
+
+    def make(scenario: Scenario) -> Trace:
+        write_export(scenario, tmp_path / "export")
+        return tracekit.open_trace(tmp_path / "export")
+
+    return make
+
+
+@pytest.fixture
+def two(opened) -> Trace:
+    """Two models, and a model of another process on the Neural Engine."""
+    scenario = Scenario(Process("Camera", 412), duration_ns=60_000 * MS)
+    scenario.processes.append(Process("secretd", 66))
+    for at, model in enumerate((NET, OTHER)):
+        scenario.load(model, at * 100 * MS, 50 * MS)
+        for call in range(30):
+            scenario.predict(model, (1_000 + 100 * call + 40 * at) * MS, 20 * MS)
+    scenario.other_neural_engine(30_000 * MS, 10 * MS, "Hidden_main__Op0_AneInference Prediction")
+    return opened(scenario)
+
+
+def evidence(model: str | None, start_ns: int, end_ns: int) -> Evidence:
+    return Evidence(start_ns, end_ns, model, "", "t", 0)
+
+
+def finding(model: str | None, *shown: Evidence, lost: tuple[int, int] | None = None, total: int = 0) -> Finding:
+    where = (
+        Intervals(*(np.array([edge], np.int64) for edge in lost)) if lost else Intervals(*np.zeros((2, 0), np.int64))
+    )
+    return Finding(model, "", (), Cost(1, 0.5, "") if lost else None, shown, total, where)
+
+
+def answers(trace: Trace, shown, *judgements: Judgement) -> list[tuple[str, str | None, str]]:
+    return [
+        (entry.detector.id, entry.outcome.model, type(entry.outcome).__name__)
+        for entry in shown_judgements(judgements, trace, shown)
+    ]
+
+
+def test_of_some_models_only_their_answers_are_shown(two):
+    shown = only_models(everything(two), two, ["Net"])
+    detector = reload_before_predict.DETECTOR
+    both = [Judgement(detector, finding("Net")), Judgement(detector, Passed("Other", ""))]
+    assert answers(two, shown, *both) == [(detector.id, "Net", "Finding")]
+    assert answers(two, None, *both) == [(detector.id, "Net", "Finding"), (detector.id, "Other", "Passed")]
+
+
+@pytest.mark.parametrize(
+    ("about", "total", "outcome"),
+    [
+        (["Other"], 0, "NotApplicable"),
+        (["Net", "Other"], 0, "Finding"),
+        # What tells nothing of its models, or not of all, may be about the one that is shown.
+        ([], 0, "Finding"),
+        (["Other"], 2, "Finding"),
+        (["Other", None], 0, "Finding"),
+    ],
+)
+def test_a_finding_about_several_models_is_shown_with_any_of_them(two, about, total, outcome):
+    shown = only_models(everything(two), two, ["Net"])
+    entries = [evidence(name, 0, 1) for name in about]
+    judgement = Judgement(unused_load.DETECTOR, finding(None, *entries, total=total))
+    assert answers(two, shown, judgement) == [("unused-load", None, outcome)]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (finding("Net", evidence("Net", 5, 10)), "NotApplicable"),
+        (finding("Net", evidence("Net", 5, 11)), "Finding"),
+        (finding("Net", evidence("Net", 5, 10), lost=(12, 13)), "Finding"),
+        (finding("Net", evidence("Net", 5, 10), lost=(1, 9), total=9), "NotApplicable"),
+        (finding("Net", evidence("Net", 5, 10), total=9), "Finding"),
+        (finding("Net"), "Finding"),
+        (Passed("Net", ""), "Passed"),
+    ],
+)
+def test_of_a_range_the_findings_that_reach_into_it_are_shown(two, outcome, expected):
+    shown = replace(everything(two), span=(10, 20))
+    detector = reload_before_predict.DETECTOR
+    assert answers(two, shown, Judgement(detector, outcome)) == [(detector.id, "Net", expected)]
+
+
+def test_fault_with_the_recording_limits_every_part_of_it(two):
+    shown = replace(only_range(everything(two), two, 0, 1), models=frozenset(["Net"]))
+    judgement = Judgement(run_issues.DETECTOR, finding(None, evidence("Other", 5, 6)))
+    assert answers(two, shown, judgement) == [("run-issues", None, "Finding")]
+
+
+def test_a_detector_that_looked_at_nothing_shown_does_not_say_passed(two):
+    detector = reload_before_predict.DETECTOR
+    judgements = [Judgement(detector, Passed("Net", "")), Judgement(detector, Passed("Other", ""))]
+    for shown in (
+        only_models(everything(two), two, ["Hidden"]),
+        only_range(everything(two), two, 50_000 * MS, 1 << 62),
+    ):
+        (answer,) = shown_judgements(judgements, two, shown)
+        assert isinstance(answer.outcome, NotApplicable)
+        assert answer.outcome.model is None
+
+
+def test_a_part_has_the_numbers_of_the_whole(two):
+    whole, part = judge(two), judge(two, shown=shown_of(two, models=["Net"]))
+    assert part.models == tuple(model for model in whole.models if model.name == "Net")
+    assert part.aggregation == tuple(row for row in whole.aggregation if row.model == "Net")
+    assert [row.statistics.count for row in part.aggregation if row.kind == "prediction"] == [30]
+    counts = part.summary
+    assert counts.findings + counts.passed + counts.not_applicable + counts.insufficient_data == len(part.checks)
+
+
+def test_the_first_call_of_a_range_is_warm_where_the_load_came_long_before(two):
+    part = judge(two, shown=only_range(everything(two), two, 1_500 * MS, 2_000 * MS))
+    assert [(model.name, model.predictions, model.latency.cold) for model in part.models] == [
+        ("Net", 5, None),
+        ("Other", 5, None),
+    ]
+    # The first call after a load stays so where the load lies outside.
+    first = judge(two, shown=only_range(everything(two), two, 1_000 * MS, 1_030 * MS))
+    assert [(model.name, model.loads, model.latency.warm) for model in first.models] == [("Net", 0, None)]
+
+
+def test_another_process_than_the_target_is_not_judged_and_nothing_passes(two):
+    report = judge(two, shown=shown_of(two, process=66))
+    assert not report.models
+    assert not report.summary.judged
+    told = {check.outcome for check in report.checks if check.pattern != Pattern.RECORDING}
+    assert told <= {"insufficient_data"}
+    health = [check.id for check in report.checks if check.outcome != "insufficient_data"]
+    assert {"attached-late", "truncated-recording"} <= set(health)
+
+
+def test_the_target_is_all_that_is_judged_without_it(two):
+    whole = judge(two)
+    for process in ("Camera", 412):
+        part = judge(two, shown=shown_of(two, process=process))
+        assert (part.checks, part.summary, part.models) == (whole.checks, whole.summary, whole.models)
+
+
+def loaded_for_nothing(report: Report) -> str:
+    (check,) = (check for check in report.checks if check.id == "unused-load")
+    return check.outcome
+
+
+def test_a_gate_fails_for_what_is_shown_alone(tmp_path: Path, capsys):
+    app = forgotten(Draws(3))
+    used = next(row.model.base for row in app.scenario.coreml if row.label == "Prediction")
+    unused = next(row.model.base for row in app.scenario.coreml if row.model.base != used)
+    path = str(tmp_path / "export")
+    write_export(app.finish(), Path(path))
+    assert loaded_for_nothing(tracekit.analyze(path)) == "finding"
+    assert loaded_for_nothing(tracekit.analyze(path, models=[unused])) == "finding"
+    assert loaded_for_nothing(tracekit.analyze(path, models=[used])) == "not_applicable"
+    gate = ["analyze", path, "--only", "unused-load,reload-before-predict", "--fail-on", "low", "--no-config"]
+    assert main([*gate, "--model", unused]) == 1
+    assert main([*gate, "--model", used]) == 0
+    assert "unused-load" in capsys.readouterr().err
+
+
+def test_a_budget_may_name_a_model_that_is_not_shown(two):
+    report = judge(two, shown=shown_of(two, models=["Net"]), budget="Other=1ms", only=["missed-deadline"])
+    assert {check.outcome for check in report.checks} <= {"not_applicable", "insufficient_data"}
+    report = judge(two, shown=shown_of(two, models=["Other"]), budget="Other=1ms", only=["missed-deadline"])
+    assert [check.outcome for check in report.checks] == ["finding"]
+
+
+@pytest.mark.parametrize("asked", [{"budget": "x=1ms"}, {"expect": "x=ane"}])
+def test_errors_about_models_do_not_name_those_of_others(two, asked):
+    with pytest.raises(UsageError, match=r"choices: Net, Other\); 'tracekit analyze --no-redact'") as refused:
+        judge(two, **asked)
+    assert "Hidden" not in str(refused.value)
+    with pytest.raises(UsageError, match="choices: Hidden, Net, Other"):
+        judge(two, redact=False, **asked)
+    with pytest.raises(UsageError, match=r"choices: Net, Other\)"):
+        shown_of(two, models=["Hiden"])
+
+
+def test_errors_about_processes_give_pids_for_those_that_are_private(two):
+    signposts = two.context["processes"].assign(process="secretd", pid=66)
+    told = replace(two, context={**two.context, "processes": signposts})
+    error = str(unknown_process(told, "secret", redact=True))
+    assert "secretd" not in error
+    assert "choices: Camera, 66)" in error
+    assert "did you mean 'secretd'" in str(unknown_process(told, "secret", redact=False))
+    assert shown_of(told, process="66") is not None
+
+
+def test_names_in_errors_cannot_steer_a_terminal(two):
+    hostile = "\x1b]0;owned\x07\u202e"
+    renamed = replace(
+        two, activity=two.activity.assign(model=two.activity["model"].cat.rename_categories({"Net": hostile}))
+    )
+    for error in (unknown_model(renamed, "x", redact=True), unknown_model(two, hostile, redact=False)):
+        assert str(error).isprintable()

@@ -1,0 +1,81 @@
+"""A filter shows less of a labelled recording and changes nothing of what it shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suite.cases.neural_engine_contention import behind_another_model
+from suite.conftest import places
+from suite.filters import changed_by_filters, filter_complaints
+from suite.frame import SHARED, detector_ids, module_of, read_back
+from tracekit.api import judge
+from tracekit.report.choice import shown_of
+from tracekit.testing import Draws
+from tracekit.trace.filter import narrowed
+
+RARER = 3
+"""Without `--every-case`, one in so many of the cases that are judged has its filters tried too."""
+
+
+@pytest.mark.parametrize("module", [*map(module_of, detector_ids()), *SHARED])
+def test_a_filter_changes_no_answer(request, module):
+    step = 1 if request.config.getoption("--every-case") else RARER
+    wrong = filter_complaints((module, place) for place in places(request.config, module)[::step])
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture(scope="module")
+def queued():
+    """A short model that waits for a long one of the same app on the Neural Engine in every frame."""
+    return read_back(behind_another_model(Draws(1)), bundle=False)
+
+
+def found(report, model):
+    return {check.id for check in report.checks if (check.outcome, check.model) == ("finding", model)}
+
+
+def test_a_model_that_waits_for_one_that_is_not_shown_still_waits(queued):
+    whole = judge(queued)
+    (waiting,) = (check.model for check in whole.checks if check.id == "neural-engine-contention" and check.cost)
+    part = judge(queued, shown=shown_of(queued, models=[waiting]))
+    assert found(part, waiting) == found(whole, waiting)
+    assert "neural-engine-contention" in found(part, waiting)
+    assert {check.model for check in part.checks} <= {waiting, None}
+
+
+def test_the_comparison_tells_when_rows_are_taken_out_before_judging(queued, monkeypatch):
+    """As filters did: what the model waits for is gone, and with it the reason why."""
+    from suite import filters
+
+    judged = filters.run_detectors
+    reports = []
+
+    def early(judgements, trace, shown):
+        if shown is None:
+            return judgements
+        reports.append(shown)
+        return judged(narrowed(trace, shown))
+
+    monkeypatch.setattr(filters, "shown_judgements", early)
+    wrong = changed_by_filters(queued, {})
+    assert reports
+    assert any("neural-engine-contention says" in line for line in wrong)
+
+
+def test_the_comparison_tells_when_a_finding_is_left_out(queued, monkeypatch):
+    from suite import filters
+
+    kept = filters.checks_from
+
+    def fewer(judgements):
+        checks = kept(judgements)
+        return (
+            tuple(replace(check, cost=None) for check in checks)
+            if len({c.model for c in checks} - {None}) == 1
+            else checks
+        )
+
+    monkeypatch.setattr(filters, "checks_from", fewer)
+    assert changed_by_filters(queued, {})

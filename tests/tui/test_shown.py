@@ -1,0 +1,113 @@
+"""`view --model`: one model is on screen, and all of the recording was judged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tracekit
+from suite.cases.neural_engine_contention import behind_another_model
+from tracekit.api import judge
+from tracekit.detectors.patterns import Pattern
+from tracekit.errors import UsageError
+from tracekit.testing import Draws, write_export
+from tracekit.trace.events import Kind
+from tracekit.tui import opening
+from tracekit.tui.calls import calls_of
+from tracekit.tui.export import save_report
+from tracekit.tui.opening import Request
+from tracekit.tui.ranges import aggregation
+from tracekit.tui.state import EventFilter
+from tracekit.tui.timeline.viewport import Span
+
+NAME = "neural-engine-contention"
+
+
+@pytest.fixture(scope="module")
+def queued(tmp_path_factory) -> Path:
+    """A short model waits for a long one on the Neural Engine in every frame."""
+    path = tmp_path_factory.mktemp("queued") / "export"
+    write_export(behind_another_model(Draws(1)).finish(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(queued):
+    return tracekit.analyze(queued, redact=False)
+
+
+@pytest.fixture(scope="module")
+def waiting(report) -> str:
+    """The model that waits."""
+    (model,) = (check.model for check in report.checks if check.id == NAME and check.outcome == "finding")
+    return model
+
+
+@pytest.fixture(scope="module")
+def session(queued, waiting):
+    return opening.judged(opening.read(Request((str(queued),), models=[waiting]), str(queued)))
+
+
+def test_the_findings_are_those_of_the_whole_recording(session, report, waiting):
+    def about(checks):
+        return [(check.id, check.outcome, check.metrics, check.cost) for check in checks if check.model == waiting]
+
+    assert list(session.trace.models["name"]) == [waiting]
+    assert sorted(about(session.report.checks), key=str) == sorted(about(report.checks), key=str)
+    assert NAME in {check.id for check in session.report.checks if check.outcome == "finding"}
+
+
+def test_predictions_have_the_parts_that_they_have_among_all(session, waiting):
+    whole = calls_of(session.judged)
+    names = session.judged.activity["model"].astype("object").to_numpy()
+    own = np.flatnonzero(names[whole.index] == waiting)
+    calls = session.calls
+    activity = session.trace.activity
+    assert len(calls) == len(own) == (activity["kind"] == Kind.PREDICTION).sum()
+    np.testing.assert_array_equal(calls.starts, activity["start_ns"].to_numpy()[calls.index])
+    np.testing.assert_array_equal(calls.time_ns, whole.time_ns[:, own])
+    np.testing.assert_array_equal(calls.first, whole.first[own])
+    for index in calls.index[:3].tolist():
+        row = session.judged.activity.loc[session.label_in_judged(index)]
+        assert (row["model"], row["start_ns"]) == (waiting, activity["start_ns"].iloc[index])
+
+
+def test_a_filter_that_lets_all_through_counts_what_the_report_counts(session):
+    everything = EventFilter(max_ns=1 << 62)
+    assert aggregation(session, None, everything) == session.report.aggregation
+    assert aggregation(session, session.bounds, everything) == session.report.aggregation
+
+
+def test_the_report_of_a_range_knows_what_lies_around_it(session, waiting, tmp_path):
+    starts = session.calls.starts
+    span = Span(int(starts[10]), int(starts[15] - starts[10]))
+    save_report(session, span, tmp_path / "range.json", replace=False)
+    saved = json.loads((tmp_path / "range.json").read_text("utf-8"))
+    assert [(model["name"], model["predictions"], model["loads"]) for model in saved["models"]] == [(waiting, 5, 0)]
+    told = {check["id"]: check for check in saved["checks"] if check["model"] == waiting}
+    whole = {check.id: check for check in session.report.checks if check.model == waiting}
+    assert told[NAME]["cost"]["ns"] == whole[NAME].cost.ns
+    # Nothing passes in a part that did not pass in the whole.
+    assert all(whole[name].outcome == "passed" for name, check in told.items() if check["outcome"] == "passed")
+    save_report(session, Span(session.bounds.end_ns, 1), tmp_path / "after.json", replace=False)
+    saved = json.loads((tmp_path / "after.json").read_text("utf-8"))
+    found = [check for check in saved["checks"] if check["outcome"] == "finding"]
+    assert {check["pattern"] for check in found} <= {str(Pattern.RECORDING)}
+    assert not saved["models"]
+
+
+def test_a_range_of_everything_is_everything(session, tmp_path):
+    bounds = session.bounds
+    save_report(session, Span(bounds.start_ns, bounds.span_ns), tmp_path / "all.json", replace=False)
+    saved = json.loads((tmp_path / "all.json").read_text("utf-8"))
+    again = judge(session.judged, shown=session.shown)
+    assert [check["id"] for check in saved["checks"]] == [check.id for check in again.checks]
+    assert saved["summary"]["win_back_ns"] == again.summary.win_back_ns
+
+
+def test_a_name_that_is_not_there_is_refused_before_anything_is_shown(queued, waiting):
+    with pytest.raises(UsageError, match="no model in this recording named 'Nothing'"):
+        opening.read(Request((str(queued),), models=["Nothing"]), str(queued))

@@ -1,0 +1,95 @@
+"""Which answers of the detectors, who judged a whole recording, are about what is shown of it.
+
+An answer about something else is left out, or said to be about something else. None is ever made from less than the
+whole recording, so that a choice can hide a finding and never turn it into another one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.detectors.framework import Detector
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.runner import Judgement
+from tracekit.trace.filter import shown_models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.outcomes import Outcome
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.model import Trace
+
+
+def shown_judgements(judgements: Iterable[Judgement], trace: Trace, shown: Shown | None) -> tuple[Judgement, ...]:
+    """The answers that are about what is shown, at least one of each detector, in order. O(judgements + evidence)."""
+    if shown is None:
+        return tuple(judgements)
+    frame = shown_models(trace, shown)
+    present = frozenset(map(str, frame["name"]))
+    by_detector: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        by_detector.setdefault(judgement.detector.id, []).append(judgement)
+    found: list[Judgement] = []
+    for group in by_detector.values():
+        kept = [_placed(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
+        found += kept or [Judgement(group[0].detector, _nothing_shown(shown))]
+    return tuple(found)
+
+
+def _is_shown(judgement: Judgement, shown: Shown, present: frozenset[str]) -> bool:
+    """Whether an answer is about a model that is shown, or about the recording."""
+    if shown.foreign and not _is_of_recording(judgement.detector):
+        return False
+    model = judgement.outcome.model
+    return model is None or (model in present and (shown.models is None or model in shown.models))
+
+
+def _is_of_recording(detector: AnyDetector) -> bool:
+    """Whether it finds fault with the recording, which limits every answer."""
+    return detector.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
+
+
+def _placed(judgement: Judgement, shown: Shown, present: frozenset[str]) -> Judgement:
+    """The answer, or where it is a finding about something that is not shown, that it is so."""
+    outcome = judgement.outcome
+    if not isinstance(outcome, Finding) or _is_of_recording(judgement.detector):
+        return judgement
+    about = outcome.models
+    if shown.models is not None and outcome.model is None and about is not None and about.isdisjoint(present):
+        reason = "What was found is about models that are not shown."
+    elif shown.span is not None and not _reaches(outcome, *shown.span):
+        reason = "What was found lies outside the range."
+    else:
+        return judgement
+    return Judgement(judgement.detector, NotApplicable(outcome.model, reason))
+
+
+def _reaches(finding: Finding, start_ns: int, end_ns: int) -> bool:
+    """Whether any time that a finding calls lost, or its evidence, lies in a range; also where it names no time, or
+    where its evidence is a selection. O(intervals)."""
+    starts = np.array([*finding.lost.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
+    ends = np.array([*finding.lost.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
+    if not len(starts) or bool(((starts < end_ns) & (np.maximum(ends, starts + 1) > start_ns)).any()):
+        return True
+    return not len(finding.lost.starts) and finding.evidence_total > len(finding.evidence)
+
+
+def _nothing_shown(shown: Shown) -> Outcome:
+    """The answer of a detector that looked at none of what is shown."""
+    if shown.foreign:
+        return InsufficientData(
+            None,
+            "Core ML rows name no process and are those of the target, so that nothing is known of the models of this "
+            "process.",
+            "Record this process as the target.",
+        )
+    if shown.span is not None:
+        return NotApplicable(None, "No row of a model that is shown and judged starts in the range.")
+    return NotApplicable(
+        None, "The app itself neither loads nor calls what is shown: a stage is judged with its pipeline."
+    )
