@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.cold_loads import ColdRule
 from tracekit.analysis.queued_loads import LoadChain, load_chains, top_loads
 from tracekit.analysis.statistics import covered_ns
-from tracekit.analysis.waiting import hung_share, next_call, stand_alone
+from tracekit.analysis.waiting import hung_share, next_call, setup_work, stand_alone
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import RecordingDetector, Reference
 from tracekit.detectors.options import option
@@ -108,11 +108,8 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
     whole = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
     if hung_share(whole, trace)[0] >= max(options.hung_share, 1e-9):
         return True
-    soon_ns = round(options.soon_ms * 1e6)
-    edges = np.searchsorted(calls["start_ns"].to_numpy(), [chain.start_ns, chain.end_ns + soon_ns + 1])
-    near = calls.iloc[edges[0] : edges[1]]
-    near = near[near["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
-    place = int(next_call(whole, near, soon_ns)[0])
+    near = calls[calls["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
+    place = int(next_call(whole, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
     if place < 0:
         return False
     first = near.iloc[place]
