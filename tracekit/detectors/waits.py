@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import ModelView
 
 
+SOON_MS = 100.0
+WARM_UP_PAUSE_S = 1.0
+
+
 def soon() -> Any:
     """Option: how soon after a load, in ms, a call starts that waited for it."""
     return option(
-        100.0, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
+        SOON_MS, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
     )
 
 
@@ -37,7 +41,7 @@ def hung() -> Any:
 def warm_up_pause() -> Any:
     """Option: the pause in s after a call by which it shows that nobody waited for it."""
     return option(
-        1.0,
+        WARM_UP_PAUSE_S,
         "s",
         "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
         "to warm the model up, for which nobody waits (our judgement).",
