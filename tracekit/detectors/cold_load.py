@@ -192,14 +192,15 @@ through them before it gets to the call. Loads shorter than `min_wait_ms` are no
 call that is followed by a pause of `warm_up_pause_s` or more which stands out from the others is a call to warm the
 model up: nobody waits for that.
 
-If the only load that was waited for may be cold or not, the answer is that the data do not suffice.
+If the only load that was waited for may be cold or not, the answer is that the data do not suffice. A benchmark that
+empties the cache on purpose is reported too: the recording does not show the purpose.
 
 ## What can look like it and is not
 
 - The first launch after installation or a system update, with the load in the background: no finding, the time is told.
-- A long cached load of a large model: its row says `cached`.
+- A long cached load of a large model: its row says `cached`. That is `slow-load`.
 - Other instances go on predicting during the load: nobody waits.
-- A benchmark that empties the cache on purpose: right about the recording, but nothing to fix.
+- A single call to warm the model up, with a pause after it: nobody waits for it.
 """
 
 FIX = """

@@ -198,8 +198,9 @@ For the recording as a whole, on the loads that prepared a model (see `cold-load
 that start at most `gap_ms` after those before have ended make a row; it counts from `min_models` different models or
 instances on. They stand in line if they do not overlap, or if they do and the rows of the Neural Engine that compile or
 prepare models inside them do not. What the row took beyond its longest load must reach `min_lost_ms`. And somebody must
-have waited: a call of one of the models started within `soon_ms` after the end of the row and none during it, or the
-main thread did not answer for `hung_share` of it. A single call that a pause of `warm_up_pause_s` follows, which stands
+have waited: a call of one of the models started within `soon_ms` after the end of the row and none during it, or after
+further loads, compilations and first predictions that follow it as closely, or the main thread did not answer for
+`hung_share` of it. A single call that a pause of `warm_up_pause_s` follows, which stands
 out from the others, is one to warm up.
 
 `cold-load` judges each of these loads by itself, and names those that a call waited for. Their time is the same, so the
