@@ -191,7 +191,9 @@ SETUP = ("warm-up-spike", "latency-jitter")
 """A slow first call of the other model is one."""
 
 CASES = [
-    *each(ID, POSITIVE, ("load", "load", "compile", "first call", "compile, first call"), behind_other_setup, also=SETUP),
+    *each(
+        ID, POSITIVE, ("load", "load", "compile", "first call", "compile, first call"), behind_other_setup, also=SETUP
+    ),
     *cases(ID, POSITIVE, 2, side_by_side, also=("slow-load",)),
     *each(ID, NEAR_ABOVE, (0, 99_000, 100_000), gap_in_the_chain),
     *each(ID, NEAR_BELOW, (100_010, 101_000, 150_000), gap_in_the_chain),
