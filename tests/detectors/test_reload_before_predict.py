@@ -83,7 +83,7 @@ def test_variations_of_the_pattern_are_found(scenario, judge, pattern):
         pytest.param(900, 120, Finding, id="the load outweighs its use"),
         pytest.param(360, 120, Finding, id="three times the use"),
         pytest.param(359, 120, Passed, id="less than three times the use"),
-        pytest.param(99, 10, Passed, id="too short to be felt"),
+        pytest.param(249, 10, Passed, id="too short to be felt"),
     ],
 )
 def test_after_a_long_time_unused_only_loads_that_outweigh_their_use_count(scenario, judge, load, predict, expected):

@@ -83,7 +83,7 @@ def _ran(instance: IntArray, ran: Mask) -> IntArray:
 def _places(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, Mask]:
     """Place of the prediction that each row is linked to, and whether there is one."""
     linked = rows["prediction"].to_numpy(np.int64, na_value=-1)
-    place = predictions.index.get_indexer(linked).astype(np.int64)
+    place = predictions.index.get_indexer(pd.Index(linked)).astype(np.int64)
     return place, place >= 0
 
 

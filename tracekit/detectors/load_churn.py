@@ -25,7 +25,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.reloads import TIMES_USE, fills_the_cache, idle, outweigh_use
+from tracekit.detectors.reloads import FELT_MS, TIMES_USE, fills_the_cache, idle, outweigh_use
 from tracekit.trace.events import LOAD_KINDS, Level
 from tracekit.units import format_count, format_duration, format_share
 
@@ -173,7 +173,7 @@ moment later. Even from the system's cache each load takes 10 to 500 ms, and the
 Per model, from the Activity lane. A load brings back what was just released if the model had been used since it was
 last loaded, the last use ended no more than `idle_s` before, nothing that was loaded earlier is called afterwards, and
 the new load is used. After a longer time it counts only if it outweighs its use: a prediction waited for it, it took
-100 ms or longer, and {TIMES_USE:g} times as long as the predictions that ran on it. It is a finding from `min_loads`
+{FELT_MS} ms or longer, and {TIMES_USE:g} times as long as the predictions that ran on it. It is a finding from `min_loads`
 loads, that is one such reload fewer, and if these reloads take `load_share` of the time of the model's loads and
 predictions. Where other models are loaded between release and reload in `in_turns_share` of the cases, the answer is
 that the data do not suffice.

@@ -23,7 +23,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.reloads import TIMES_USE, fills_the_cache, idle, outweigh_use
+from tracekit.detectors.reloads import FELT_MS, TIMES_USE, fills_the_cache, idle, outweigh_use
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ Per model (all its instances together), from the Activity lane. It is a finding 
 loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
 followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads. A load is a
 reload if the model had been used since its previous load, not longer than `idle_s` before. After a longer time it is
-one only if it outweighs its use: a prediction waited for it, it took 100 ms or longer, and {TIMES_USE:g} times as long
+one only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and {TIMES_USE:g} times as long
 as the predictions that ran on it. The cost is the time covered by the reloads; the first load is needed.
 
 Reloads for several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too.

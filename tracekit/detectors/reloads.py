@@ -26,8 +26,9 @@ TIMES_USE = 3.0
 """A load that takes so many times as long as the predictions that it serves makes up most of the user's wait, whatever
 memory its release saves (our judgement)."""
 
-FELT_NS = 100_000_000
-"""The shortest delay that Instruments' Hangs instrument can be set to note as one."""
+FELT_MS = 250
+"""The delay from which Instruments' Hangs instrument notes a hang. A published speech app that loads its stages for each
+sentence, on purpose, stays below."""
 
 
 def idle() -> Any:
@@ -51,7 +52,7 @@ def outweigh_use(view: ModelView) -> Mask:
     predicting = np.zeros(len(durations))
     each = np.bincount(uses.group, view.predictions["duration_ns"].to_numpy(), minlength=len(known))
     predicting[uses.load[known]] = each[known]
-    chosen = (durations >= FELT_NS) & (predicting > 0) & (durations >= TIMES_USE * predicting)
+    chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~is_any(view.loads["kind"], Kind.LOAD_UNCACHED)
     if chosen.any():
         chosen[chosen] = called(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)

@@ -146,7 +146,7 @@ SEVERAL_CALLS: tuple[Plan, ...] = (
     # Later than a screen, but each load takes three times as long as its use, and a call waits for it.
     (30, (12,), 8_000, 900, 10),
     (12, (4,), 20_000, 800, 50),
-    (5, (3,), 60_000, 150, 10),
+    (5, (3,), 60_000, 300, 20),
 )
 """Reloads that cost a tenth of the model's time or more and serve several predictions each."""
 
@@ -156,7 +156,7 @@ CHEAP: tuple[Plan, ...] = (
     (10, (40,), 2_000, 30, 10),
     (30, (3,), 100, 20, 100),
     # After a long time unused: too short to be felt, or less than three times the use.
-    (20, (4,), 8_000, 90, 5),
+    (20, (4,), 8_000, 240, 5),
     (30, (12,), 8_000, 300, 12),
     (20, (3,), 8_000, 250, 40),
     (12, (2,), 30_000, 500, 300),

@@ -105,7 +105,7 @@ SINGLE_CALLS: tuple[Plan, ...] = (
 
 WORTH_IT: tuple[Plan, ...] = (
     # After a long time unused: too short to be felt, or less than three times the use.
-    (20, (1,), 8_000, 90, 10),
+    (20, (1,), 8_000, 240, 30),
     (30, (1,), 8_000, 300, 120),
     (12, (1,), 30_000, 500, 400),
 )
