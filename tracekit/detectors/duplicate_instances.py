@@ -26,7 +26,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.reloads import fills_the_cache
+from tracekit.detectors.reloads import beside_cold
 from tracekit.detectors.snippets import LOAD_ONCE
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import Kind
@@ -206,7 +206,7 @@ def _unused(view: ModelView, options: Options) -> IntArray:
     uses = uses_of_loads(loads, view.predictions)
     durations = loads["duration_ns"].to_numpy().astype(np.float64)
     used = np.isin(np.arange(len(loads)), uses.load)
-    if not used.any() or fills_the_cache(loads):
+    if not used.any():
         return np.zeros(0, np.int64)
     usual = float(np.median(durations[used]))
     same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
@@ -215,7 +215,9 @@ def _unused(view: ModelView, options: Options) -> IntArray:
     later = len(starts) - np.searchsorted(starts, ends)
     long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
     cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
-    return np.flatnonzero(~used & same & ~cold & long & (later >= options.min_predictions)).astype(np.int64)
+    return np.flatnonzero(
+        ~used & same & ~cold & ~beside_cold(loads, either_side=True) & long & (later >= options.min_predictions)
+    ).astype(np.int64)
 
 
 def _purpose(found: Instances, known: Traits, options: Options) -> str:

@@ -25,7 +25,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.reloads import FELT_MS, TIMES_USE, fills_the_cache, idle, outweigh_use
+from tracekit.detectors.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
 from tracekit.trace.events import LOAD_KINDS, Level
 from tracekit.units import format_count, format_duration, format_share
 
@@ -116,7 +116,7 @@ def reloads(view: ModelView, idle_ns: int) -> Reloads:
     # What began earlier and is still called later was not released: this load makes one more instance.
     released = np.maximum.accumulate(uses.last_ns)[before] < starts
     last_end = np.maximum.accumulate(uses.end_ns)[before]
-    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & (not fills_the_cache(view.loads))
+    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads)
     late = back & (starts - last_end > idle_ns)
     if late.any():
         back &= ~late | outweigh_use(view)

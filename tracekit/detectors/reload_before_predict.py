@@ -23,7 +23,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.reloads import FELT_MS, TIMES_USE, fills_the_cache, idle, outweigh_use
+from tracekit.detectors.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
     last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
     late = used_since_load & (load_starts - last_use > idle_ns)
     counts = ~late | outweigh_use(view) if late.any() else ~late
-    return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & (not fills_the_cache(loads)))
+    return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
 
 
 def detect(view: ModelView, options: Options) -> Outcome:

@@ -59,8 +59,9 @@ def outweigh_use(view: ModelView) -> Mask:
     return chosen
 
 
-def fills_the_cache(loads: pd.DataFrame) -> bool:
-    """Whether the loads are one that prepares the model for the device and one that then takes it from the cache: both
-    belong to a model's first run."""
+def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> Mask:
+    """Shape (loads,): a load from the cache that comes right after one that prepared the model for the device, or with
+    `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
     cold, cached = (is_any(loads["kind"], kind) for kind in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED))
-    return len(loads) == 2 and bool(cold.any() and cached.any())
+    near = np.append(False, cold)[:-1]
+    return cached & (near | np.append(cold, False)[1:] if either_side else near)
