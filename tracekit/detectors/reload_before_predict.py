@@ -170,8 +170,8 @@ Per model (all its instances together), from the Activity lane. It is a finding 
 loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
 followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads. A load is a
 reload if the model had been used since its previous load, not longer than `idle_s` before. After a longer time it is
-one only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and {TIMES_USE:g} times as long
-as the predictions that ran on it. The cost is the time covered by the reloads; the first load is needed.
+one only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and {TIMES_USE:g} times
+as long as the predictions that ran on it. The cost is the time covered by the reloads; the first load is needed.
 
 Reloads for several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too.
 

@@ -27,8 +27,8 @@ TIMES_USE = 3.0
 memory its release saves (our judgement)."""
 
 FELT_MS = 250
-"""The delay from which Instruments' Hangs instrument notes a hang. A published speech app that loads its stages for each
-sentence, on purpose, stays below."""
+"""The delay from which Instruments' Hangs instrument notes a hang. A published speech app that loads its stages for
+each sentence, on purpose, stays below."""
 
 
 def idle() -> Any:
