@@ -64,4 +64,7 @@ def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> Mask:
     `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
     cold, cached = (is_any(loads["kind"], kind) for kind in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED))
     near = np.append(False, cold)[:-1]
-    return cached & (near | np.append(cold, False)[1:] if either_side else near)
+    if either_side:
+        near |= np.append(cold, False)[1:]
+    beside: Mask = cached & near
+    return beside
