@@ -174,9 +174,9 @@ Per model, from the Activity lane. A load brings back what was just released if 
 last loaded, the last use ended no more than `idle_s` before, nothing that was loaded earlier is called afterwards, and
 the new load is used. After a longer time it counts only if it outweighs its use: a prediction waited for it, it took
 {FELT_MS} ms or longer, and {TIMES_USE:g} times as long as the predictions that ran on it. It is a finding from
-`min_loads` loads, that is one such reload fewer, and if these reloads take `load_share` of the time of the model's loads
-and predictions. Where other models are loaded between release and reload in `in_turns_share` of the cases, the answer is
-that the data do not suffice.
+`min_loads` loads, that is one such reload fewer, and if these reloads take `load_share` of the time of the model's
+loads and predictions. Where other models are loaded between release and reload in `in_turns_share` of the cases, the
+answer is that the data do not suffice.
 
 ## What can look like it and is not
 
