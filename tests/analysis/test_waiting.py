@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.waiting import hung_share, next_call, pauses_after, stand_alone
+from tracekit.analysis.waiting import hung_share, next_call, pauses_after, setup_work, stand_alone
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
 
@@ -80,3 +80,45 @@ def test_the_share_of_work_in_which_the_app_hung_counts_each_instant_once(frame,
 
 def test_without_hangs_nothing_hung(frame, trace_of):
     assert hung_share(frame((0, 100)), trace_of(frame((0, 100)))).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("setup", "expected"),
+    [
+        pytest.param([], -1, id="nothing fills the time"),
+        pytest.param([(110, 290)], 0, id="one load fills it"),
+        pytest.param([(110, 200), (205, 290)], 0, id="two in a row"),
+        pytest.param([(50, 290)], 0, id="one that began before"),
+        pytest.param([(110, 200), (211, 290)], -1, id="a gap that is too long"),
+        pytest.param([(111, 290)], -1, id="it begins too late"),
+        pytest.param([(110, 289)], -1, id="it ends too early"),
+        pytest.param([(110, 400)], -1, id="it still lasts when the call comes"),
+        pytest.param([(110, 290), (305, 900)], 0, id="more follows the call"),
+        pytest.param([(110, 200), (150, 900), (190, 290)], 0, id="another one beside it goes on"),
+    ],
+)
+def test_setup_on_the_way_to_the_call_is_part_of_the_wait(frame, setup, expected):
+    calls = frame((300, 310), (320, 330))
+    assert next_call(frame((0, 100)), calls, 10, frame(*setup)).tolist() == [expected]
+
+
+def test_setup_during_which_the_model_is_called_holds_nobody_up(frame):
+    # The second load is waited for by nobody, since the call before it came while the setup lasted.
+    calls = frame((50, 60), (400, 410))
+    assert next_call(frame((100, 200)), calls, 10, frame((20, 395))).tolist() == [-1]
+    assert next_call(frame((100, 200)), calls, 10, frame((70, 395))).tolist() == [1]
+
+
+def test_setup_is_what_all_models_need_before_their_first_result(frame, trace_of):
+    activity = frame(
+        (0, 10),
+        (10, 20),
+        (20, 30),
+        (30, 40),
+        (40, 50),
+        (50, 60),
+        kind=["load_cached", "compile", "prediction", "prediction", "load_uncached", "load"],
+        model=["A", "A", "A", "A", "B", "B"],
+        level=["top"] * 5 + ["sub"],
+    )
+    assert setup_work(trace_of(activity=activity))["start_ns"].tolist() == [0, 10, 20, 40]

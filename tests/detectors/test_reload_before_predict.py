@@ -77,6 +77,29 @@ def test_variations_of_the_pattern_are_found(scenario, judge, pattern):
     assert isinstance(judge(scenario, ID)["Watercolor"], Finding)
 
 
+@pytest.mark.parametrize(
+    ("load", "predict", "expected"),
+    [
+        pytest.param(900, 120, Finding, id="the load outweighs its use"),
+        pytest.param(360, 120, Finding, id="three times the use"),
+        pytest.param(359, 120, Passed, id="less than three times the use"),
+        pytest.param(249, 10, Passed, id="too short to be felt"),
+    ],
+)
+def test_after_a_long_time_unused_only_loads_that_outweigh_their_use_count(scenario, judge, load, predict, expected):
+    play(scenario, "LP8" * 5, load=load * MS, predict=predict * MS)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["Watercolor"], expected)
+    assert isinstance(judge(scenario, "load-churn")["Watercolor"], Passed)
+
+
+@pytest.mark.parametrize("pattern", ["LP" * 10, "LPP" * 10, "LPLPPP" * 5, "LP" * 3 + "LPPPP" * 2, "LLP" * 6])
+def test_each_pattern_of_dear_reloads_is_reported_by_exactly_one_check(scenario, judge, pattern):
+    play(scenario, pattern)
+    ids = (ID, "load-churn")
+    assert sum(isinstance(judge(scenario, each)["Watercolor"], Finding) for each in ids) == 1
+
+
 @pytest.mark.parametrize("pattern", ["LP", "LPLP"])
 def test_too_few_calls_are_not_judged(scenario, judge, pattern):
     play(scenario, pattern)

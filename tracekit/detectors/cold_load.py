@@ -9,7 +9,7 @@ import numpy as np
 
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.statistics import covered_ns
-from tracekit.analysis.waiting import hung_share, next_call, stand_alone
+from tracekit.analysis.waiting import hung_share
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -24,7 +24,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.waits import hung, soon, warm_up_pause, without_load
+from tracekit.detectors.waits import called, hung, soon, warm_up_pause, without_load
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -59,22 +59,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return without_load(view, "whether it came from the cache")
     rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     known = cold_loads(loads, view.trace, rule)
-    called, hung = _waiting(view, options)
-    felt = (called | hung) & (loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6)
+    long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
+    waited = long.copy()
+    waited[long] = called(view, loads[long], options.soon_ms, options.warm_up_pause_s)
+    hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
+    felt = waited | hung
     metrics = _metrics(view, known, felt, options)
     if (known.cold & felt).any():
-        return _finding(view, known, felt, hung & ~called, metrics)
+        return _finding(view, known, felt, hung & ~waited, metrics)
     if (known.unknown & felt).any():
         return _undecided(view, known.unknown & felt)
     return Passed(view.name, _nobody_waits(view, known), metrics)
-
-
-def _waiting(view: ModelView, options: Options) -> tuple[Mask, Mask]:
-    """For each load whether a call waited for it, and whether the main thread did."""
-    call = next_call(view.loads, view.predictions, round(options.soon_ms * 1e6))
-    called = call >= 0
-    called[called] = ~stand_alone(view.predictions, call[called], round(options.warm_up_pause_s * 1e9))
-    return called, hung_share(view.loads, view.trace) >= max(options.hung_share, 1e-9)
 
 
 def _metrics(view: ModelView, known: ColdLoads, felt: Mask, options: Options) -> tuple[Metric, ...]:
@@ -191,18 +186,21 @@ of it and lie in no other load, or if it took `ratio` times the median of at lea
 model and `ratio_min_ms` or more.
 
 It was waited for if a prediction of the model started within `soon_ms` after its end and none during it, or if the main
-thread did not answer for `hung_share` of it (Hangs instrument). Loads shorter than `min_wait_ms` are not felt. A single
+thread did not answer for `hung_share` of it (Hangs instrument). Loads, compilations and first predictions of any model
+that fill the time between load and prediction, with gaps of at most `soon_ms`, are part of the wait: the app goes
+through them before it gets to the call. Loads shorter than `min_wait_ms` are not felt. A single
 call that is followed by a pause of `warm_up_pause_s` or more which stands out from the others is a call to warm the
 model up: nobody waits for that.
 
-If the only load that was waited for may be cold or not, the answer is that the data do not suffice.
+If the only load that was waited for may be cold or not, the answer is that the data do not suffice. A benchmark that
+empties the cache on purpose is reported too: the recording does not show the purpose.
 
 ## What can look like it and is not
 
 - The first launch after installation or a system update, with the load in the background: no finding, the time is told.
-- A long cached load of a large model: its row says `cached`.
+- A long cached load of a large model: its row says `cached`. That is `slow-load`.
 - Other instances go on predicting during the load: nobody waits.
-- A benchmark that empties the cache on purpose: right about the recording, but nothing to fix.
+- A single call to warm the model up, with a pause after it: nobody waits for it.
 """
 
 FIX = """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from tracekit.analysis.instances import traits
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
@@ -62,6 +63,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("total compilation time", covered_ns(compiles, programs), "ns"),
     )
     if lost and lost >= options.min_lost_ms * 1e6:
+        if len(again) and _several_models(view):
+            return InsufficientData(
+                view.name,
+                f"Compiled {len(compiles)} times, but several models share this name: their predictions copy different "
+                "numbers of inputs, or run in different processes. Which one each compilation belongs to is not "
+                "recorded.",
+                "Give each model file a name of its own.",
+            )
         return _finding(view, again, programs_again, lost, metrics)
     if len(compiles) == 1 and covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return InsufficientData(
@@ -72,6 +81,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
     return Passed(view.name, _passed(view, programs), metrics)
+
+
+def _several_models(view: ModelView) -> bool:
+    """Whether the predictions show that one name stands for several models or processes."""
+    known = traits(view.predictions, view.data, view.hardware)
+    return known.interfaces > 1 or known.processes > 1
 
 
 def engine_compiles(view: ModelView) -> pd.DataFrame:
@@ -141,8 +156,9 @@ of medium size. The result goes to a temporary place: an app that does not move 
 Per model. `Compile` rows of the Activity lane: from `min_compiles` on, all but the first count as avoidable.
 Compilations for the Neural Engine whose label names the model and a part of it: where one label occurs
 `min_engine_compiles` times or more, all but the first count, since the system keeps the result where path and
-configuration stay the same. It is a
-finding if both together cover `min_lost_ms` or more.
+configuration stay the same. It is a finding if both together cover `min_lost_ms` or more. Several models whose files
+have the same name look like one that is compiled again: where their predictions copy different numbers of inputs, or
+their GPU rows are of different processes, the check is not evaluated.
 
 A single compilation is not judged: nothing in one recording tells whether the model had just been downloaded, or
 whether the app compiles it at each launch.
@@ -151,7 +167,7 @@ whether the app compiles it at each launch.
 
 - A model that was just downloaded: it needs one compilation.
 - Compilations of other processes: their labels name other models, and those are left out.
-- Several models whose files have the same name: they look like one that is compiled again.
+- Several models whose files have the same name, if the recording shows that they differ.
 - The Neural Engine compiles during the first load on a device: that is `cold-load`.
 """
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.instances import Traits, traits
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
@@ -25,6 +26,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.reloads import beside_cold
 from tracekit.detectors.snippets import LOAD_ONCE
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import Kind
@@ -67,7 +69,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """How the instances of a model were used."""
+    """How the instances of a model that are alike were used."""
 
     seen: int
     """Different instance numbers."""
@@ -80,8 +82,14 @@ class Instances:
     enough calls."""
     together: IntArray
     """Places of the loads that began to be used while an earlier one still was."""
-    unused: IntArray
-    """Places of loads that nothing used, although the model was used afterwards."""
+
+    def pointless(self, options: Options) -> bool:
+        """Whether they take turns without working at the same time."""
+        return self.switches >= options.min_switches and self.parallel_share < options.parallel_share
+
+    def doubled(self, options: Options) -> bool:
+        """Whether one of them could do what they do."""
+        return self.pointless(options) and self.spread is not None and self.spread <= options.alike
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -103,41 +111,72 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')} to judge by.",
             "Record the feature for longer, so that the model is used more often.",
         )
-    found = instances(view, len(numbers), options)
+    return _judged(view, traits(view.predictions, view.data, view.hardware), options)
+
+
+def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
+    """The outcome where there are several instances or loads, and enough calls."""
+    parts = alike(view, known, options)
+    unused = _unused(view, options)
+    # Those that could be one come first, then those that change places most often.
+    found = max(parts, key=lambda part: (part.doubled(options), part.pointless(options), part.switches))
     metrics = (
         Metric("instances", found.seen, "count"),
         Metric("switches between instances", found.switches, "count", options.min_switches, Direction.ABOVE),
         Metric("time with several at work", found.parallel_share, "share", options.parallel_share, Direction.BELOW),
         Metric("slowest against fastest instance", found.spread, "ratio", options.alike, Direction.BELOW),
-        Metric("loads that nothing used", len(found.unused), "count"),
+        Metric("loads that nothing used", len(unused), "count"),
     )
-    in_turns = found.switches >= options.min_switches
-    pointless = in_turns and found.parallel_share < options.parallel_share
-    if pointless and found.spread is None:
+    doubled = found.doubled(options)
+    # Loads name no process: where several may have been recorded, each has loads of its own.
+    elsewhere = view.trace.run.target.kind == "all-processes"
+    if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
+        return InsufficientData(
+            view.name,
+            "All processes were recorded, and the rows do not show which process each instance belongs to.",
+            "Record the app alone (--attach or --launch).",
+        )
+    if found.pointless(options) and found.spread is None:
         return InsufficientData(
             view.name,
             "Several instances take turns, but too few calls of each show whether they do the same.",
             "Record the feature for longer, so that each instance is used more often.",
         )
-    doubled = pointless and found.spread is not None and found.spread <= options.alike
-    if not doubled and not len(found.unused):
-        return Passed(view.name, _purpose(found, in_turns, options), metrics)
-    return _finding(view, found, doubled, metrics)
+    if not doubled and not len(unused):
+        return Passed(view.name, _purpose(found, known, options), metrics)
+    return _finding(view, found, unused[: 0 if elsewhere else None], metrics, options)
 
 
-def instances(view: ModelView, seen: int, options: Options) -> Instances:
-    """How the instances of the model were used. O((l + p) log(l + p))."""
-    uses = uses_of_loads(view.loads, view.predictions)
+def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
+    """How the instances of the model were used, apart for those that the recording shows to differ: models of one name,
+    other compute units, other processes. O(kinds x (l + p) log(l + p))."""
+    kinds = known.kinds()
+    numbers = view.predictions["instance"].to_numpy(np.int64, na_value=-1)
+    of_load = view.loads["instance"].to_numpy(np.int64, na_value=-1)
+    return [
+        _instances(
+            view,
+            np.flatnonzero(np.isin(of_load, numbers[kinds == kind]) | ~np.isin(of_load, numbers)),
+            view.predictions[kinds == kind],
+            options,
+        )
+        for kind in np.unique(kinds)
+    ]
+
+
+def _instances(view: ModelView, places: IntArray, predictions: pd.DataFrame, options: Options) -> Instances:
+    """Use of the instances with the loads at `places` and these predictions. O((l + p) log(l + p))."""
+    loads = view.loads.iloc[places]
+    uses = uses_of_loads(loads, predictions)
     latest = np.maximum.accumulate(uses.last_ns)
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
     changes = int((np.diff(uses.group) != 0).sum())
     return Instances(
-        seen=seen,
+        seen=len(pd.concat([loads["instance"], predictions["instance"]]).dropna().unique()),
         switches=max(changes - (len(uses.load) - 1), 0),
-        parallel_share=_parallel_share(view.predictions, uses),
-        spread=_spread(view.predictions, uses, options.min_predictions // 2),
-        together=uses.load[overlapping & (uses.load >= 0)],
-        unused=_unused(view, uses, options),
+        parallel_share=_parallel_share(predictions, uses),
+        spread=_spread(predictions, uses, options.min_predictions // 2),
+        together=places[uses.load[overlapping & (uses.load >= 0)]],
     )
 
 
@@ -157,12 +196,14 @@ def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None
     return float(medians.max() / medians.min())
 
 
-def _unused(view: ModelView, uses: Uses, options: Options) -> IntArray:
-    """`Instances.unused`: loads from the cache, as long as one that was used, with enough calls after them.
+def _unused(view: ModelView, options: Options) -> IntArray:
+    """Places of loads that nothing used, although the model was used afterwards: from the cache, as long as one that
+    was used, with enough calls after them.
 
     A cold load that nothing used prepares the model for the next one, which some apps do on purpose.
     """
     loads = view.loads
+    uses = uses_of_loads(loads, view.predictions)
     durations = loads["duration_ns"].to_numpy().astype(np.float64)
     used = np.isin(np.arange(len(loads)), uses.load)
     if not used.any():
@@ -174,32 +215,40 @@ def _unused(view: ModelView, uses: Uses, options: Options) -> IntArray:
     later = len(starts) - np.searchsorted(starts, ends)
     long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
     cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
-    return np.flatnonzero(~used & same & ~cold & long & (later >= options.min_predictions)).astype(np.int64)
+    return np.flatnonzero(
+        ~used & same & ~cold & ~beside_cold(loads, either_side=True) & long & (later >= options.min_predictions)
+    ).astype(np.int64)
 
 
-def _purpose(found: Instances, in_turns: bool, options: Options) -> str:
+def _purpose(found: Instances, known: Traits, options: Options) -> str:
     """Why several instances are no problem, in words."""
-    if not in_turns:
-        return f"{format_count(found.seen, 'instance')}, one at a time."
+    count = format_count(found.seen, "instance")
+    if known.difference():
+        return f"Its instances differ ({known.difference()}); none of them repeats another."
+    if found.switches < options.min_switches:
+        return f"{count}, one at a time."
     if found.parallel_share >= options.parallel_share:
-        return f"{format_count(found.seen, 'instance')} that work at the same time."
+        return f"{count} that work at the same time."
     return (
-        f"{format_count(found.seen, 'instance')} in turns whose calls take different times ({found.spread:.1f} times), "
-        "as with other compute units or another function."
+        f"{count} in turns whose calls take different times ({found.spread:.1f} times), as with other compute units or "
+        "another function."
     )
 
 
-def _finding(view: ModelView, found: Instances, doubled: bool, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(
+    view: ModelView, found: Instances, unused: IntArray, metrics: tuple[Metric, ...], options: Options
+) -> Finding:
     """The finding with its cost: loading the instances that are not needed."""
-    rows = view.loads.iloc[np.union1d(found.together if doubled else found.together[:0], found.unused)]
+    doubled = found.doubled(options)
+    rows = view.loads.iloc[np.union1d(found.together if doubled else found.together[:0], unused)]
     lost = covered_ns(rows)
     spent = covered_ns(view.loads, view.predictions)
     parts = []
     if doubled:
         parts.append(f"{found.seen:,} instances take turns and hardly ever work at the same time")
-    if len(found.unused):
-        noun = "load was" if len(found.unused) == 1 else "loads were"
-        parts.append(f"{len(found.unused):,} {noun} never used, although the model was used later")
+    if len(unused):
+        noun = "load was" if len(unused) == 1 else "loads were"
+        parts.append(f"{len(unused):,} {noun} never used, although the model was used later")
     words = "; ".join(parts)
     time = f"the loads that are not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
@@ -239,19 +288,25 @@ prediction belongs to the last load of its instance that had ended before it. Th
 
 - Calls go to and fro between instances, `min_switches` times more often than if each took over once from another;
   several are at work at the same time for less than `parallel_share` of the busy time; and the medians of their
-  durations differ by no more than `alike` times. Then one instance could do the same.
+  durations differ by no more than `alike` times. Then one instance could do the same. Only instances are compared that
+  nothing sets apart: those whose calls copy another number of inputs, run on another compute unit (Neural Engine and
+  GPU rows), or whose GPU rows are of another process, do something else.
 - A load was never used, though the model was used `min_predictions` times afterwards, and for `unused_s` or until the
   same instance was loaded anew. It counts where it took as long as the used ones within `alike` times, and did not
   prepare the model for the device.
 
-The cost is the time of the loads that were not needed. Memory is not recorded.
+The cost is the time of the loads that were not needed. Memory is not recorded. In a recording of all processes, whose
+rows do not show which process each instance belongs to, the check is not evaluated.
 
 ## What can look like it and is not
 
 - Instances for parallel work: they are at work at the same time.
-- Instances with another configuration or another function: their calls take other times.
+- Instances with another configuration or another function: their calls take other times, or run on other compute
+  units.
+- Different models of one name: their calls copy different numbers of inputs.
+- One model in several processes: their GPU rows name the processes.
 - An instance that takes over from another after an update or a change of settings.
-- A cold load that nothing uses, to prepare the model ahead of time.
+- A cold load that nothing uses, to prepare the model ahead of time, and a cached load beside the cold one.
 - An instance that was loaded shortly before the end of the recording.
 """
 
@@ -284,6 +339,7 @@ DETECTOR = Detector(
         Reference("wispr: model loading is not idempotent", "https://github.com/sebsto/wispr/issues/69"),
     ),
     needs=("Core ML",),
+    uses=("Neural Engine", "GPU"),
     options=Options,
     detect=detect,
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors import reload_before_predict
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -24,6 +25,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
 from tracekit.trace.events import LOAD_KINDS, Level
 from tracekit.units import format_count, format_duration, format_share
 
@@ -39,14 +41,7 @@ class Options:
     """Thresholds."""
 
     min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
-    apart_s: float = option(
-        1.0, "s", "Loads that follow each other faster belong to `reload-before-predict` or to a pool (our judgement)."
-    )
-    idle_s: float = option(
-        5.0,
-        "s",
-        "A model left unused for longer may have been released on purpose, as between screens (our judgement).",
-    )
+    idle_s: float = idle()
     load_share: float = option(
         0.10,
         "share of the model's time",
@@ -66,51 +61,54 @@ class Options:
 class Reloads:
     """Shape (loads,) each, in the order of the loads."""
 
-    soon: Mask
-    """The model had been used at least twice since it was last loaded, had been let go, and is used again."""
+    back: Mask
+    """The model had been used since it was last loaded, had been let go, and is used again; and either that was a
+    moment before, or the load outweighs its use."""
     in_turns: Mask
     """Another model was loaded since its last use."""
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
-    """Looks for a model that is let go and loaded again a moment later, with several calls in between."""
+    """Looks for a model that is let go and loaded again, with several calls in between."""
     if view.predictions.empty:
         return NotApplicable(view.name, "No prediction was recorded.")
     if len(view.loads) < 2:
         return Passed(view.name, f"{format_count(len(view.loads), 'load')} while recording.")
-    found = reloads(view, round(options.idle_s * 1e9), round(options.apart_s * 1e9))
-    rows = view.loads[found.soon]
+    found = reloads(view, round(options.idle_s * 1e9))
+    rows = view.loads[found.back]
     spent = covered_ns(view.loads, view.predictions)
     share = covered_ns(rows) / spent if spent else 0.0
     needed = max(options.min_loads - 1, 1)
     metrics = (
         # One reload fewer than loads: the first load of the recording is none.
-        Metric("reloads soon after use", len(rows), "count", needed, Direction.ABOVE),
+        Metric("reloads after use", len(rows), "count", needed, Direction.ABOVE),
         Metric("time spent on them", share, "share", options.load_share, Direction.ABOVE),
         Metric("loads", len(view.loads), "count"),
         Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
     if not len(rows) or share < options.load_share:
         return Passed(view.name, _seldom(view, rows, share), metrics)
+    if reload_before_predict.for_each_prediction(view, reload_before_predict.Options()):
+        return Passed(view.name, "Loaded again for each prediction, which reload-before-predict reports.", metrics)
     if len(rows) < needed:
         return InsufficientData(
             view.name,
-            f"Loaded again {'once' if len(rows) == 1 else f'{len(rows)} times'} soon after several uses: too seldom "
-            "for a pattern.",
+            f"Loaded again {'once' if len(rows) == 1 else f'{len(rows)} times'} after use: not often enough to be a "
+            "pattern.",
             "Record the feature for longer.",
         )
-    if found.in_turns[found.soon].mean() >= options.in_turns_share:
+    if found.in_turns[found.back].mean() >= options.in_turns_share:
         return InsufficientData(
             view.name,
-            f"Loaded again {len(rows):,} times soon after use, but in turns with other models: the recording does not "
+            f"Loaded again {len(rows):,} times after use, but in turns with other models: the recording does not "
             "tell whether the app means them to take turns or whether they push each other out of memory.",
             "Add the Allocations or VM Tracker instrument, and see whether memory is short when a model is released.",
         )
     return _finding(view, rows, share, metrics)
 
 
-def reloads(view: ModelView, idle_ns: int, apart_ns: int) -> Reloads:
-    """Which loads bring back what was released a moment before. O((l + p) log(l + p))."""
+def reloads(view: ModelView, idle_ns: int) -> Reloads:
+    """Which loads bring back what was released before. O((l + p) log(l + p))."""
     starts = view.loads["start_ns"].to_numpy()
     uses = uses_of_loads(view.loads, view.predictions)
     begun = np.searchsorted(uses.first_ns, starts, side="left")
@@ -118,12 +116,13 @@ def reloads(view: ModelView, idle_ns: int, apart_ns: int) -> Reloads:
     # What began earlier and is still called later was not released: this load makes one more instance.
     released = np.maximum.accumulate(uses.last_ns)[before] < starts
     last_end = np.maximum.accumulate(uses.end_ns)[before]
-    used = (begun > 0) & (uses.count[before] >= 2) & np.isin(np.arange(len(starts)), uses.load)
-    apart = np.diff(starts, prepend=np.iinfo(np.int64).min // 2) >= apart_ns
-    soon = used & released & apart & (starts - last_end <= idle_ns)
+    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads)
+    late = back & (starts - last_end > idle_ns)
+    if late.any():
+        back &= ~late | outweigh_use(view)
     other = _other_loads(view)
     between = np.searchsorted(other, starts, side="left") - np.searchsorted(other, last_end, side="left")
-    return Reloads(soon=soon, in_turns=soon & (between > 0))
+    return Reloads(back=back, in_turns=back & (between > 0))
 
 
 def _other_loads(view: ModelView) -> npt.NDArray[np.int64]:
@@ -136,8 +135,8 @@ def _other_loads(view: ModelView) -> npt.NDArray[np.int64]:
 def _seldom(view: ModelView, rows: pd.DataFrame, share: float) -> str:
     loads = format_count(len(view.loads), "load")
     if not len(rows):
-        return f"{loads}, none soon after several uses of the model."
-    return f"{loads}, {len(rows):,} of them soon after use; they take {format_share(share)} of the model's time."
+        return f"{loads}, none of which brings back a model that was just in use."
+    return f"{loads}, {len(rows):,} of them after use; they take {format_share(share)} of the model's time."
 
 
 def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[Metric, ...]) -> Finding:
@@ -145,14 +144,14 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
     lost = covered_ns(rows)
     return Finding(
         model=view.name,
-        summary=f"Released and loaded again {len(rows):,} times soon after several uses: {format_duration(lost)} of "
-        f"loading, {format_share(share)} of the model's time.",
+        summary=f"Released and loaded again {len(rows):,} times after use: {format_duration(lost)} of loading, "
+        f"{format_share(share)} of the model's time.",
         metrics=metrics,
         cost=Cost(
             ns=lost,
             share=share,
-            basis="Time covered by the loads that came soon after several uses of the model; share of the time covered "
-            "by its loads and predictions.",
+            basis="Time covered by the loads that brought the model back after use; share of the time covered by its "
+            "loads and predictions.",
         ),
         evidence=evidence_of(rows),
         evidence_total=len(rows),
@@ -160,7 +159,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
     )
 
 
-DESCRIPTION = """
+DESCRIPTION = f"""
 An app that runs short of memory lets models go, by itself or because a cache throws them out, and loads them again a
 moment later. Even from the system's cache each load takes 10 to 500 ms, and the next call waits for it.
 
@@ -171,20 +170,24 @@ moment later. Even from the system's cache each load takes 10 to 500 ms, and the
 
 ## How it is measured
 
-Per model, from the Activity lane. A load brings back what was just released if the model had been used at least twice
-since it was last loaded, the last use ended no more than `idle_s` before, nothing that was loaded earlier is called
-afterwards, the load before started at least `apart_s` earlier, and the new load is used. It is a finding from
+Per model, from the Activity lane. A load brings back what was just released if the model had been used since it was
+last loaded, the last use ended no more than `idle_s` before, nothing that was loaded earlier is called afterwards, and
+the new load is used. After a longer time it counts only if it outweighs its use: a prediction waited for it, it took
+{FELT_MS} ms or longer, and {TIMES_USE:g} times as long as the predictions that ran on it. It is a finding from
 `min_loads` loads, that is one such reload fewer, and if these reloads take `load_share` of the time of the model's
 loads and predictions. Where other models are loaded between release and reload in `in_turns_share` of the cases, the
 answer is that the data do not suffice.
 
 ## What can look like it and is not
 
-- A model that is loaded for every single call: that is `reload-before-predict`.
+- A model that is loaded for every single call: that is `reload-before-predict`, which alone reports it.
 - Models that are meant to take turns, because they do not fit into memory together: the recording cannot tell that from
   models that push each other out.
-- A model that a screen loads and releases: reloads after more than `idle_s` do not count.
+- A model that a screen loads and releases: reloads after more than `idle_s` do not count unless they outweigh their
+  use.
 - More instances of a model, loaded while the first one stays in use.
+- Loads that are cheap compared with what they are used for: less than `load_share` of the model's time.
+- A load that prepares the model for the device, and one from the cache in the same first run.
 """
 
 FIX = """

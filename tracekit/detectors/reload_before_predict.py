@@ -23,6 +23,7 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -41,11 +42,7 @@ class Options:
     single_use_share: float = option(
         0.8, "share of loads", "Leaves room for a few longer runs of calls between reloads (our judgement).", maximum=1
     )
-    idle_s: float = option(
-        5.0,
-        "s",
-        "A model left unused for longer may have been released on purpose, as between screens (our judgement).",
-    )
+    idle_s: float = idle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +52,13 @@ class LoadPattern:
     predictions_after: npt.NDArray[np.int64]
     """Shape (loads,): predictions that start from this load up to the next load."""
     is_reload: npt.NDArray[np.bool_]
-    """Shape (loads,): the model had been used since its previous load, no longer than the idle time ago."""
+    """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
+    the load outweighs its use."""
 
 
-def load_pattern(loads: pd.DataFrame, predictions: pd.DataFrame, idle_ns: int) -> LoadPattern:
-    """Pattern of loads and predictions, both sorted by start. O((l + p) log p)."""
+def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
+    """Pattern of loads and predictions. O((l + p) log(l + p))."""
+    loads, predictions = view.loads, view.predictions
     load_starts = loads["start_ns"].to_numpy()
     starts = predictions["start_ns"].to_numpy()
     latest_end = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
@@ -67,7 +66,9 @@ def load_pattern(loads: pd.DataFrame, predictions: pd.DataFrame, idle_ns: int) -
     after = np.diff(np.append(before, len(starts)))
     used_since_load = np.concatenate([[False], after[:-1] >= 1])
     last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
-    return LoadPattern(predictions_after=after, is_reload=used_since_load & (load_starts - last_use <= idle_ns))
+    late = used_since_load & (load_starts - last_use > idle_ns)
+    counts = ~late | outweigh_use(view) if late.any() else ~late
+    return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -83,10 +84,31 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"Only {format_count(loads, 'load')} and {format_count(predictions, 'prediction')}: too few for a pattern.",
             "Record the feature for longer, so that the model is used several times.",
         )
-    pattern = load_pattern(view.loads, view.predictions, round(options.idle_s * 1e9))
+    pattern = load_pattern(view, round(options.idle_s * 1e9))
+    metrics = _metrics(view, pattern, options)
+    if not _for_each_prediction(metrics):
+        return Passed(
+            view.name, f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics
+        )
+    return _finding(view, pattern, metrics)
+
+
+def for_each_prediction(view: ModelView, options: Options) -> bool:
+    """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
+    The model has loads and predictions. O((l + p) log(l + p))."""
+    return _for_each_prediction(_metrics(view, load_pattern(view, round(options.idle_s * 1e9)), options))
+
+
+def _for_each_prediction(metrics: tuple[Metric, ...]) -> bool:
+    return all(metric.reached for metric in metrics if metric.threshold is not None)
+
+
+def _metrics(view: ModelView, pattern: LoadPattern, options: Options) -> tuple[Metric, ...]:
+    """Everything measured."""
+    loads, predictions = len(view.loads), len(view.predictions)
     single_use = float((pattern.predictions_after <= 1).mean())
     reloads = int(pattern.is_reload.sum())
-    metrics = (
+    return (
         Metric("loads", loads, "count", options.min_loads, Direction.ABOVE),
         Metric("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction, Direction.ABOVE),
         Metric("loads used at most once", single_use, "share", options.single_use_share, Direction.ABOVE),
@@ -95,11 +117,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
         *_duration_metrics("load", view.loads),
         *_duration_metrics("prediction", view.predictions),
     )
-    if not all(metric.reached for metric in metrics if metric.threshold is not None):
-        return Passed(
-            view.name, f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics
-        )
-    return _finding(view, pattern, metrics)
 
 
 def _duration_metrics(noun: str, rows: pd.DataFrame) -> tuple[Metric, Metric]:
@@ -124,7 +141,7 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         f"(mean {format_duration(float(prediction_time.mean()))})."
     )
     basis = (
-        "Time covered by the loads that came soon after a use of the model; share of the time covered by its loads "
+        "Time covered by the loads that brought the model back after a use; share of the time covered by its loads "
         "plus the time covered by its predictions."
     )
     return Finding(
@@ -138,7 +155,7 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
     )
 
 
-DESCRIPTION = """
+DESCRIPTION = f"""
 Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
 anew at each use pays for this every time.
 
@@ -151,15 +168,19 @@ anew at each use pays for this every time.
 
 Per model (all its instances together), from the Activity lane. It is a finding when there are at least `min_loads`
 loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
-followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads: the model
-had been used since its previous load, not longer than `idle_s` before. The cost is the time covered by the reloads;
-the first load is needed.
+followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads. A load is a
+reload if the model had been used since its previous load, not longer than `idle_s` before. After a longer time it is
+one only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and {TIMES_USE:g} times
+as long as the predictions that ran on it. The cost is the time covered by the reloads; the first load is needed.
+
+Reloads for several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too.
 
 ## What can look like it and is not
 
 - Several instances loaded up front for parallel work: nothing was used between those loads.
-- A model used once per screen and released in between: reloads after more than `idle_s` do not count.
-- A benchmark that loads on purpose: the finding is then right about the recording, but there is nothing to fix.
+- A model used once per screen and released in between: reloads after more than `idle_s` do not count unless they
+  outweigh their use.
+- A load that prepares the model for the device, and one from the cache in the same first run.
 """
 
 FIX = """

@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.cold_loads import ColdRule
 from tracekit.analysis.queued_loads import LoadChain, load_chains, top_loads
 from tracekit.analysis.statistics import covered_ns
-from tracekit.analysis.waiting import hung_share, next_call, stand_alone
+from tracekit.analysis.waiting import hung_share, next_call, setup_work, stand_alone
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import RecordingDetector, Reference
 from tracekit.detectors.options import option
@@ -108,11 +108,8 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
     whole = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
     if hung_share(whole, trace)[0] >= max(options.hung_share, 1e-9):
         return True
-    soon_ns = round(options.soon_ms * 1e6)
-    edges = np.searchsorted(calls["start_ns"].to_numpy(), [chain.start_ns, chain.end_ns + soon_ns + 1])
-    near = calls.iloc[edges[0] : edges[1]]
-    near = near[near["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
-    place = int(next_call(whole, near, soon_ns)[0])
+    near = calls[calls["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
+    place = int(next_call(whole, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
     if place < 0:
         return False
     first = near.iloc[place]
@@ -201,8 +198,9 @@ For the recording as a whole, on the loads that prepared a model (see `cold-load
 that start at most `gap_ms` after those before have ended make a row; it counts from `min_models` different models or
 instances on. They stand in line if they do not overlap, or if they do and the rows of the Neural Engine that compile or
 prepare models inside them do not. What the row took beyond its longest load must reach `min_lost_ms`. And somebody must
-have waited: a call of one of the models started within `soon_ms` after the end of the row and none during it, or the
-main thread did not answer for `hung_share` of it. A single call that a pause of `warm_up_pause_s` follows, which stands
+have waited: a call of one of the models started within `soon_ms` after the end of the row and none during it, or after
+further loads, compilations and first predictions that follow it as closely, or the main thread did not answer for
+`hung_share` of it. A single call that a pause of `warm_up_pause_s` follows, which stands
 out from the others, is one to warm up.
 
 `cold-load` judges each of these loads by itself, and names those that a call waited for. Their time is the same, so the

@@ -192,12 +192,12 @@ for as long as the app keeps it.
 For the recording as a whole. A model counts as unused if it has a load and no prediction, neither of its own nor as the
 stage of a pipeline, and if no work of the Neural Engine or the GPU names it. It is a finding if the recording goes on
 for `unused_s` after its first load, and if other models made `min_calls` predictions in that time, so that the app was
-at work. The cost is the time of its loads; memory is not recorded.
+at work. The cost is the time of its loads; memory is not recorded. That a feature was left unused in the recording only
+does not show: record what a user does.
 
 ## What can look like it and is not
 
 - A model that is loaded ahead of its use: in a shorter recording the answer is that the data do not suffice.
-- A recording in which the feature was not used at all. Record what a user does.
 - A stage of a pipeline that is also loaded by itself.
 """
 

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tracekit.analysis.waiting import next_call, setup_work, stand_alone
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import InsufficientData
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
     from tracekit.detectors.framework import ModelView
+
+
+SOON_MS = 100.0
+WARM_UP_PAUSE_S = 1.0
 
 
 def soon() -> Any:
     """Option: how soon after a load, in ms, a call starts that waited for it."""
     return option(
-        100.0, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
+        SOON_MS, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
     )
 
 
@@ -32,11 +41,20 @@ def hung() -> Any:
 def warm_up_pause() -> Any:
     """Option: the pause in s after a call by which it shows that nobody waited for it."""
     return option(
-        1.0,
+        WARM_UP_PAUSE_S,
         "s",
         "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
         "to warm the model up, for which nobody waits (our judgement).",
     )
+
+
+def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float) -> npt.NDArray[np.bool_]:
+    """Shape (loads,): a call of the model waited for the load, at once or behind further setup work of the app, and it
+    was no single call to warm the model up. `loads` are some of the view's. O(n log n)."""
+    call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
+    waited: npt.NDArray[np.bool_] = call >= 0
+    waited[waited] = ~stand_alone(view.predictions, call[waited], round(pause_s * 1e9))
+    return waited
 
 
 def without_load(view: ModelView, unknown: str) -> InsufficientData:

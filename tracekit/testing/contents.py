@@ -89,7 +89,15 @@ def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
     listed += [("os-signpost", {"subsystem": subsystem, "category": name}) for subsystem, name in _SIGNPOSTS]
     listed += [(schema, _FURTHER[schema]) for schema in sorted(_added(scenario))]
     kept = [(schema, attributes) for schema, attributes in listed if schema not in scenario.missing]
-    return [(schema, tuple((key, _quoted(key, text)) for key, text in pairs.items())) for schema, pairs in kept]
+    return [
+        (schema, tuple((key, _quoted(key, _of_all(scenario, text))) for key, text in pairs.items()))
+        for schema, pairs in kept
+    ]
+
+
+def _of_all(scenario: Scenario, text: str) -> str:
+    """The value of an attribute in this recording."""
+    return "ALL" if text == "SINGLE" and scenario.all_processes else text
 
 
 def _added(scenario: Scenario) -> set[str]:

@@ -34,7 +34,7 @@ from tracekit.testing.rows import (
     StateRow,
 )
 from tracekit.testing.scenario import Prediction, Scenario
-from tracekit.testing.work import Stage, Step, Unit, Work, cpu, gpu, neural_engine
+from tracekit.testing.work import Plan, Queue, Stage, Step, Unit, Work, cpu, gpu, neural_engine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,10 +52,12 @@ class App:
     scenario: Scenario
     """Being filled; `finish` gives it its duration and what else the machine did."""
     work: Work
-    """How long things take, and until when each compute unit is busy."""
+    """What calls consist of, and how long things take."""
     noise: bool
     """Whether `finish` adds the work of other processes and duplicated rows."""
     now_ns: int = 200_000_000
+    queue: Queue = field(default_factory=Queue)
+    """Until when each compute unit is busy."""
     predictions: list[Prediction] = field(default_factory=list)
     """Calls of the app, in the order in which they were made."""
     models: list[Model] = field(default_factory=list)
@@ -105,9 +107,9 @@ class App:
         Steps wait for their compute unit to be free; the CPU always is.
         """
         self._known(model)
-        plan = self.work.plan(
-            on_clock(self.now_ns), steps, inputs=inputs, copy_ns=copy_ns, lead_ns=lead_ns, host_ns=host_ns
-        )
+        plan = Plan(on_clock(self.now_ns))
+        call = self.work.call(plan, steps, inputs=inputs, copy_ns=copy_ns, lead_ns=lead_ns, host_ns=host_ns)
+        self.queue.answered(plan, call)
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)
         self.predictions.append(prediction)
@@ -122,7 +124,7 @@ class App:
 
     def free_at(self, unit: Unit) -> int:
         """When a compute unit has done what was asked of it so far, in ns."""
-        return self.work.free_at.get(unit, 0)
+        return self.queue.free_at.get(unit, 0)
 
     def occupy(
         self,
@@ -145,7 +147,7 @@ class App:
         else:
             self.scenario.gpu_work(begin, duration_ns, process, channel)
         if blocks:
-            self.work.free_at[unit] = begin + duration_ns
+            self.queue.free_at[unit] = begin + duration_ns
 
     def thermal(self, state: str) -> None:
         """From now on: `Nominal`, `Fair`, `Serious` or `Critical`. What was before is `Nominal`."""

@@ -44,7 +44,7 @@ class Scenario:
     """One run of a recording. Add rows in any order; times are ns since the start of the run."""
 
     target: Process
-    """The process that was recorded; all rows of the Core ML instrument are its."""
+    """The process that was recorded; all rows of the Core ML instrument are its, unless `all_processes` is set."""
     duration_ns: int
     xcode_version: str = "16.4"
     """A key of `XCODES`."""
@@ -58,6 +58,9 @@ class Scenario:
     time_limit: str = "30 seconds"
     start_date: str = "2025-06-03T10:15:00.000+02:00"
     """ISO 8601 with milliseconds and offset."""
+    all_processes: bool = False
+    """Whether the recording has no target. The Core ML table names no process, so that rows of several cannot be told
+    apart. Only exports are written so: what bundles hold instead of a target was never seen."""
     event_types: bool = True
     """Whether the Core ML table names the lane of each row."""
     processes: list[Process] = field(default_factory=list)
@@ -96,10 +99,10 @@ class Scenario:
         """The app compiles a model on the device. Returns the end in ns."""
         return self.load(model, start_ns, duration_ns, COMPILE)
 
-    def predict(self, model: Model, start_ns: int, duration_ns: int) -> Prediction:
-        """The app asks a model for a prediction."""
+    def predict(self, model: Model, start_ns: int, duration_ns: int, process: Process | None = None) -> Prediction:
+        """The app, or another process that is recorded, asks a model for a prediction."""
         index = self._add(CoreMLRow(start_ns, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION]))
-        return Prediction(self, index)
+        return Prediction(self, index, process)
 
     def other_neural_engine(self, start_ns: int, duration_ns: int, label: str = ENGINE_PREDICTION) -> None:
         """The Neural Engine works outside any prediction of the target, or for an unknown one: loads, compilations
@@ -181,6 +184,8 @@ class Prediction:
     scenario: Scenario
     index: int
     """Index in `Scenario.coreml`."""
+    process: Process | None = None
+    """Whose call it is; None for the target."""
 
     @property
     def row(self) -> CoreMLRow:
@@ -205,7 +210,7 @@ class Prediction:
         start = self.row.start_ns + at_ns
         row = CoreMLRow(start, duration_ns, PREDICTION, model, EVENT_LANES[PREDICTION], self.index)
         self.scenario.coreml.append(row)
-        return Prediction(self.scenario, len(self.scenario.coreml) - 1)
+        return Prediction(self.scenario, len(self.scenario.coreml) - 1, self.process)
 
     def neural_engine(self, at_ns: int, duration_ns: int, label: str | None = None, operation: int = 0) -> None:
         """The Neural Engine works for the prediction; by default its label names model and operation."""
@@ -218,13 +223,12 @@ class Prediction:
 
         As in real recordings, one row of Metal Performance Shaders stands for the first of them only.
         """
+        process = self.process or self.scenario.target
         first = self.row.start_ns + at_ns
         edges = [first + duration_ns * k // buffers for k in range(buffers + 1)]
         for k, (start, end) in enumerate(pairwise(edges)):
             label = f"{self.row.model.program}__Op{operation}_MpsGraphInference{'+' * k}:Compute Command 0"
-            row = self.scenario.gpu_work(
-                start, end - start, self.scenario.target, "Compute", label, prediction=self.index
-            )
+            row = self.scenario.gpu_work(start, end - start, process, "Compute", label, prediction=self.index)
             if k == 0:
                 graph = 0x10F504470 + 0x40 * operation
                 self.scenario.mps.append(MpsRow(start, end - start, graph, row.command_buffer_id))

@@ -55,6 +55,8 @@ def _target(run: Scenario) -> list[str]:
     lines = [_machine("device", run.device, run)]
     if run.host is not None:
         lines.append(_machine("host-device", run.host, run))
+    if run.all_processes:
+        return [*lines, _empty("all-processes", {})]
     process = {
         "type": "launched" if run.launched else "attached",
         **({"return-exit-status": "0"} if run.launched else {}),

@@ -1,19 +1,61 @@
-"""What one prediction does: which rows it leaves, and when its steps get the compute units that they ask for."""
+"""What one prediction does: which rows it leaves, and what it asks of the compute units.
+
+A plan is a generator: it yields a `Request` for each piece of work on a unit, and is sent the `Span` that it got. Who
+answers decides how requests queue: `Queue` here takes one after the other in the order of the calls, the simulation
+(`tracekit.testing.simulation`) lets many threads and processes compete.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from tracekit.testing.draws import Draws, on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tracekit.testing.scenario import Prediction
+    from collections.abc import Callable, Generator, Sequence
 
 Unit = Literal["neural engine", "gpu", "cpu"]
+
+
+class Rows(Protocol):
+    """What a plan fills: `scenario.Prediction`, or what leaves only the rows that other processes leave."""
+
+    def event(self, label: str, at_ns: int, duration_ns: int) -> None:
+        """A step of Core ML."""
+        ...
+
+    def stage(self, base: str, at_ns: int, duration_ns: int) -> Rows:
+        """A stage of a pipeline."""
+        ...
+
+    def neural_engine(self, at_ns: int, duration_ns: int, label: str | None, operation: int) -> None:
+        """Work of the Neural Engine."""
+        ...
+
+    def gpu(self, at_ns: int, duration_ns: int, operation: int, buffers: int) -> None:
+        """Work of the GPU."""
+        ...
+
+
+class Request(NamedTuple):
+    """Work that is asked of a unit."""
+
+    unit: Unit
+    at_ns: int
+    """When it reaches the unit, since the start of the recording."""
+    work_ns: int
+    """How long it takes where nothing else runs."""
+    threads: int = 1
+    """How many cores it uses, on the CPU."""
+
+
+class Span(NamedTuple):
+    """When a unit worked on a request, in ns since the start of the recording."""
+
+    begin_ns: int
+    end_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +65,8 @@ class Step:
     unit: Unit
     compute_ns: int
     """Median time of execution in ns, without waiting."""
+    threads: int = 1
+    """How many cores it uses, on the CPU; counts in a simulation only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +87,9 @@ def gpu(compute_ns: int) -> Step:
     return Step("gpu", compute_ns)
 
 
-def cpu(compute_ns: int) -> Step:
+def cpu(compute_ns: int, threads: int = 1) -> Step:
     """Work on the CPU."""
-    return Step("cpu", compute_ns)
+    return Step("cpu", compute_ns, threads)
 
 
 @dataclass(slots=True)
@@ -55,7 +99,7 @@ class Plan:
     start_ns: int
     at: int = 0
     """Time since the start in ns."""
-    rows: list[Callable[[Prediction], None]] = field(default_factory=list)
+    rows: list[Callable[[Rows], None]] = field(default_factory=list)
 
     def event(self, label: str, duration_ns: int, before: int) -> None:
         """An event `before` ns from now; moves on to its end."""
@@ -67,15 +111,45 @@ class Plan:
         """An event at a time of its own."""
         self.rows.append(lambda prediction: prediction.event(label, at, duration_ns))
 
-    def fill(self, prediction: Prediction) -> None:
+    def fill(self, prediction: Rows) -> None:
         """Add the rows to the prediction."""
         for add in self.rows:
             add(prediction)
 
 
+Planning: TypeAlias = "Generator[Request, Span, None]"
+"""Moves a plan on; yields what it asks of the units."""
+
+
+@dataclass(slots=True)
+class Queue:
+    """Compute units that take one request after the other, in the order in which they are told of them; the CPU always
+    is free."""
+
+    free_at: dict[Unit, int] = field(default_factory=dict)
+    """When a unit has done what was asked of it so far, in ns."""
+
+    def answer(self, request: Request) -> Span:
+        """When the unit does it."""
+        if request.unit == "cpu":
+            return Span(request.at_ns, request.at_ns + request.work_ns)
+        begin = max(request.at_ns, self.free_at.get(request.unit, 0))
+        self.free_at[request.unit] = begin + request.work_ns
+        return Span(begin, begin + request.work_ns)
+
+    def answered(self, plan: Plan, planning: Planning) -> Plan:
+        """The plan when all it asks for is done."""
+        try:
+            request = next(planning)
+            while True:
+                request = planning.send(self.answer(request))
+        except StopIteration:
+            return plan
+
+
 @dataclass(slots=True)
 class Work:
-    """The compute units of the device, and how long things take on them."""
+    """What calls consist of, and how long things take."""
 
     draws: Draws
     jitter: int
@@ -84,20 +158,16 @@ class Work:
     """Whether this version of the system leaves `Neural Engine Request` rows."""
     generic_labels: bool
     """Whether rows of the Neural Engine name no model."""
-    free_at: dict[Unit, int] = field(default_factory=dict)
-    """When a unit has done what was asked of it so far, in ns."""
 
-    def plan(
-        self, start_ns: int, steps: Sequence[Step | Stage], *, inputs: int, copy_ns: int, lead_ns: int, host_ns: int = 0
-    ) -> Plan:
-        """A prediction that starts at `start_ns`; see `App.predict`."""
-        plan = Plan(start_ns)
+    def call(
+        self, plan: Plan, steps: Sequence[Step | Stage], *, inputs: int, copy_ns: int, lead_ns: int, host_ns: int = 0
+    ) -> Planning:
+        """Plan a prediction; see `App.predict`."""
         casts = any(isinstance(step, Step) and step.unit == "neural engine" for step in steps)
         self._handed_over(plan, inputs, copy_ns, casts)
-        self._computed(plan, steps, lead_ns)
+        yield from self._computed(plan, steps, lead_ns)
         plan.at += host_ns
         self._handed_back(plan)
-        return plan
 
     def _handed_over(self, plan: Plan, inputs: int, copy_ns: int, casts: bool) -> None:
         """Checks and copies of inputs."""
@@ -112,30 +182,31 @@ class Work:
         plan.event("Output Transformation", self.draws.around(2_500, 2 * self.jitter), before=5_000)
         plan.at = on_clock(plan.at + 2_500)
 
-    def _computed(self, plan: Plan, steps: Sequence[Step | Stage], lead_ns: int) -> None:
+    def _computed(self, plan: Plan, steps: Sequence[Step | Stage], lead_ns: int) -> Planning:
         """The steps one after the other, each on its unit."""
         for number, step in enumerate(steps):
             if isinstance(step, Stage):
-                self._stage(plan, step, lead_ns)
+                yield from self._stage(plan, step, lead_ns)
             elif step.unit == "neural engine":
-                self._engine_step(plan, step, min(lead_ns, step.compute_ns // 12), operation=2 * number)
+                yield from self._engine_step(plan, step, min(lead_ns, step.compute_ns // 12), operation=2 * number)
             elif step.unit == "gpu":
-                self._gpu_step(plan, step, operation=2 * number)
+                yield from self._gpu_step(plan, step, operation=2 * number)
             else:
-                plan.event("CPU", self.draws.around(step.compute_ns, self.jitter), before=2_000)
+                yield from self._cpu_step(plan, step)
 
-    def _stage(self, plan: Plan, stage: Stage, lead_ns: int) -> None:
+    def _stage(self, plan: Plan, stage: Stage, lead_ns: int) -> Planning:
         """A prediction of a stage, with rows of its own."""
         plan.at = on_clock(plan.at + 3_000)
         at = plan.at
-        inner = self.plan(plan.start_ns + at, stage.steps, inputs=1, copy_ns=1_625, lead_ns=lead_ns)
+        inner = Plan(plan.start_ns + at)
+        yield from self.call(inner, stage.steps, inputs=1, copy_ns=1_625, lead_ns=lead_ns)
         plan.rows.append(lambda prediction: inner.fill(prediction.stage(stage.base, at, inner.at)))
         plan.at += inner.at
 
-    def _engine_step(self, plan: Plan, step: Step, lead_ns: int, operation: int) -> None:
+    def _engine_step(self, plan: Plan, step: Step, lead_ns: int, operation: int) -> Planning:
         """A request to the Neural Engine, which starts when it is free."""
         asked = plan.at
-        length = self._queued(plan, "neural engine", step, self.draws.around(lead_ns, self.jitter))
+        length = yield from self._queued(plan, step, self.draws.around(lead_ns, self.jitter))
         at = plan.at - length
         label = ENGINE_PREDICTION if self.generic_labels else None
         plan.rows.append(lambda prediction: prediction.neural_engine(at, length, label, operation))
@@ -143,22 +214,27 @@ class Work:
             plan.event_at("Neural Engine Request", asked, plan.at - asked)
         plan.at += self.draws.around(min(110_000, step.compute_ns // 100), self.jitter)
 
-    def _gpu_step(self, plan: Plan, step: Step, operation: int) -> None:
+    def _gpu_step(self, plan: Plan, step: Step, operation: int) -> Planning:
         """A request to the GPU: its preparation overlaps it, and both together may exceed the prediction."""
         plan.event("CPU", self.draws.around(28_000, self.jitter), before=2_000)
         asked = plan.at
         prepare = self.draws.around(step.compute_ns // 6, self.jitter)
-        length = self._queued(plan, "gpu", step, prepare // 2)
+        length = yield from self._queued(plan, step, prepare // 2)
         at, buffers = plan.at - length, self.draws.integer(1, 4)
         plan.rows.append(lambda prediction: prediction.gpu(at, length, operation, buffers))
         plan.event_at("Prepare GPU Request", asked, prepare)
         plan.event_at("GPU Request", asked + prepare // 3, plan.at - asked - prepare // 3)
         plan.at += self.draws.around(min(60_000, step.compute_ns // 100), self.jitter)
 
-    def _queued(self, plan: Plan, unit: Unit, step: Step, lead_ns: int) -> int:
+    def _cpu_step(self, plan: Plan, step: Step) -> Planning:
+        """Work on the CPU, which its event tells."""
+        plan.at = on_clock(plan.at + 2_000)
+        length = yield from self._queued(plan, step, 0)
+        plan.event_at("CPU", plan.at - length, length)
+
+    def _queued(self, plan: Plan, step: Step, lead_ns: int) -> Generator[Request, Span, int]:
         """Move the plan to the end of a step that waits for its unit; returns how long the unit works."""
-        begin = max(plan.start_ns + plan.at + lead_ns, self.free_at.get(unit, 0))
         length = self.draws.around(step.compute_ns, self.jitter)
-        self.free_at[unit] = begin + length
-        plan.at = begin + length - plan.start_ns
-        return length
+        span = yield Request(step.unit, plan.start_ns + plan.at + lead_ns, length, step.threads)
+        plan.at = span.end_ns - plan.start_ns
+        return span.end_ns - span.begin_ns

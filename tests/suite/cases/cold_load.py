@@ -117,6 +117,62 @@ def another_instance_goes_on(draws: Draws) -> App:
     return calls(app, draws, first, 20)
 
 
+def behind_other_setup(draws: Draws, between: str = "load") -> App:
+    """The app goes through further setup before it gets to the first call of the model that it prepared."""
+    app = start_recording(draws)
+    large, small = draw_models(draws, 2)
+    app.load(large, draws.integer(1_000, 11_000) * MS, LOAD_COLD, engine=True)
+    if "compile" in between:
+        app.compile(small, draws.integer(150, 900) * MS)
+    app.load(small, draws.integer(150, 400) * MS)
+    if "first call" in between:
+        app.predict(small, neural_engine(draws.integer(120, 300) * MS))
+    calls(app, draws, large, 40)
+    for _ in range(20):
+        app.predict(small, neural_engine(draws.integer(9, 10) * MS))
+        app.pause(MS)
+    return app
+
+
+def side_by_side(draws: Draws) -> App:
+    """Two models are loaded at the same time, and the call comes when the longer load has ended."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    start = app.now_ns
+    app.scenario.load(second, start + 5 * MS, 4_000 * MS, LOAD_CACHED)
+    app.load(first, 2_500 * MS, LOAD_COLD)
+    app.now_ns = start + 4_010 * MS
+    calls(app, draws, first, 40)
+    return calls(app, draws, second, 20)
+
+
+def gap_in_the_chain(draws: Draws, gap_us: int) -> App:
+    """A cold load, so long a gap, a cached load of another model, and the call at once."""
+    app = start_recording(draws, jitter=0, noise=False)
+    large, small = draw_models(draws, 2)
+    app.load(large, 2_000 * MS, LOAD_COLD)
+    begin = app.scenario.coreml[-1].end_ns + gap_us * 1_000
+    end = app.scenario.load(small, begin, 240 * MS, LOAD_CACHED)
+    for k in range(60):
+        for model in (large, small):
+            app.scenario.predict(model, end + k * 40 * MS, 15 * MS).event("CPU", 0, 15 * MS)
+            end += 20 * MS
+    return app
+
+
+def while_another_is_loaded(draws: Draws) -> App:
+    """A second model is still being prepared in the background when the user gets to the first, seconds after it."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    start = app.now_ns
+    app.load(first, 2_000 * MS, LOAD_COLD)
+    app.scenario.load(second, start + 500 * MS, 20_000 * MS, LOAD_COLD)
+    app.pause(5_000 * MS)
+    calls(app, draws, first)
+    app.now_ns = start + 25_000 * MS
+    return calls(app, draws, second, 20)
+
+
 def not_told(draws: Draws) -> App:
     """A long plain load that the first call waits for, and nothing that shows what it did."""
     app = start_recording(draws)
@@ -131,7 +187,17 @@ def attached_late(draws: Draws) -> App:
     return calls(app, draws, draw_models(draws)[0])
 
 
+SETUP = ("warm-up-spike", "latency-jitter")
+"""A slow first call of the other model is one."""
+
 CASES = [
+    *each(
+        ID, POSITIVE, ("load", "load", "compile", "first call", "compile, first call"), behind_other_setup, also=SETUP
+    ),
+    *cases(ID, POSITIVE, 2, side_by_side, also=("slow-load",)),
+    *each(ID, NEAR_ABOVE, (0, 99_000, 100_000), gap_in_the_chain),
+    *each(ID, NEAR_BELOW, (100_010, 101_000, 150_000), gap_in_the_chain),
+    *cases(ID, LOOKALIKE, 2, while_another_is_loaded),
     *cases(ID, POSITIVE, 5, on_demand),
     *cases(ID, POSITIVE, 3, plain_rows),
     *cases(ID, POSITIVE, 2, first_of_many, also=("load-churn",)),
@@ -142,7 +208,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, (100, 101, 105), load_of),
     *each(ID, NEAR_BELOW, (100_001, 101_000, 110_000), call_after),
     *each(ID, NEAR_BELOW, (99, 97, 90), load_of),
-    *cases(ID, LOOKALIKE, 2, large_but_cached),
+    *cases(ID, LOOKALIKE, 2, large_but_cached, also=("slow-load",)),
     *cases(ID, LOOKALIKE, 2, warmed_up),
     *cases(ID, LOOKALIKE, 1, another_instance_goes_on),
     *cases(ID, INSUFFICIENT, 2, not_told),

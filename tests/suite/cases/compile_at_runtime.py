@@ -6,7 +6,7 @@ from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIV
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
-from tracekit.testing.rows import Model
+from tracekit.testing.rows import LOAD_COLD, Model
 
 ID = "compile-at-runtime"
 
@@ -86,6 +86,38 @@ def others_compile(draws: Draws) -> App:
     return app
 
 
+def two_files_of_one_name(draws: Draws) -> App:
+    """Two downloaded models whose files are called alike, each compiled once: one takes one input, the other three."""
+    app = start_recording(draws)
+    base = draw_models(draws)[0].base
+    models = [Model(base, 1), Model(base, 2)]
+    for model in models:
+        app.compile(model, draws.integer(400, 3_000) * MS)
+    for model in models:
+        app.load(model, 60 * MS)
+    for _ in range(30):
+        for model, inputs in zip(models, (1, 3), strict=True):
+            app.predict(model, neural_engine(9 * MS), inputs=inputs)
+            app.pause(MS)
+    return app
+
+
+def prepared_by_the_load(draws: Draws) -> App:
+    """The Neural Engine compiles the parts of a model during its first load on the device."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    start = app.now_ns
+    app.load(model, 4_000 * MS, LOAD_COLD)
+    for operation in range(4):
+        label = model.engine_label(operation, "Compile")
+        app.scenario.other_neural_engine(start + (200 + 900 * operation) * MS, 700 * MS, label)
+    app.pause(3_000 * MS)
+    for _ in range(60):
+        app.predict(model, neural_engine(9 * MS))
+        app.pause(MS)
+    return app
+
+
 def one_download(draws: Draws) -> App:
     """One compilation: of a downloaded model, or at each launch."""
     return sessions(draws, count=1, compile_ms=draws.integer(300, 4_000))
@@ -101,6 +133,8 @@ CASES = [
     *each(ID, NEAR_ABOVE, (3, 4), engine_exact),
     *each(ID, NEAR_BELOW, (99_990, 99_000, 90_000), exact),
     *each(ID, NEAR_BELOW, (1, 2), engine_exact),
+    *cases(ID, LOOKALIKE, 3, two_files_of_one_name),
+    *cases(ID, LOOKALIKE, 2, prepared_by_the_load),
     *cases(ID, LOOKALIKE, 2, segments),
     *cases(ID, LOOKALIKE, 2, others_compile, also=("foreign-neural-engine-work",)),
     *cases(ID, INSUFFICIENT, 3, one_download),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
-from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.machines import Process
+from tracekit.testing.recorder import App, Step, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD, Model
 
 ID = "duplicate-instances"
@@ -127,6 +130,100 @@ def prepared_ahead(draws: Draws) -> App:
     return app
 
 
+def in_turns(app: App, work: Sequence[tuple[Model, Step, int]], rounds: int = 30) -> App:
+    """The instances are called one after the other, each with its own work and number of inputs."""
+    for _ in range(rounds):
+        for model, step, inputs in work:
+            app.predict(model, step, inputs=inputs)
+            app.pause(150_000)
+    return app
+
+
+def two_models_of_one_name(draws: Draws) -> App:
+    """Two files called alike, of which one takes one input and the other three."""
+    app = start_recording(draws)
+    first, second = loaded(app, draws, 2)
+    unit, few = draws.choice((neural_engine, gpu)), draws.integer(1, 2)
+    return in_turns(app, ((first, unit(9 * MS), few), (second, unit(9 * MS), few + draws.integer(1, 2))))
+
+
+def on_two_units(draws: Draws) -> App:
+    """One instance for the Neural Engine and one for the GPU or the CPU, with calls as long as each other."""
+    app = start_recording(draws)
+    first, second = loaded(app, draws, 2)
+    other = draws.choice((gpu, cpu))
+    return in_turns(app, ((first, neural_engine(9 * MS), 1), (second, other(9 * MS), 1)))
+
+
+def two_alike_and_one_elsewhere(draws: Draws) -> App:
+    """Two instances that do the same on one unit, and a third on another."""
+    app = start_recording(draws)
+    first, second, third = loaded(app, draws, 3)
+    units = draws.choice(((neural_engine, gpu), (gpu, neural_engine)))
+    return in_turns(app, ((first, units[0](9 * MS), 2), (second, units[0](9 * MS), 2), (third, units[1](9 * MS), 2)))
+
+
+def without_copies(draws: Draws) -> App:
+    """Two instances that do the same; the buffers of one caller need no copy, which leaves no row."""
+    app = start_recording(draws)
+    first, second = loaded(app, draws, 2)
+    return in_turns(app, ((first, neural_engine(9 * MS), 2), (second, neural_engine(9 * MS), 0)))
+
+
+def two_processes(draws: Draws, numbers: tuple[int, int]) -> App:
+    """All processes are recorded, and two of them have loaded a model of one name and run it on the GPU."""
+    app = start_recording(draws)
+    app.scenario.all_processes = True
+    other = Process("Assistant", 40_123)
+    app.scenario.processes.append(other)
+    base = draw_models(draws)[0].base
+    callers = [(Model(base, numbers[0]), app.scenario.target), (Model(base, numbers[1]), other)]
+    for model, _ in callers:
+        app.load(model, 120 * MS)
+    for _ in range(40):
+        for model, process in callers:
+            call = app.scenario.predict(model, app.now_ns, 12 * MS, process)
+            call.event("Input Copy", 20_000, 5_000)
+            call.gpu(MS, 10 * MS)
+            app.now_ns += draws.integer(13, 18) * MS
+    return app
+
+
+def two_processes_or_one(draws: Draws) -> App:
+    """All processes are recorded, and nothing shows which of them the instances belong to."""
+    app = a_view_each(draws)
+    app.scenario.all_processes = True
+    app.scenario.gpu.clear()
+    return app
+
+
+def first_run(draws: Draws) -> App:
+    """A load that prepares the model and is used, and one from the cache beside it."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    length = draws.integer(300, 500)
+    app.scenario.load(model, app.now_ns, length * MS, LOAD_CACHED)
+    app.now_ns += 10 * MS
+    app.load(model, length * MS, LOAD_COLD)
+    for _ in range(60):
+        app.predict(model, neural_engine(9 * MS))
+        app.pause(MS)
+    return app
+
+
+def loaded_before_the_end(draws: Draws) -> App:
+    """A second instance is loaded seconds before the recording ends."""
+    app = start_recording(draws)
+    base = draw_models(draws)[0].base
+    app.load(Model(base, 1), 120 * MS)
+    for number in range(60):
+        app.predict(Model(base, 1), neural_engine(9 * MS))
+        app.pause(300 * MS)
+        if number == 40:
+            app.load(Model(base, 2), 120 * MS)
+    return app
+
+
 def few_calls(draws: Draws) -> App:
     """Two instances, a handful of calls."""
     return exact(draws, ("12" * 5)[: draws.integer(3, 9)])
@@ -147,6 +244,14 @@ CASES = [
     *each(ID, NEAR_ABOVE, (15_000, 14_900, 14_000), of_this_spread, also=TWO_SPEEDS),
     *each(ID, NEAR_BELOW, ("1" * 20 + "222122" + "1" * 20, "1" * 20 + "21212" + "2" * 20), exact),
     *each(ID, NEAR_BELOW, (15_010, 15_200, 16_000), of_this_spread, also=TWO_SPEEDS),
+    *cases(ID, POSITIVE, 4, two_alike_and_one_elsewhere),
+    *cases(ID, POSITIVE, 2, without_copies),
+    *cases(ID, LOOKALIKE, 4, two_models_of_one_name),
+    *cases(ID, LOOKALIKE, 4, on_two_units),
+    *each(ID, LOOKALIKE, ((1, 2), (1, 2), (1, 1), (1, 1)), two_processes),
+    *cases(ID, LOOKALIKE, 2, first_run, also=("cold-load",)),
+    *cases(ID, LOOKALIKE, 2, loaded_before_the_end),
+    *cases(ID, INSUFFICIENT, 3, two_processes_or_one),
     *cases(ID, LOOKALIKE, 2, in_parallel),
     *cases(ID, LOOKALIKE, 2, prompt_and_tokens, also=TWO_SPEEDS),
     *cases(ID, LOOKALIKE, 1, prepared_ahead),

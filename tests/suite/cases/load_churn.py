@@ -6,7 +6,7 @@ from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIV
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
-from tracekit.testing.rows import Model
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD, Model
 
 ID = "load-churn"
 
@@ -116,7 +116,102 @@ def once_more(draws: Draws) -> App:
     return sessions(draws, 2, 400, 30, 2_000)
 
 
+Plan = tuple[int, tuple[int, ...], int, int, int]
+"""Loads; predictions after each, in turn; time in ms between the last of them and the next load; time in ms of a load;
+and of a prediction."""
+
+
+def planned(draws: Draws, plan: Plan) -> App:
+    """Loads with predictions after each, exactly as planned."""
+    count, calls, idle_ms, load_ms, call_ms = plan
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    for number in range(count):
+        app.load(model, load_ms * MS)
+        for _ in range(calls[number % len(calls)]):
+            app.scenario.predict(model, app.now_ns, call_ms * MS).event("CPU", 0, call_ms * MS)
+            app.now_ns += call_ms * MS
+        app.pause(idle_ms * MS)
+    return app
+
+
+SEVERAL_CALLS: tuple[Plan, ...] = (
+    (160, (1, 2, 3), 20, 24, 7),
+    (160, (3, 1, 2), 0, 24, 11),
+    (60, (2,), 50, 24, 8),
+    (40, (5,), 10, 30, 6),
+    (20, (3,), 900, 100, 20),
+    (10, (6,), 3_000, 200, 20),
+    (3, (20,), 4_000, 250, 10),
+    # Later than a screen, but each load takes three times as long as its use, and a call waits for it.
+    (30, (12,), 8_000, 900, 10),
+    (12, (4,), 20_000, 800, 50),
+    (5, (3,), 60_000, 300, 20),
+)
+"""Reloads that cost a tenth of the model's time or more and serve several predictions each."""
+
+CHEAP: tuple[Plan, ...] = (
+    # Less than a tenth of the model's time.
+    (100, (30,), 20, 10, 8),
+    (10, (40,), 2_000, 30, 10),
+    (30, (3,), 100, 20, 100),
+    # After a long time unused: too short to be felt, or less than three times the use.
+    (20, (4,), 8_000, 240, 5),
+    (30, (12,), 8_000, 300, 12),
+    (20, (3,), 8_000, 250, 40),
+    (12, (2,), 30_000, 500, 300),
+)
+"""Reloads that are worth what they cost, or that an app may mean."""
+
+
+def long_idle_load(draws: Draws, load_us: int) -> App:
+    """Loads of this length 8 s after the last of 12 calls of 10 ms: three times as long from 360 ms on."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = draw_models(draws)[0]
+    for _ in range(8):
+        app.load(model, load_us * 1_000)
+        for _ in range(12):
+            app.scenario.predict(model, app.now_ns, 10 * MS).event("CPU", 0, 10 * MS)
+            app.now_ns += 10 * MS
+        app.pause(8_000 * MS)
+    return app
+
+
+def ahead_of_use(draws: Draws) -> App:
+    """Each visit of a screen loads the model in the background, and the user gets to it a second later."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    for _ in range(12):
+        app.load(model, 600 * MS)
+        app.pause(1_200 * MS)
+        for _ in range(6):
+            app.predict(model, neural_engine(9 * MS))
+        app.pause(8_000 * MS)
+    return app
+
+
+def first_run(draws: Draws) -> App:
+    """A load that prepares the model, some calls to test it, a load from the cache, and use."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, draws.integer(800, 3_000) * MS, LOAD_COLD, engine=True)
+    app.pause(300 * MS)
+    for _ in range(3):
+        app.predict(model, neural_engine(10 * MS))
+    app.load(model, draws.integer(400, 700) * MS, LOAD_CACHED)
+    for _ in range(60):
+        app.predict(model, neural_engine(10 * MS))
+        app.pause(MS)
+    return app
+
+
 CASES = [
+    *each(ID, POSITIVE, SEVERAL_CALLS, planned),
+    *each(ID, NEGATIVE, CHEAP, planned),
+    *each(ID, NEAR_ABOVE, (360_000, 361_000), long_idle_load),
+    *each(ID, NEAR_BELOW, (359_000, 350_000), long_idle_load),
+    *cases(ID, LOOKALIKE, 2, ahead_of_use),
+    *cases(ID, LOOKALIKE, 3, first_run, expected="passed"),
     *cases(ID, POSITIVE, 10, churning),
     *cases(ID, NEGATIVE, 5, neural_engine_app),
     *cases(ID, NEGATIVE, 5, many_models_app),

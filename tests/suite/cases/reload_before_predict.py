@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.cases.load_churn import Plan, first_run, planned
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, Before, draw_models, many_models_app, neural_engine_app
@@ -92,7 +93,39 @@ def one_call(draws: Draws) -> App:
     return alternating(draws, (1,), loads=draws.integer(1, 2))
 
 
+SINGLE_CALLS: tuple[Plan, ...] = (
+    (160, (1,), 20, 24, 7),
+    (100, (1, 1, 1, 1, 2), 30, 24, 8),
+    (40, (1,), 900, 60, 60),
+    # Later than a screen, but each load takes three times as long as its use, and a call waits for it.
+    (30, (1,), 8_000, 900, 120),
+    (20, (1,), 60_000, 500, 100),
+)
+"""Loads for each prediction."""
+
+WORTH_IT: tuple[Plan, ...] = (
+    # After a long time unused: too short to be felt, or less than three times the use.
+    (20, (1,), 8_000, 240, 30),
+    (30, (1,), 8_000, 300, 120),
+    (12, (1,), 30_000, 500, 400),
+)
+"""Loads for each prediction that an app may mean: what a screen loads and releases."""
+
+
+def long_idle_load(draws: Draws, load_ms: int) -> App:
+    """Loads of this length 8 s after a call of 120 ms: three times as long from 360 ms on."""
+    return planned(draws, (8, (1,), 8_000, load_ms, 120))
+
+
+CHURN = ("load-churn",)
+"""Loads for several predictions each."""
+
 CASES = [
+    *each(ID, POSITIVE, SINGLE_CALLS, planned),
+    *each(ID, NEGATIVE, WORTH_IT, planned),
+    *each(ID, NEAR_ABOVE, (360, 365), long_idle_load),
+    *each(ID, NEAR_BELOW, (359, 350), long_idle_load),
+    *cases(ID, LOOKALIKE, 1, first_run),
     *cases(ID, POSITIVE, 7, rebuilt_at_each_access),
     *cases(ID, POSITIVE, 3, rebuilt_for_a_new_instance),
     *cases(ID, POSITIVE, 2, one_of_many),
@@ -103,7 +136,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, [(1, 1, 1, 1, 4), (1, 1, 1, 1, 5), (1, 1, 1, 1, 6)], alternating),
     *each(ID, NEAR_ABOVE, [3], few_loads),
     *each(ID, NEAR_ABOVE, [4_900], after_a_pause),
-    *each(ID, NEAR_BELOW, [(1, 1, 1, 4), (1, 1, 1, 1, 7), (1, 2, 1, 1)], alternating),
+    *each(ID, NEAR_BELOW, [(1, 1, 1, 4), (1, 1, 1, 1, 7), (1, 2, 1, 1)], alternating, also=CHURN),
     *each(ID, NEAR_BELOW, [5_100, 5_300], after_a_pause),
     *cases(ID, LOOKALIKE, 2, once_per_screen),
     *cases(ID, LOOKALIKE, 1, pool),

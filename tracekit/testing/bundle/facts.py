@@ -64,7 +64,12 @@ def started_ns(run: Scenario) -> int:
 
 
 def configuration(run: Scenario) -> bytes:
-    """`exposedTableInfo.plist`: the target, and on what it was recorded."""
+    """`exposedTableInfo.plist`: the target, and on what it was recorded.
+
+    Raises ValueError for a recording of all processes.
+    """
+    if run.all_processes:
+        raise ValueError("what a bundle holds instead of a target was never seen; write an export")
     version = "osx-version" if run.device.platform == "macOS" else "ios-version"
     binding = {
         version: _version_number(run.device),

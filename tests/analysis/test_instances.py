@@ -1,0 +1,64 @@
+"""What sets instances of one name apart."""
+
+from __future__ import annotations
+
+from tracekit.analysis.instances import traits
+
+
+def calls(frame, instances):
+    return frame(*[(k * 100, k * 100 + 50) for k in range(len(instances))], instance=list(instances))
+
+
+def linked(frame, places, kind, **columns):
+    return frame(*[(k, k + 1) for k in range(len(places))], kind=kind, prediction=list(places), **columns)
+
+
+def test_instances_of_different_inputs_differ(frame):
+    data = linked(frame, [0, 1, 1, 1, 2, 3, 3, 3], "input_copy")
+    known = traits(calls(frame, [1, 2, 1, 2]), data, frame())
+    assert known.inputs.tolist() == [1, 3, 1, 3]
+    assert known.interfaces == 2
+    assert known.kinds().tolist() == [0, 1, 0, 1]
+    assert known.difference() == "number of inputs"
+
+
+def test_a_call_without_copies_tells_nothing_of_its_inputs(frame):
+    known = traits(calls(frame, [1, 2, 1, 2]), linked(frame, [1, 1, 3, 3], "input_copy"), frame())
+    assert known.inputs.tolist() == [0, 2, 0, 2]
+    assert known.interfaces == 1
+    assert known.kinds().tolist() == [0] * 4
+    assert known.difference() == ""
+
+
+def test_inputs_that_change_from_call_to_call_are_no_trait(frame):
+    data = linked(frame, [0, 1, 1, 2, 2, 2, 3], "input_copy")
+    assert traits(calls(frame, [1, 1, 1, 2]), data, frame()).inputs.tolist() == [0, 0, 0, 1]
+
+
+def test_instances_on_different_units_differ(frame):
+    hardware = linked(frame, [0, 2, 3], ["ane_exec", "ane_exec", "gpu_exec"])
+    known = traits(calls(frame, [1, 2, 1, 3]), frame(), hardware)
+    # The second shows no unit at all: it ran on the CPU.
+    assert known.kinds().tolist() == [2, 0, 2, 1]
+    assert known.difference() == "compute unit"
+
+
+def test_a_unit_that_an_instance_uses_at_times_sets_nothing_apart(frame):
+    hardware = linked(frame, [0, 1, 3], "gpu_exec")
+    known = traits(calls(frame, [1, 2, 1, 2]), frame(), hardware)
+    assert known.gpu.tolist() == [-1, 1, -1, 1]
+    assert known.kinds().tolist() == [0] * 4
+
+
+def test_calls_of_different_processes_differ_whatever_their_number(frame):
+    hardware = linked(frame, [0, 1, 2], "gpu_exec", pid=[7, 9, 7])
+    known = traits(calls(frame, [1, 1, 1]), frame(), hardware)
+    assert known.pid.tolist() == [7, 9, 7]
+    assert known.processes == 2
+    assert known.kinds().tolist() == [0, 1, 0]
+
+
+def test_without_calls_there_are_no_traits(frame):
+    known = traits(frame(), frame(), frame())
+    assert known.kinds().tolist() == []
+    assert (known.interfaces, known.processes, known.difference()) == (0, 0, "")

@@ -1,0 +1,102 @@
+"""Long loads from the cache, waited for or not, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, Model
+from tracekit.testing.scenario import Scenario
+
+ID = "slow-load"
+MS = 1_000_000
+ENCODER, VOICE = Model("Encoder"), Model("Voice")
+
+
+def calls(scenario: Scenario, start: int, count: int = 10, model: Model = ENCODER) -> None:
+    """Calls of 20 ms, 30 ms apart."""
+    for k in range(count):
+        scenario.predict(model, start + k * 30 * MS, 20 * MS)
+
+
+def test_a_long_cached_load_that_the_first_call_waits_for_is_found_with_its_cost(scenario, judge):
+    end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_CACHED)
+    calls(scenario, end + 2 * MS)
+    found = judge(scenario, ID)["Encoder"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 3_000 * MS
+    # Ten calls of 20 ms beside it.
+    assert found.cost.share == pytest.approx(3_000 / 3_200)
+    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 3_100 * MS)]
+    assert found.lost.starts.tolist() == [100 * MS]
+    assert "3.00 s" in found.summary
+
+
+def test_several_are_added_up(scenario, judge):
+    for start in (0, 20_000):
+        end = scenario.load(ENCODER, start * MS, (1_000 + start // 10) * MS, LOAD_CACHED)
+        calls(scenario, end, 40)
+    found = judge(scenario, ID)["Encoder"]
+    assert isinstance(found, Finding)
+    assert found.cost.ns == 4_000 * MS
+    assert "2 loads" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("length", "later", "label", "expected"),
+    [
+        pytest.param(1_000, 0, LOAD_CACHED, Finding, id="a second"),
+        pytest.param(999, 0, LOAD_CACHED, Passed, id="less than a second"),
+        pytest.param(2_000, 100, LOAD_CACHED, Finding, id="the call comes soon"),
+        pytest.param(2_000, 101, LOAD_CACHED, Passed, id="the call comes later"),
+        pytest.param(2_000, 0, LOAD_COLD, Passed, id="it specialized the model"),
+        pytest.param(2_000, 0, LOAD, InsufficientData, id="what it did is not told"),
+        pytest.param(2_000, 101, LOAD, Passed, id="what it did does not matter"),
+    ],
+)
+def test_length_wait_and_label_decide(scenario, judge, length, later, label, expected):
+    end = scenario.load(ENCODER, 100 * MS, length * MS, label)
+    calls(scenario, end + later * MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], expected)
+
+
+def test_further_setup_is_part_of_the_wait(scenario, judge):
+    end = scenario.load(ENCODER, 0, 2_000 * MS, LOAD_CACHED)
+    end = scenario.compile(VOICE, end + 90 * MS, 400 * MS)
+    end = scenario.load(VOICE, end + 90 * MS, 300 * MS)
+    scenario.predict(VOICE, end + 90 * MS, 250 * MS)
+    calls(scenario, end + 430 * MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], Finding)
+
+
+def test_a_later_call_of_another_model_is_no_setup(scenario, judge):
+    end = scenario.load(ENCODER, 0, 2_000 * MS, LOAD_CACHED)
+    for k in range(4):
+        scenario.predict(VOICE, end + k * 250 * MS, 240 * MS)
+    calls(scenario, end + 1_000 * MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
+
+
+def test_reloads_are_left_to_their_own_checks(scenario, judge):
+    now = 0
+    for _ in range(6):
+        now = scenario.load(ENCODER, now, 1_500 * MS, LOAD_CACHED)
+        scenario.predict(ENCODER, now, 20 * MS)
+        now += 30 * MS
+    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
+    assert isinstance(judge(scenario, "reload-before-predict")["Encoder"], Finding)
+
+
+def test_a_call_to_warm_up_waits_for_nobody(scenario, judge):
+    end = scenario.load(ENCODER, 0, 2_000 * MS, LOAD_CACHED)
+    scenario.predict(ENCODER, end, 30 * MS)
+    calls(scenario, end + 5_000 * MS)
+    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
+
+
+def test_without_load_or_prediction_nothing_is_judged(scenario, judge):
+    calls(scenario, 0)
+    scenario.load(VOICE, 0, 2_000 * MS, LOAD_CACHED)
+    outcomes = judge(scenario, ID)
+    assert isinstance(outcomes["Encoder"], InsufficientData)
+    assert isinstance(outcomes["Voice"], NotApplicable)
