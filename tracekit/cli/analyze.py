@@ -98,7 +98,7 @@ _run_number.__name__ = "run number"
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze and show."""
-    from tracekit.cli.output import emit, narrate
+    from tracekit.cli.output import emit, has_color, narrate
     from tracekit.report.renderers import RENDERERS, renderer_for
 
     # What can be seen to be wrong at once is not first found out after a long read.
@@ -112,7 +112,7 @@ def run(arguments: Namespace) -> ExitStatus:
             narrate(f"tracekit: wrote {path}")
     shown = arguments.format or (None if outputs else "text")
     if shown == "text":
-        emit(_on_screen(report, arguments.verbose))
+        emit(_on_screen(report, arguments.verbose), styled=has_color())
     elif shown is not None:
         emit(RENDERERS[shown].render(report), utf8=shown == "json")
     return status_of(report, arguments.fail_on or _fail_on(arguments))
