@@ -27,7 +27,7 @@ def dispatch(arguments: Sequence[str]) -> int:
         narrate("tracekit: stopped before it was done.")
         return ExitStatus.INTERRUPTED
     except Terminated as end:
-        narrate("tracekit: ended by a signal before it was done.")
+        narrate(f"tracekit: ended by {end.name}.")
         return end.status
     except TracekitError as error:
         _show_traceback(debug)

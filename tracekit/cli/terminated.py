@@ -21,6 +21,11 @@ class Terminated(BaseException):
         self.number = number
 
     @property
+    def name(self) -> str:
+        """Name of the signal."""
+        return signal.Signals(self.number).name
+
+    @property
     def status(self) -> int:
         """Exit status, as shells have it."""
         return 128 + self.number
