@@ -36,6 +36,11 @@ class StopSignals:
         """The last one that is meant for the whole program, not for what it does; None without one."""
         return next((number for number in reversed(self._numbers) if number != signal.SIGINT), None)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C, or who sent the same signal, wanted what is under way to end."""
+        return signal.SIGINT in self._numbers
+
 
 @contextmanager
 def stop_signals() -> Iterator[StopSignals]:

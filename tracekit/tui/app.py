@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 from dataclasses import replace
-from threading import Event
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
@@ -64,6 +65,8 @@ Result = TypeVar("Result")
 
 _SIGNALS_S = 0.2
 """Between two looks for a signal that ends the program."""
+_LEAVING_S = 5.0
+"""How long leaving may take after such a signal. Service managers kill after 10 s and more."""
 
 _GARBAGE_THRESHOLDS = (5_000, 10, 10)
 """While the screen is used. Of those tried from 2,000 to 20,000 this had the least pauses: 40 ms at most."""
@@ -268,7 +271,12 @@ class ViewApp(App[None], inherit_bindings=False):
         self.run_worker(self._open, thread=True, exit_on_error=False)
 
     def _leave_at_signal(self) -> None:
-        if self._signals is not None and self._signals.new():
+        numbers = self._signals.new() if self._signals is not None else []
+        if numbers:
+            # Where the terminal is gone, nothing can be written to it any more, and Textual waits without end.
+            last = Timer(_LEAVING_S, os._exit, (128 + numbers[0],))
+            last.daemon = True
+            last.start()
             self.leave()
 
     def _open(self) -> None:
@@ -408,6 +416,8 @@ def run(request: Request) -> str | None:
     with stop_signals() as signals:
         app = ViewApp(request, at_first_picture=_look_for_garbage_briefly, signals=signals)
         app.run()
+        if signals.interrupted:
+            raise KeyboardInterrupt
     return app.failure
 
 
