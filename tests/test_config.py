@@ -319,7 +319,15 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ('budget = "A=3ms"', "'budget': must be a time or a rate"),
         ("budget = 0", "above 0"),
         ("[detectors.reload-before-predict]\nmin_loads = 1" + "0" * 400, "must be a whole number"),
-        ("a = " + "1" * 5_000, "is no valid TOML"),
+        ("a = " + "1" * 5_000, "is no valid TOML: a number of too many digits"),
+        ("budget = 0x" + "f" * 5_000, "'budget': the number has too many digits"),
+        ("fail-on = 0x" + "f" * 5_000, "'fail-on': the number has too many digits"),
+        ("only = [-0x" + "f" * 5_000 + "]", "no valid TOML"),
+        ("only = [0b" + "1" * 20_000 + "]", "'only': the number has too many digits"),
+        (
+            "[detectors.reload-before-predict]\nmin_loads = 0o" + "7" * 5_000,
+            "'detectors.reload-before-predict.min_loads': the number has too many digits",
+        ),
         ('expect = "npu"', "'expect': must be one of 'ane', 'gpu', 'cpu'"),
         ('expect = ["ane"]', "'expect': must be one of"),
         ('[models.A]\nexpect = "B=ane"', "'models.\"A\".expect': must be one of"),
@@ -350,3 +358,10 @@ def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path, capsys):
         load_config(written(tmp_path, "[tool]\n", "pyproject.toml"), DETECTORS)
     assert main(["analyze", "x.trace", "--config", str(tmp_path / "no.toml")]) == 2
     assert "no.toml: cannot be read" in capsys.readouterr().err
+
+
+def test_a_number_of_python_that_has_no_text_is_told_too():
+    from tracekit.detectors.options import configure
+
+    with pytest.raises(UsageError, match="must be a whole number \\(loads\\), and has too many digits"):
+        configure(DETECTORS, {"reload-before-predict.min_loads": 10**5_000})

@@ -10,8 +10,8 @@ import pytest
 
 from tracekit.characters import escaped, printable
 from tracekit.cli import output
-from tracekit.testing import write_export
-from tracekit.testing.rows import Model, Process
+from tracekit.testing import Process, write_export
+from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
 HOSTILE = "\x9b31mA\u202eB\u2066C\x85D\U000e0041E\u200fF"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import pty
 import select
@@ -88,7 +87,7 @@ class Recording:
         return self.process.returncode, out
 
 
-def at_work(log: list[list[str]], output: Path) -> list[int]:
+def at_work(output: Path) -> list[int]:
     """Processes of the stand-in that still record into the output."""
     found = []
     for entry in Path("/proc").iterdir():
@@ -128,7 +127,7 @@ def test_no_stage_of_recording_outlives_the_end(
     status, out = recording.ended()
     assert status == 128 + number
     assert "xctrace is told to save" in recording.heard
-    assert at_work(standin_log(), output) == []
+    assert at_work(output) == []
     if mode in ("", "issues"):
         assert out == f"{output}\n"
         assert (output / "form.template").exists()
@@ -136,7 +135,7 @@ def test_no_stage_of_recording_outlives_the_end(
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to look for what is left at work")
-def test_saving_is_waited_for_and_a_second_signal_leaves_it(standin, standin_log, tmp_path: Path) -> None:
+def test_saving_is_waited_for_and_a_second_signal_leaves_it(standin, tmp_path: Path) -> None:
     standin(record="slow-saving")
     output = tmp_path / "run.trace"
     recording = Recording(output)
@@ -148,7 +147,7 @@ def test_saving_is_waited_for_and_a_second_signal_leaves_it(standin, standin_log
     status, out = recording.ended()
     assert (status, out) == (143, "")
     assert "goes on saving by itself" in recording.heard
-    for pid in at_work(standin_log(), output):
+    for pid in at_work(output):
         os.kill(pid, signal.SIGKILL)
 
 
@@ -195,10 +194,3 @@ def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, waite
     assert termios.tcgetattr(terminal.slave)[:4] == terminal.modes[:4]
     assert b"Traceback" not in terminal.out
     assert terminal.out.endswith(f"tracekit: ended by {number.name}.\r\n".encode())
-
-
-def test_json_of_a_terminal_is_wide_as_the_terminal(clean: Path) -> None:
-    terminal = Terminal("detectors", "--format", "json")
-    terminal.read(PATIENCE_S)
-    assert terminal.process.wait(PATIENCE_S) == 0
-    assert json.loads(terminal.out)
