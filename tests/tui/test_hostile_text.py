@@ -60,7 +60,9 @@ def test_the_heading_of_the_events_behind_a_row_has_signs_for_it(run_view, hosti
     run_view(test, hostile)
 
 
-def test_two_of_them_and_the_prompts_neither(run_view, hostile: Path) -> None:
+def test_two_of_them_and_the_prompts_neither(run_view, hostile: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
     async def test(screen) -> None:
         for keys in (["slash"], ["escape"], ["n", "n"], ["question_mark"], ["escape"], ["S"], ["enter"], ["escape"]):
             await screen.press(*keys)
