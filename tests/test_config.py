@@ -319,7 +319,15 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ('budget = "A=3ms"', "'budget': must be a time or a rate"),
         ("budget = 0", "above 0"),
         ("[detectors.reload-before-predict]\nmin_loads = 1" + "0" * 400, "must be a whole number"),
-        ("a = " + "1" * 5_000, "is no valid TOML"),
+        ("a = " + "1" * 5_000, "is no valid TOML: a number of too many digits"),
+        ("budget = 0x" + "f" * 5_000, "'budget': the number has too many digits"),
+        ("fail-on = 0x" + "f" * 5_000, "'fail-on': the number has too many digits"),
+        ("only = [-0x" + "f" * 5_000 + "]", "no valid TOML"),
+        ("only = [0b" + "1" * 20_000 + "]", "'only': the number has too many digits"),
+        (
+            "[detectors.reload-before-predict]\nmin_loads = 0o" + "7" * 5_000,
+            "'detectors.reload-before-predict.min_loads': the number has too many digits",
+        ),
         ('expect = "npu"', "'expect': must be one of 'ane', 'gpu', 'cpu'"),
         ('expect = ["ane"]', "'expect': must be one of"),
         ('[models.A]\nexpect = "B=ane"', "'models.\"A\".expect': must be one of"),
@@ -366,3 +374,10 @@ def test_words_of_a_file_cannot_steer_a_terminal_and_name_nobody(tmp_path, text)
         load_config(written(tmp_path, text), DETECTORS)
     assert str(caught.value).isprintable()
     assert "ann" not in str(caught.value).replace("cannot", "")
+
+
+def test_a_number_of_python_that_has_no_text_is_told_too():
+    from tracekit.detectors.options import configure
+
+    with pytest.raises(UsageError, match="must be a whole number \\(loads\\), and has too many digits"):
+        configure(DETECTORS, {"reload-before-predict.min_loads": 10**5_000})

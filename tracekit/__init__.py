@@ -10,13 +10,14 @@ Importing the package is cheap; what a name needs is imported when the name is f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from tracekit._version import __version__
-from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
-
+# Without an import, so that the command line can be stopped from its first line on; type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from tracekit._version import __version__
     from tracekit.api import analyze
+    from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
     from tracekit.report.model import Report
@@ -38,9 +39,14 @@ __all__ = [
 ]
 
 _LAZY = {
+    "MissingColumn": "tracekit.errors",
     "Recording": "tracekit.recording.contents",
     "Report": "tracekit.report.model",
     "Trace": "tracekit.trace.model",
+    "TracekitError": "tracekit.errors",
+    "UnreadableRecording": "tracekit.errors",
+    "UsageError": "tracekit.errors",
+    "__version__": "tracekit._version",
     "analyze": "tracekit.api",
     "open_recording": "tracekit.recording",
     "open_trace": "tracekit.trace.open",

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.detectors.budgets import with_budgets
 from tracekit.detectors.expectations import UNITS, with_expectations
 from tracekit.detectors.framework import RecordingDetector
-from tracekit.detectors.options import check_settings
+from tracekit.detectors.options import UNWRITABLE, check_settings
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.runner import choose
 from tracekit.errors import UsageError, unknown
@@ -132,7 +132,13 @@ def _parsed(data: bytes) -> dict[str, Any]:
     if deep is not None:
         line = text.count("\n", 0, deep.start()) + 1
         raise ValueError(f"a key with more than {_DEEPEST} parts (at line {line})")
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        # Python refuses to read a decimal number of several thousand digits, and says so in words for programmers.
+        raise ValueError("a number of too many digits") from None
 
 
 def _table(path: Path) -> dict[str, Any]:
@@ -147,13 +153,26 @@ def _table(path: Path) -> dict[str, Any]:
         document = _parsed(data)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"is no valid TOML: {error}") from None
-    if path.name != PYPROJECT:
-        return document
-    tool = document.get("tool", {})
-    own = tool.get("tracekit") if isinstance(tool, dict) else None
+    own: Any = document
+    if path.name == PYPROJECT:
+        tool = document.get("tool", {})
+        own = tool.get("tracekit") if isinstance(tool, dict) else None
     if not isinstance(own, dict):
         raise UsageError("has no table [tool.tracekit]")
+    _check_integers(own, "")
     return own
+
+
+def _check_integers(value: object, key: str) -> None:
+    """Raise `UsageError` for a number, in whatever base, that Python refuses to write as text in a message."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            _check_integers(item, f"{key}.{name}" if key else name)
+    elif isinstance(value, list):
+        for item in value:
+            _check_integers(item, key)
+    elif isinstance(value, int) and abs(value) >= UNWRITABLE:
+        raise UsageError(f"'{key}': the number has too many digits")
 
 
 def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector]) -> Config:

@@ -59,3 +59,11 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
     more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
     return UsageError(f"there is no {what} named '{name}'{hint} (choices: {shown}{more})")
+
+
+def words_of(error: BaseException) -> str:
+    """Kind and text of an exception, whatever the exception makes of being asked for its text."""
+    try:
+        return f"{type(error).__name__}: {error}".strip()
+    except Exception:
+        return type(error).__name__

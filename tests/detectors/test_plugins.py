@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +149,179 @@ def test_a_package_that_exits_does_not_end_the_analysis(install, recording, code
     assert [check.id for check in failed] == [id_] * count
     assert all("SystemExit: enough" in check.summary for check in failed)
     assert report.summary.judged
+
+
+HEAD = """
+import os, sys
+from dataclasses import make_dataclass, replace
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, Metric, NotApplicable, Passed
+from tracekit.detectors.reload_before_predict import DETECTOR as MODEL
+from tracekit.detectors.run_issues import DETECTOR as WHOLE
+"""
+CHANGES = {
+    "cells": "frame.loc[:, 'duration_ns'] = 1",
+    "array": "values = frame['duration_ns'].to_numpy(); values.flags.writeable = True; values[:] = 1",
+    "buffer": "values = frame['start_ns'].array.to_numpy(copy=False).base; values.flags.writeable = True; values[:] = 1",  # noqa: E501
+    "rows": "frame.drop(frame.index, inplace=True)",
+    "columns": "frame['model'] = 'Other'",
+    "categories": "values = frame['model'].cat.categories.array; values._readonly = False; values[:] = 'Other'",
+    "field": "object.__setattr__(trace, 'activity', trace.activity.iloc[:0])",
+    "context": "trace.context.clear()",
+    "run": "object.__setattr__(trace.run, 'duration_ns', 1)",
+}
+
+
+def judged(recording, **options):
+    """The report but for the checks of the plug-in."""
+    trace = tracekit.open_trace(recording)
+    from tracekit.api import judge
+
+    reports = [judge(trace, redact=False, **options) for _ in range(2)]
+    return [
+        (report.models, report.aggregation, [check for check in report.checks if check.id not in ("mine", "whole")])
+        for report in reports
+    ]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, change):
+    all_detectors.cache_clear()
+    before, _ = judged(recording)
+    code = (
+        HEAD
+        + "def change(trace):\n"
+        + "    for frame in (trace.activity, trace.data, trace.compute, trace.hardware):\n"
+        + "        try:\n"
+        + f"            {CHANGES[change]}\n"
+        + "        except (AttributeError, TypeError, ValueError):\n"
+        + "            pass\n"
+        + "def detect(view, _):\n"
+        + "    for trace in (view.trace,):\n"
+        + "        change(trace)\n"
+        + "    for frame in (view.predictions, view.loads):\n"
+        + "        try:\n"
+        + f"            {CHANGES[change]}\n"
+        + "        except Exception:\n"
+        + "            pass\n"
+        + "    return Passed(view.name, 'fine')\n"
+        + "def whole(trace, _):\n"
+        + "    change(trace)\n"
+        + "    return Passed(None, 'fine')\n"
+        + "DETECTORS = [replace(WHOLE, id='whole', needs=(), detect=whole), replace(MODEL, id='mine', detect=detect)]\n"
+    )
+    install("changing", "mine", "changing:DETECTORS", {"changing.py": code})
+    first, second = judged(recording)
+    assert first == before
+    assert second == before
+
+
+RAISES = {
+    "exit": "sys.exit(0)",
+    "interrupt": "raise KeyboardInterrupt('mine')",
+    "base": "raise type('Odd', (BaseException,), {})('mine')",
+    "generator": "raise GeneratorExit",
+    "textless": "raise type('Odd', (Exception,), {'__str__': lambda self: 1 / 0})",
+}
+
+
+@pytest.mark.parametrize("where", ["import", "detect", "options"])
+@pytest.mark.parametrize("way", RAISES)
+def test_whatever_a_plug_in_raises_is_its_own_failure_and_status_2(install, recording, capsys, way, where):
+    bodies = {
+        "import": f"{RAISES[way]}\n",
+        "detect": (f"def detect(view, _):\n    {RAISES[way]}\nDETECTOR = replace(MODEL, id='mine', detect=detect)\n"),
+        "options": (
+            "from tracekit.detectors.options import option\nfrom dataclasses import dataclass\n"
+            "@dataclass(frozen=True)\nclass Options:\n    share: float = option(0.5, 'share', 'Basis.')\n"
+            f"    def __post_init__(self):\n        {RAISES[way]}\n"
+            "DETECTOR = replace(MODEL, id='mine', options=Options)\n"
+        ),
+    }
+    install("raising", "mine", "raising:DETECTOR", {"raising.py": HEAD + bodies[where]})
+    assert main(["analyze", str(recording), "--format", "json"]) == 2
+    captured = capsys.readouterr()
+    checks = json.loads(captured.out)["checks"]
+    assert {check["id"] for check in checks if check["outcome"] == "error"} <= {"mine", "raising:mine"}
+    assert sum(check["outcome"] == "error" for check in checks) >= 1
+    assert sum(check["outcome"] != "error" for check in checks) > len(DETECTORS)
+    assert "internal error" not in captured.err
+
+
+TEXTS = {
+    "title": "DETECTOR = replace(MODEL, id='mine', title=None)",
+    "finding_title": "DETECTOR = replace(MODEL, id='mine', finding_title=b'bytes')",
+    "why": "DETECTOR = replace(MODEL, id='mine', why=['a'])",
+    "fix": "DETECTOR = replace(MODEL, id='mine', fix=7)",
+    "description": "DETECTOR = replace(MODEL, id='mine', description=None)",
+    "references": "DETECTOR = replace(MODEL, id='mine', references=('a',))",
+    "url": "DETECTOR = replace(MODEL, id='mine', references=(replace(MODEL.references[0], url=None),))",
+    "unit": "from dataclasses import field\nO = make_dataclass('O', [('a', int, field(default=1, metadata="
+    "{'unit': None, 'basis': 'b', 'minimum': 0, 'maximum': 2}))], frozen=True)\n"
+    "DETECTOR = replace(MODEL, id='mine', options=O)",
+    "nan": "from dataclasses import field\nO = make_dataclass('O', [('a', float, field(default=float('nan'), metadata="
+    "{'unit': 's', 'basis': 'b', 'minimum': 0, 'maximum': 2}))], frozen=True)\n"
+    "DETECTOR = replace(MODEL, id='mine', options=O)",
+    "summary": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, None))",
+    "reason": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: NotApplicable(view.name, 5))",
+    "metric": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', (Metric('a', 'b', 'ns'),)))",  # noqa: E501
+    "huge": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', "
+    "(Metric('a', 10**5000, 'ns'),)))",
+    "list": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', [Metric('a', 1, 'ns')]))",  # noqa: E501
+    "label": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), None, "
+    "(Evidence(0, 1, view.name, None, 't', 0),)))",
+    "lost": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), "
+    "Cost(1, 0.1, 'b'), (), lost=([0], [1])))",
+    "subclass": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: type('Mine', (Passed,), {})(view.name, 'x'))",  # noqa: E501
+}
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_a_plug_in_whose_texts_are_no_texts_fails_alone(install, recording, tmp_path, capsys, what):
+    install("textless", "mine", "textless:DETECTOR", {"textless.py": f"{HEAD}{TEXTS[what]}\n"})
+    reports = [word for name in ("a.md", "a.txt", "a.json") for word in ("-o", str(tmp_path / name))]
+    assert main(["analyze", str(recording), *reports]) == 2
+    captured = capsys.readouterr()
+    assert "internal error" not in captured.err
+    assert "a detector failed" in captured.err
+    assert main(["detectors", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def printing(install):
+    code = (
+        f"{HEAD}print('at import')\nos.write(1, b'raw at import\\n')\n"
+        "def detect(view, _):\n    print('while it runs')\n    os.write(1, b'raw while it runs\\n')\n"
+        "    os.system('echo from a shell')\n    return Passed(view.name, 'fine')\n"
+        "DETECTOR = replace(MODEL, id='mine', detect=detect)\n"
+    )
+    install("printing", "mine", "printing:DETECTOR", {"printing.py": code})
+
+
+def test_what_a_plug_in_prints_goes_to_standard_error(printing, recording, capsys):
+    assert main(["analyze", str(recording), "--format", "json"]) == 0
+    captured = capsys.readouterr()
+    assert {check["id"] for check in json.loads(captured.out)["checks"]} >= {"mine"}
+    assert "at import" in captured.err
+    assert "while it runs" in captured.err
+
+
+def test_nor_does_anything_else_that_it_writes_break_the_report(printing, recording, tmp_path):
+    command = [sys.executable, "-m", "tracekit", "analyze", str(recording), "--format", "json"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), *sys.path])}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert result.returncode == 0
+    assert {check["id"] for check in json.loads(result.stdout)["checks"]} >= {"mine"}
+    for line in ("raw at import", "raw while it runs", "from a shell"):
+        assert f"{line}\n" in result.stderr
+
+
+def test_ctrl_c_ends_the_command_while_a_plug_in_runs(install, recording, capsys):
+    code = (
+        f"{HEAD}import signal\ndef detect(view, _):\n    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        import time; time.sleep(5)\n    except BaseException:\n        pass\n"
+        "    return Passed(view.name, 'fine')\nDETECTOR = replace(MODEL, id='mine', detect=detect)\n"
+    )
+    install("waiting", "mine", "waiting:DETECTOR", {"waiting.py": code})
+    assert main(["analyze", str(recording)]) == 130
+    assert capsys.readouterr().out == ""

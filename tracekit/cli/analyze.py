@@ -9,7 +9,7 @@ from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.cli.reader import add_reader_arguments, asking_for
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -98,7 +98,7 @@ _run_number.__name__ = "run number"
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze and show."""
-    from tracekit.cli.output import emit, narrate
+    from tracekit.cli.output import emit, has_color, narrate
     from tracekit.report.renderers import RENDERERS, renderer_for
 
     # What can be seen to be wrong at once is not first found out after a long read.
@@ -112,7 +112,7 @@ def run(arguments: Namespace) -> ExitStatus:
             narrate(f"tracekit: wrote {path}")
     shown = arguments.format or (None if outputs else "text")
     if shown == "text":
-        emit(_on_screen(report, arguments.verbose))
+        emit(_on_screen(report, arguments.verbose), styled=has_color())
     elif shown is not None:
         emit(RENDERERS[shown].render(report), utf8=shown == "json")
     return status_of(report, arguments.fail_on or _fail_on(arguments))
@@ -214,20 +214,28 @@ def _ids(values: Sequence[str]) -> tuple[str, ...]:
 
 def _check_output(path: Path, inputs: Sequence[str]) -> None:
     """Raise `UsageError` for a file that cannot be written, or that is part of the recording."""
+    from tracekit.recording.places import is_part_of_recording
+
     if path.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
         raise UsageError(f"cannot write {path}: the folder {path.parent} does not exist")
-    if path.exists() and any(Path(name).exists() and path.samefile(name) for name in inputs):
-        raise UsageError(f"cannot write {path}: it is the recording itself")
+    try:
+        refused = is_part_of_recording(path, inputs)
+    except (OSError, ValueError):
+        # What is wrong with an input is told where it is read.
+        refused = False
+    if refused:
+        raise UsageError(f"cannot write {path}: it is the recording itself, or part of it; name another file")
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a report file."""
-    try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    except OSError as error:
-        raise TracekitError(f"cannot write {path}: {error.strerror or error}") from error
+    """Write a report file; one that is there is replaced when the new one is complete."""
+    from tracekit.recording.writing.files import whole_file
+
+    # A link stays one: what it leads to is written.
+    with whole_file(path.resolve()) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if arguments.format == "json":
         emit(to_json(diagnosis), utf8=True)
     else:
-        emit(render_diagnosis(diagnosis, width=width(FILE_WIDTH), color=has_color()))
+        emit(render_diagnosis(diagnosis, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
     return ExitStatus.DONE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
@@ -23,7 +22,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Print the page: laid out on a terminal, as Markdown in a pipe."""
-    from tracekit.cli.output import emit
+    from tracekit.characters import printable
+    from tracekit.cli.output import emit, standard_output
     from tracekit.detectors.page import page_markdown
     from tracekit.detectors.plugins import all_detectors
     from tracekit.errors import unknown
@@ -31,8 +31,10 @@ def run(arguments: Namespace) -> ExitStatus:
     by_id = {detector.id: detector for detector in all_detectors()}
     if arguments.id not in by_id:
         raise unknown("detector", arguments.id, by_id)
-    page = page_markdown(by_id[arguments.id])
-    emit(_laid_out(page) if sys.stdout is not None and sys.stdout.isatty() else page)
+    page = printable(page_markdown(by_id[arguments.id]))
+    stream = standard_output()
+    on_terminal = stream is not None and stream.isatty()
+    emit(_laid_out(page) if on_terminal else page, styled=on_terminal)
     return ExitStatus.DONE
 
 

@@ -38,7 +38,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
     add_reader_arguments(parser)
-    parser.add_argument("--force", action="store_true", help="replace files of the same names in DIR")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace files of the same names; DIR may hold no other tables",
+    )
     parser.add_argument(
         "--no-redact", action="store_true", help="keep device names, arguments and such in the list of tables"
     )
@@ -104,13 +108,16 @@ def _written(recording: Recording, folder: Path, arguments: Namespace) -> Writte
 
 
 def _check_place(folder: Path, paths: list[str]) -> None:
-    """Raise `UsageError` for a folder inside a trace bundle, or one that is the input itself."""
-    target = folder.resolve()
-    for path in paths:
-        source = Path(path).resolve()
-        inside = source.suffix == ".trace" and target.is_relative_to(source)
-        if inside or target == source:
-            raise UsageError(f"cannot write into {folder}: it is the recording itself")
+    """Raise `UsageError` for a folder inside a trace bundle, or one that holds the input or is it."""
+    from tracekit.recording.places import would_be_replaced
+
+    try:
+        refused = would_be_replaced(folder, paths)
+    except (OSError, ValueError):
+        # What is wrong with an input is told where it is read.
+        refused = False
+    if refused:
+        raise UsageError(f"cannot write into {folder}: it is the recording itself, or holds it; name another folder")
 
 
 def _check_schemas(recording: Recording, schemas: list[str]) -> None:

@@ -1,80 +1,65 @@
-"""The `tracekit` command: parses, dispatches, and turns every way of failing into an exit status."""
+"""The entry point of the command line: it can be stopped without a traceback from its first line on.
+
+What it imports at the top, the interpreter has already: until `run` is at work, Ctrl-C would show a traceback.
+"""
 
 from __future__ import annotations
 
-import gc
+import os
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tracekit.cli.exits import ExitStatus
-from tracekit.cli.output import narrate, prepare
-from tracekit.cli.parser import COMMANDS, build_parser
-from tracekit.errors import TracekitError, UsageError, unknown
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import FrameType
+    from typing import NoReturn
 
+_INTERRUPTED = 130
 _GARBAGE_THRESHOLDS = (300_000, 20, 20)
 """Importing and reading make many objects and few cycles; looking for those as often as Python does by default takes a
 tenth of the time of a short run."""
 
 
-def run() -> None:
+def run() -> NoReturn:
     """Entry point of the `tracekit` script and of `python -m tracekit`."""
-    prepare()
-    gc.set_threshold(*_GARBAGE_THRESHOLDS)
-    sys.exit(main(sys.argv[1:]))
-
-
-def main(arguments: Sequence[str]) -> ExitStatus:
-    """Run one command line and return its exit status. Never raises, except `SystemExit` for `--help` and such."""
-    debug = "--debug" in arguments
     try:
-        _check_command(arguments)
-        options, rest = build_parser().parse_known_args(arguments)
-        if rest:
-            command = f"tracekit {options.command}" if options.command else "tracekit"
-            raise UsageError(f"unrecognized arguments: {' '.join(rest)} (see '{command} --help')")
-        if options.command is None:
-            raise _no_command()
-        return ExitStatus(options.execute(options))
+        import signal
+
+        # A command in the background of a script does not hear Ctrl-C, and is to go on so.
+        heeds_interrupt = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if heeds_interrupt:
+            signal.signal(signal.SIGINT, _leave)
+        import gc
+
+        from tracekit.cli.output import prepare
+        from tracekit.cli.terminated import Terminated, raising_terminated
+
+        prepare()
+        gc.set_threshold(*_GARBAGE_THRESHOLDS)
+        with raising_terminated():
+            try:
+                if heeds_interrupt:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+                status = main(sys.argv[1:])
+            except Terminated as end:
+                status = end.status
+            if heeds_interrupt:
+                signal.signal(signal.SIGINT, _leave)
     except KeyboardInterrupt:
-        narrate("tracekit: stopped before it was done.")
-        return ExitStatus.INTERRUPTED
-    except TracekitError as error:
-        _show_traceback(debug)
-        narrate(f"tracekit: {error}")
-        return ExitStatus.UNUSABLE
-    except Exception as error:  # the last line of defence: a user never sees a bare traceback
-        _show_traceback(debug)
-        told = f"{type(error).__name__}: {error}".strip().splitlines()[0]
-        advice = "report it with the traceback above" if debug else "run again with --debug and report it"
-        narrate(f"tracekit: internal error ({told}); {advice}.")
-        return ExitStatus.UNUSABLE
+        _leave()
+    sys.exit(status)
 
 
-def _check_command(arguments: Sequence[str]) -> None:
-    """Raise `UsageError` for a missing or unknown command, in better words than argparse has."""
-    names = [command.name for command in COMMANDS]
-    if not arguments:
-        raise _no_command()
-    first = arguments[0]
-    if first in names or (first.startswith("-") and first != "-"):
-        return
-    if first == "-" or Path(first).exists():
-        raise UsageError(f"name a command before the path: 'tracekit analyze {first}'")
-    raise unknown("command", first, names)
+def main(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit status. Never raises, except `SystemExit` for `--help` and such."""
+    from tracekit.cli.dispatch import dispatch
+
+    return dispatch(arguments)
 
 
-def _no_command() -> UsageError:
-    names = ", ".join(command.name for command in COMMANDS)
-    return UsageError(f"name a command: {names} (see 'tracekit --help')")
-
-
-def _show_traceback(debug: bool) -> None:
-    """Print the traceback of the exception being handled, if the user asked for it."""
-    if debug:
-        import traceback
-
-        narrate(traceback.format_exc().rstrip())
+def _leave(_number: int = 0, _frame: FrameType | None = None) -> NoReturn:
+    """End at once, where there is nothing yet, or nothing any more, that needs to be put in order."""
+    try:
+        os.write(2, b"tracekit: stopped before it was done.\n")
+    finally:
+        os._exit(_INTERRUPTED)

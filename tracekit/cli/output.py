@@ -10,9 +10,15 @@ import codecs
 import os
 import shutil
 import sys
-from typing import TextIO
+from contextlib import ExitStack, contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
+from tracekit.characters import escaped, printable, visible
 from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PLAIN_SIGNS = str.maketrans(
     {"µ": "u", "μ": "u", "×": "x", "–": "-", "—": "-", "−": "-", "…": "...", "≥": ">=", "≤": "<=", "→": "->", "·": "-"}
@@ -20,9 +26,19 @@ PLAIN_SIGNS = str.maketrans(
 """Signs of our reports and what stands for them where the output cannot encode them; others become `?`."""
 
 
+_data: TextIO | None = None
+"""Standard output while `data_alone` keeps it from others."""
+_is_alone = False
+
+
 def prepare() -> None:
-    """Let both streams survive text that their encoding does not know, for example `µs` under `LC_ALL=C`."""
+    """Let both streams survive text that their encoding does not know, for example `µs` under `LC_ALL=C`, and let the
+    descriptor 1 lead to standard error: data goes out on another one, which no code but ours knows."""
     codecs.register_error("tracekit", _plain)
+    if sys.stdout is not None:
+        sys.stdout = _moved(sys.stdout)
+        # By this name Python asks for the size of the terminal.
+        vars(sys)["__stdout__"] = sys.stdout
     for stream in (sys.stdout, sys.stderr):
         # Tests and embedders may have put another kind of object there.
         reconfigure = getattr(stream, "reconfigure", None)
@@ -30,34 +46,70 @@ def prepare() -> None:
             reconfigure(errors="tracekit")
 
 
-def emit(text: str, *, utf8: bool = False) -> None:
+def _moved(stream: TextIO) -> TextIO:
+    """The same stream on a descriptor of its own, so that a plug-in, or a library in C, that writes to the descriptor 1
+    writes to standard error. The stream itself where it has no descriptor."""
+    try:
+        own = os.dup(stream.fileno())
+    except (OSError, ValueError):
+        return stream
+    if sys.stderr is None:
+        _discard(stream)
+    else:
+        os.dup2(sys.stderr.fileno(), stream.fileno())
+    return open(own, "w", encoding=stream.encoding, buffering=1 if stream.isatty() else -1)  # noqa: PTH123
+
+
+@contextmanager
+def data_alone() -> Iterator[None]:
+    """Keep standard output for `emit`: what anybody else prints, such as a plug-in, goes to standard error."""
+    global _data, _is_alone
+    before = _data, _is_alone
+    with ExitStack() as stack:
+        _data, _is_alone = standard_output(), True
+        others = sys.stderr if sys.stderr is not None else stack.enter_context(Path(os.devnull).open("w"))
+        stack.enter_context(redirect_stdout(others))
+        try:
+            yield
+        finally:
+            _data, _is_alone = before
+
+
+def standard_output() -> TextIO | None:
+    """The stream for data; None where there is none."""
+    return _data if _is_alone else sys.stdout
+
+
+def emit(text: str, *, utf8: bool = False, styled: bool = False) -> None:
     """Write data to standard output. A reader that went away (`| head`) is no error: it has what it wanted.
 
-    `utf8` is for formats that are UTF-8 by definition, such as JSON: replacing signs in them would change data.
+    Nothing that could steer a terminal leaves: JSON gets escapes, other text signs in its place. `utf8` is for JSON,
+    which is UTF-8 by definition: replacing signs in it would change data. `styled` text keeps its colors.
     """
-    if sys.stdout is None:
+    stream = standard_output()
+    if stream is None:
         return
     try:
-        binary = getattr(sys.stdout, "buffer", None)
+        binary = getattr(stream, "buffer", None)
         if utf8 and binary is not None:
-            sys.stdout.flush()
-            binary.write(text.encode("utf-8", "backslashreplace"))
+            stream.flush()
+            binary.write(escaped(text).encode("utf-8", "backslashreplace"))
         else:
-            sys.stdout.write(text)
-        sys.stdout.flush()
+            stream.write(escaped(text) if utf8 else printable(text, styled=styled))
+        stream.flush()
     except BrokenPipeError:
-        _discard(sys.stdout)
+        _discard(stream)
     except OSError as error:
-        _discard(sys.stdout)
+        _discard(stream)
         raise TracekitError(f"cannot write to standard output: {error.strerror or error}") from error
 
 
-def narrate(text: str) -> None:
-    """Write one line to standard error."""
+def narrate(text: str, *, multiline: bool = False) -> None:
+    """Write one line to standard error; several only where `multiline` says so."""
     if sys.stderr is None:
         return
     try:
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{visible(text, multiline=multiline)}\n")
         sys.stderr.flush()
     except OSError:
         _discard(sys.stderr)
@@ -70,7 +122,8 @@ def width(fallback: int) -> int:
 
 def has_color() -> bool:
     """Whether standard output is a terminal that wants colours (https://no-color.org)."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    stream = standard_output()
+    if stream is None or not stream.isatty():
         return False
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from tracekit._version import __version__
 from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, tables, view
 from tracekit.cli.completion import SHELLS, PrintCompletion
+from tracekit.cli.output import emit
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One sentence, and where to read more."""
         raise UsageError(f"{message} (see '{self.prog} --help')")
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        """Help and version are data, as all else that goes to standard output."""
+        del file
+        emit(message)
 
 
 def build_parser() -> Parser:

@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from tracekit.characters import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -50,7 +52,10 @@ class _LateBar:
             self._bar.start()
         if self._task is not None:
             self._bar.update(
-                self._task, completed=progress.done_bytes, total=progress.total_bytes, description=progress.source
+                self._task,
+                completed=progress.done_bytes,
+                total=progress.total_bytes,
+                description=visible(progress.source),
             )
 
     def close(self) -> None:

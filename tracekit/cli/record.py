@@ -43,6 +43,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, narrate
     from tracekit.recording.xctrace.recorder import record
     from tracekit.recording.xctrace.tool import HOW_TO_INSTALL, find_tool
+    from tracekit.signals import stop_signals
 
     request = _request(arguments)
     tool = find_tool()
@@ -51,10 +52,18 @@ def run(arguments: Namespace) -> ExitStatus:
             raise TracekitError(f"recording needs xctrace, which is part of Xcode; {HOW_TO_INSTALL}")
         raise TracekitError(f"recording needs a Mac with Xcode; run there: {request.shell_command()}")
     _check_output(request.output)
-    warnings = record(tool, request, lambda text: narrate(f"tracekit: {text}"))
-    for warning in warnings:
-        narrate(f"tracekit: {warning}")
-    emit(f"{request.output}\n")
+    # What became of the recording is told before a signal ends the program.
+    with stop_signals() as received:
+        try:
+            warnings = record(tool, request, lambda text: narrate(f"tracekit: {text}"))
+        except TracekitError as error:
+            if received.ending is None:
+                raise
+            narrate(f"tracekit: {error}")
+        else:
+            for warning in warnings:
+                narrate(f"tracekit: {warning}")
+            emit(f"{request.output}\n")
     return ExitStatus.DONE
 
 

@@ -45,11 +45,13 @@ _run_number.__name__ = "run number"
 
 def run(arguments: Namespace) -> ExitStatus:
     """Open the terminal UI."""
-    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()):
+    from tracekit.cli.output import narrate, standard_output
+
+    output = standard_output()
+    if not (sys.stdin is not None and sys.stdin.isatty() and output is not None and output.isatty()):
         raise UsageError(
             "view needs a terminal for its input and output; 'tracekit analyze' prints the report without one"
         )
-    from tracekit.cli.output import narrate
     from tracekit.recording import Asking
     from tracekit.tui.app import run as run_app
     from tracekit.tui.opening import Request

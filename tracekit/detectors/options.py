@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tracekit.detectors.framework import AnyDetector
 
@@ -75,7 +78,7 @@ def configure(detectors: Sequence[AnyDetector], settings: Settings) -> dict[str,
 
     Raises `UsageError` for an unknown detector or option, and for a value that does not fit.
     """
-    configured: dict[str, Any] = {detector.id: detector.options() for detector in detectors}
+    configured: dict[str, Any] = {detector.id: _made(detector, detector.options) for detector in detectors}
     by_id = {detector.id: detector for detector in detectors}
     for key, value in settings.items():
         detector_id, _, name = key.partition(".")
@@ -85,8 +88,19 @@ def configure(detectors: Sequence[AnyDetector], settings: Settings) -> dict[str,
         if name not in infos:
             raise UsageError(f"'{key}': {unknown(f'option of {detector_id}', name, infos)}")
         number = _number(key, value, infos[name])
-        configured[detector_id] = replace(configured[detector_id], **{name: number})
+        detector, so_far = by_id[detector_id], configured[detector_id]
+        configured[detector_id] = _made(detector, partial(replace, so_far, **{name: number}))
     return configured
+
+
+def _made(detector: AnyDetector, make: Callable[[], Any]) -> Any:
+    """Options of a detector. Raises `UsageError` where the code of a plug-in refuses the values."""
+    if not detector.package:
+        return make()
+    try:
+        return run_foreign(make)
+    except ForeignCodeFailed as error:
+        raise UsageError(f"'{detector.id}' of the package {detector.package} refuses its options: {error}") from None
 
 
 def configure_model(
@@ -141,10 +155,16 @@ def matches(model: str, pattern: str) -> bool:
     return model == pattern or fnmatchcase(model, pattern)
 
 
+UNWRITABLE = 10**sys.int_info.default_max_str_digits
+"""Whole numbers from here on Python refuses to write as text, in a message for example."""
+
+
 def _number(key: str, value: str | Number, info: OptionInfo) -> Number:
     """`value` as a number of the option's type and range."""
     wanted = type(info.default)
     words = "a whole number" if wanted is int else "a number"
+    if isinstance(value, int) and abs(value) >= UNWRITABLE:
+        raise UsageError(f"'{key}': the value must be {words} ({info.unit}), and has too many digits")
     try:
         number = wanted(value)
         fits = not isinstance(value, bool) and number == float(value) and math.isfinite(number)

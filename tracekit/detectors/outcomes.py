@@ -161,40 +161,6 @@ class DetectorFailed:
 Outcome = Finding | Passed | NotApplicable | InsufficientData | DetectorFailed
 
 
-_ROUNDING = 1e-6
-"""By how much a share may exceed 1 where its time was rounded."""
-
-
-def check_outcome(outcome: Outcome, model: str | None) -> None:
-    """Raise TypeError or ValueError for an answer that is none about this model (None: the recording), or whose numbers
-    cannot be: a report must not hold what its readers rely on not to happen. O(intervals)."""
-    if not isinstance(outcome, Outcome):
-        raise TypeError(f"the answer is of type {type(outcome).__name__}, no outcome")
-    if outcome.model != model:
-        raise ValueError(f"the answer is about {outcome.model or 'the recording'}, not {model or 'the recording'}")
-    if isinstance(outcome, Finding):
-        _check_cost(outcome)
-        if any(entry.end_ns < entry.start_ns for entry in outcome.evidence):
-            raise ValueError("evidence ends before it starts")
-
-
-def _check_cost(finding: Finding) -> None:
-    starts, ends = (np.asarray(part) for part in finding.lost)
-    if starts.dtype.kind not in "iu" or ends.dtype.kind not in "iu" or starts.shape != ends.shape:
-        raise TypeError("lost intervals are two arrays of int64 of one length")
-    if (starts >= ends).any() or (starts[1:] < ends[:-1]).any():
-        raise ValueError("lost intervals are without length, not sorted, or overlap")
-    if finding.cost is None:
-        return
-    if not isinstance(finding.cost.ns, int) or finding.cost.ns < 0:
-        raise ValueError(f"a cost of {finding.cost.ns!r} is no whole number of ns from 0 on")
-    # Not NaN either, which is in no order to anything.
-    if not 0 <= finding.cost.share <= 1 + _ROUNDING:
-        raise ValueError(f"a cost share of {finding.cost.share!r} does not lie between 0 and 1")
-    if finding.cost.ns and not len(starts):
-        raise ValueError("a cost without lost intervals cannot be kept apart from those of others")
-
-
 OUTCOME_NAMES: dict[type[Outcome], str] = {
     Finding: "finding",
     Passed: "passed",

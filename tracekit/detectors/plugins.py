@@ -6,13 +6,16 @@ a detector that fails, so that the analysis goes on, the report shows it and the
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tracekit.detectors.framework import AnyDetector, Detector, RecordingDetector
+from tracekit.detectors.checking import check_texts
+from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
+from tracekit.detectors.framework import AnyDetector, Detector, RecordingDetector, Reference
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.registry import DETECTORS
@@ -45,24 +48,64 @@ def all_detectors() -> tuple[AnyDetector, ...]:
 
 def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
     """The detectors behind an entry point, or one that fails with the reason why there are none."""
-    try:
+
+    def load() -> list[AnyDetector]:
         value = entry.load()
         listed = list(value) if isinstance(value, Iterable) else [value]
-        for detector in listed:
-            if not isinstance(detector, Detector | RecordingDetector):
-                raise TypeError(f"'{entry.value}' holds an object of type {type(detector).__name__}, no detector")
-            if detector.id in taken:
+        ids = set(taken)
+        found = []
+        for each in listed:
+            if not isinstance(each, Detector | RecordingDetector):
+                raise TypeError(f"'{entry.value}' holds an object of type {type(each).__name__}, no detector")
+            detector = _settled(each, _package(entry))
+            if detector.id in ids:
                 raise ValueError(f"there is a detector '{detector.id}' already")
-            _check(detector)
-            taken.add(detector.id)
-        return [replace(detector, package=_package(entry)) for detector in listed]
-    except (Exception, SystemExit) as error:
-        return [_broken(entry, f"the plug-in cannot be loaded ({type(error).__name__}: {error})")]
+            ids.add(detector.id)
+            found.append(detector)
+        return found
+
+    try:
+        return run_foreign(load)
+    except ForeignCodeFailed as error:
+        return [_broken(entry, f"the plug-in cannot be loaded ({error})")]
+
+
+_TEXTS = ("id", "title", "finding_title", "description", "why", "fix")
+_LISTS = ("needs", "uses", "caused_by")
+
+
+def _settled(detector: AnyDetector, package: str) -> AnyDetector:
+    """The detector with what it says of itself as plain texts and tuples, which no code of its package can change any
+    more. Raises TypeError or ValueError for one that could not be listed, configured or run."""
+    check_texts(detector, _TEXTS)
+    said: dict[str, Any] = {name: str.__str__(getattr(detector, name)) for name in _TEXTS}
+    for name in _LISTS:
+        said[name] = tuple(map(_text, getattr(detector, name)))
+    references = tuple(Reference(_text(entry.title), _text(entry.url)) for entry in detector.references)
+    kind: Any = RecordingDetector if isinstance(detector, RecordingDetector) else Detector
+    own: AnyDetector = kind(
+        **said,
+        references=references,
+        pattern=detector.pattern,
+        on_inferred=bool(detector.on_inferred),
+        options=detector.options,
+        detect=detector.detect,
+        package=package,
+    )
+    _check(own)
+    return own
+
+
+def _text(value: object) -> str:
+    """A text as nothing more than that."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is of type {type(value).__name__}, no text")
+    return str.__str__(value)
 
 
 def _check(detector: AnyDetector) -> None:
     """Raise TypeError or ValueError for a detector that could not be listed, configured or run."""
-    if not isinstance(detector.id, str) or not _ID.fullmatch(detector.id):
+    if not _ID.fullmatch(detector.id):
         raise ValueError(f"the id {detector.id!r} is not in kebab case")
     if not isinstance(detector.pattern, Pattern):
         raise TypeError(f"the pattern of '{detector.id}' is no Pattern")
@@ -73,8 +116,12 @@ def _check(detector: AnyDetector) -> None:
             raise ValueError(f"'{detector.id}' looks at '{name}', which is none of: {', '.join(_INSTRUMENTS)}")
     detector.options()
     for info in option_infos(detector):
-        if isinstance(info.default, bool) or not isinstance(info.default, int | float):
-            raise TypeError(f"the option '{info.name}' of '{detector.id}' is no number")
+        check_texts(info, ("name", "unit", "basis"))
+        for number in (info.default, info.minimum, info.maximum):
+            if isinstance(number, bool) or not isinstance(number, int | float):
+                raise TypeError(f"the option '{info.name}' of '{detector.id}' is no number")
+            if not math.isfinite(number):
+                raise ValueError(f"the option '{info.name}' of '{detector.id}' is no finite number")
 
 
 def _package(entry: EntryPoint) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracekit.detectors.caveats import caveats
+from tracekit.detectors.checking import check_outcome
+from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.options import check_settings, configure, configure_model, matches
 from tracekit.detectors.outcomes import (
@@ -14,16 +16,15 @@ from tracekit.detectors.outcomes import (
     NotApplicable,
     Outcome,
     Passed,
-    check_outcome,
 )
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UsageError, unknown, words_of
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import CORE_ML
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.options import ModelSettings, Settings
@@ -59,28 +60,68 @@ def run_detectors(
     check_settings(detectors, general, special)
     chosen = choose(detectors, only, skip)
     options = configure(detectors, general)
-    outcomes = {detector.id: _of_recording(detector, options[detector.id], trace) for detector in chosen}
-    judging = [detector for detector in chosen if isinstance(detector, Detector) and not outcomes[detector.id]]
-    # Model by model: what is cut from the trace for one is let go before the next.
-    for view in model_views(trace) if judging else ():
-        own = configure_model(detectors, general, special, view.name) if special else options
-        left_out = _left_out(model_skip or {}, view.name)
-        for detector in judging:
-            outcomes[detector.id].append(
-                NotApplicable(view.name, "Left out for this model by the settings.")
-                if detector.id in left_out
-                else _detect(detector.detect, view, own[detector.id], view.name)
-            )
+    given = _Settings(detectors, general, special, model_skip or {}, options)
+    outcomes = _outcomes([detector for detector in chosen if not _is_foreign(detector)], trace, given)
+    for detector in chosen:
+        if _is_foreign(detector):
+            outcomes |= _outcomes([detector], trace, given)
     unnamed = _unnamed(trace)
-    for detector in judging:
-        answers = outcomes[detector.id] + unnamed
-        outcomes[detector.id] = answers or [NotApplicable(None, "No load and no prediction of a model was recorded.")]
+    for detector in chosen:
+        if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
+            answers = outcomes[detector.id] + unnamed
+            outcomes[detector.id] = answers or [
+                NotApplicable(None, "No load and no prediction of a model was recorded.")
+            ]
     limits = {detector.id: caveats(detector, trace) for detector in chosen}
     return tuple(
         Judgement(detector, outcome, limits[detector.id] if isinstance(outcome, Finding | Passed) else ())
         for detector in chosen
         for outcome in outcomes[detector.id]
     )
+
+
+class _Settings(NamedTuple):
+    """What is set, for all models and for some."""
+
+    detectors: Sequence[AnyDetector]
+    general: Settings
+    special: ModelSettings
+    model_skip: Mapping[str, Collection[str]]
+    options: dict[str, Any]
+    """Of every detector by id, where no model has its own."""
+
+    def of(self, model: str) -> dict[str, Any]:
+        """Options of every detector for a model."""
+        return configure_model(self.detectors, self.general, self.special, model) if self.special else self.options
+
+
+def _outcomes(detectors: Sequence[AnyDetector], trace: Trace, settings: _Settings) -> dict[str, list[Outcome]]:
+    """Outcomes of detectors by id: for each model, or one for the recording.
+
+    A detector that is not ours gets a trace of its own: no other answer depends on what it does to it.
+    """
+    outcomes = {detector.id: _of_recording(detector, settings.options[detector.id], trace) for detector in detectors}
+    judging = [detector for detector in detectors if isinstance(detector, Detector) and not outcomes[detector.id]]
+    seen = copy_of(trace) if any(map(_is_foreign, judging)) else trace
+    # Model by model: what is cut from the trace for one is let go before the next.
+    for view in model_views(seen) if judging else ():
+        options = settings.of(view.name)
+        left_out = _left_out(settings.model_skip, view.name)
+        for detector in judging:
+            outcomes[detector.id].append(
+                NotApplicable(view.name, "Left out for this model by the settings.")
+                if detector.id in left_out
+                else _detect(detector, view, options[detector.id], view.name)
+            )
+    return outcomes
+
+
+_OWN = frozenset(map(id, DETECTORS))
+
+
+def _is_foreign(detector: AnyDetector) -> bool:
+    """Whether its code is not tracekit's own."""
+    return id(detector) not in _OWN
 
 
 def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collection[str]) -> tuple[AnyDetector, ...]:
@@ -107,7 +148,7 @@ def _of_recording(detector: AnyDetector, options: Any, trace: Trace) -> list[Out
         return [blind]
     if isinstance(detector, Detector):
         return []
-    return [_detect(detector.detect, trace, options, None)]
+    return [_detect(detector, copy_of(trace) if _is_foreign(detector) else trace, options, None)]
 
 
 def _unnamed(trace: Trace) -> list[Outcome]:
@@ -134,12 +175,18 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData |
     return None
 
 
-def _detect(detect: Callable[[Any, Any], Outcome], seen: Any, options: Any, model: str | None) -> Outcome:
-    """The answer of one detector function; whatever it raises, exits too, becomes an outcome, so that the others
-    still run."""
-    try:
-        outcome = detect(seen, options)
+def _detect(detector: AnyDetector, seen: Any, options: Any, model: str | None) -> Outcome:
+    """The answer of one detector; whatever its function raises becomes an outcome, so that the others still run."""
+
+    def answer() -> Outcome:
+        # What a view or the trace is, is for the two classes of detectors to say.
+        outcome: Outcome = detector.detect(seen, options)
         check_outcome(outcome, model)
         return outcome
-    except (Exception, SystemExit) as error:
-        return DetectorFailed(model=model, error=f"{type(error).__name__}: {error}")
+
+    try:
+        return run_foreign(answer) if _is_foreign(detector) else answer()
+    except ForeignCodeFailed as error:
+        return DetectorFailed(model=model, error=str(error))
+    except Exception as error:
+        return DetectorFailed(model=model, error=words_of(error))

@@ -195,7 +195,7 @@ def _spooled_standard_input(held: ExitStack) -> Source:
         raise UnreadableRecording("standard input is no file or pipe; send an export into it, or give its path")
     try:
         beginning = stream.read(limits.CHUNK_BYTES)
-        if not beginning.startswith(archives.MAGIC) and not _is_xml(beginning):
+        if not beginning.startswith(archives.MAGIC) and not is_xml(beginning):
             # Refused before it is stored: a stream of something else may have no end.
             raise _not_xml("standard input", beginning)
         spool = held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack is its context
@@ -228,7 +228,7 @@ def _add_file(inputs: Inputs, source: Source) -> None:
             _add_archive(inputs, source)
         else:
             inputs.notes.append(f"{source.label} is an archive among other files and was left out")
-    elif _is_xml(beginning):
+    elif is_xml(beginning):
         inputs.sources.append(source)
     elif source.explicit:
         raise _not_xml(source.label, beginning)
@@ -236,7 +236,7 @@ def _add_file(inputs: Inputs, source: Source) -> None:
         inputs.notes.append(f"{source.label} {_what_is(beginning)} and was left out")
 
 
-def _is_xml(beginning: bytes) -> bool:
+def is_xml(beginning: bytes) -> bool:
     """XML of another encoding is XML too; the parser refuses it with a sentence of its own."""
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<") or beginning.startswith(
         (b"\xff\xfe", b"\xfe\xff", b"\x00<", b"<\x00")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from tracekit.characters import visible as visible
 from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
@@ -31,12 +31,6 @@ OUTCOMES = {
 
 STATE_WORDS = {"rows": "recorded", "empty": "empty", "missing": "missing", "unreadable": "not read"}
 """States of tables in words. `unreadable` holds what was not exported, too, and that is by far the usual case."""
-
-REPLACEMENT = "\ufffd"
-"""Stands for a character that must not reach a screen."""
-
-_ZERO_WIDTH_JOINER = "\u200d"
-"""The one invisible character that stays: emoji and several scripts are written with it, and it moves nothing."""
 
 
 def duration(ns: float | None) -> str:
@@ -96,30 +90,6 @@ def listed(words: Iterable[str]) -> str:
     """Words as a list in a sentence: `a`, `a and b`, `a, b and c`."""
     *head, last = list(words) or [""]
     return f"{', '.join(head)} and {last}" if head else last
-
-
-def visible(text: str, *, multiline: bool = False) -> str:
-    """Text that cannot steer a terminal or reorder a line.
-
-    Control characters, escape sequences, bidirectional overrides, invisible characters and lone surrogates become
-    `REPLACEMENT`; white space becomes one blank, except that `multiline` keeps line breaks.
-    """
-    if multiline:
-        return "\n".join(visible(line) for line in text.split("\n"))
-    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
-
-
-def _shown(character: str) -> str:
-    """What stands for one character."""
-    if character in "\t\n\r":
-        return " "
-    if character == _ZERO_WIDTH_JOINER:
-        return character
-    return REPLACEMENT if unicodedata.category(character) in _UNSAFE else character
-
-
-_UNSAFE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-"""Unicode categories of controls, invisible formatting, private use, surrogates, line and paragraph separators."""
 
 
 def shorten(text: str, cells: int) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
+
+from tracekit.characters import escaped
 
 if TYPE_CHECKING:
     from tracekit.report.diagnosis import Diagnosis
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 DECIMALS = 6
 """Decimals of a float: finer than any clock or share needs, and coarser than the last bits of a sum, which differ
 between processors."""
-
-_TERMINAL_CONTROLS = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
-"""Characters that JSON allows as they are, but that can steer a terminal, reorder a line or not be encoded."""
 
 
 def to_dict(report: Report | Diagnosis) -> dict[str, Any]:
@@ -33,7 +31,7 @@ def to_json(report: Report | Diagnosis) -> str:
     lost and nothing acts.
     """
     text = json.dumps(to_dict(report), ensure_ascii=False, allow_nan=False, indent=2)
-    return _TERMINAL_CONTROLS.sub(lambda match: f"\\u{ord(match.group()):04x}", text) + "\n"
+    return escaped(text) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
 from dataclasses import replace
-from threading import Event
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
 from textual.worker import get_current_worker
 
+from tracekit.signals import stop_signals
 from tracekit.tui import opening
 from tracekit.tui.action import Scope
 from tracekit.tui.actions import action_named, bindings
@@ -20,6 +22,7 @@ from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.opening import OpeningScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, FindingRef, Grouping, Selection, State, first_state
+from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import DARK, THEMES
 from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
 from tracekit.tui.timeline.viewport import Span, Viewport, revealing
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tracekit.signals import StopSignals
     from tracekit.tui.messages import (
         CheckToggled,
         CursorMoved,
@@ -59,6 +63,11 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+_SIGNALS_S = 0.2
+"""Between two looks for a signal that ends the program."""
+_LEAVING_S = 5.0
+"""How long leaving may take after such a signal. Service managers kill after 10 s and more."""
+
 _GARBAGE_THRESHOLDS = (5_000, 10, 10)
 """While the screen is used. Of those tried from 2,000 to 20,000 this had the least pauses: 40 ms at most."""
 
@@ -72,8 +81,18 @@ class ViewApp(App[None], inherit_bindings=False):
     ENABLE_COMMAND_PALETTE = False
     """The palette is opened by an action of our table instead."""
 
-    def __init__(self, request: Request, *, at_first_picture: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        request: Request,
+        *,
+        at_first_picture: Callable[[], None] = lambda: None,
+        signals: StopSignals | None = None,
+    ) -> None:
+        """`signals` are looked at again and again; with the first one the app ends as if it were left."""
         super().__init__()
+        self._signals = signals
+        # Nothing that a recording holds reaches the terminal but through this.
+        self._filters.append(VisibleText())
         self._at_first_picture = at_first_picture
         self.request = request
         self.failure: str | None = None
@@ -247,7 +266,18 @@ class ViewApp(App[None], inherit_bindings=False):
         # Put together while the recording is read, so that only the lanes are left to be drawn.
         self.push_screen(BrowseScreen(len(self.request.paths), letters=self.no_color))
         self.push_screen(OpeningScreen(" and ".join(self.request.paths)))
+        if self._signals is not None:
+            self.set_interval(_SIGNALS_S, self._leave_at_signal)
         self.run_worker(self._open, thread=True, exit_on_error=False)
+
+    def _leave_at_signal(self) -> None:
+        numbers = self._signals.new() if self._signals is not None else []
+        if numbers:
+            # Where the terminal is gone, nothing can be written to it any more, and Textual waits without end.
+            last = Timer(_LEAVING_S, os._exit, (128 + numbers[0],))
+            last.daemon = True
+            last.start()
+            self.leave()
 
     def _open(self) -> None:
         """Read, show, judge, show again. In a thread."""
@@ -383,8 +413,11 @@ def _first_lane(lanes: Lanes) -> str:
 
 def run(request: Request) -> str | None:
     """Run until the user leaves. Why nothing could be opened; None where it could."""
-    app = ViewApp(request, at_first_picture=_look_for_garbage_briefly)
-    app.run()
+    with stop_signals() as signals:
+        app = ViewApp(request, at_first_picture=_look_for_garbage_briefly, signals=signals)
+        app.run()
+        if signals.interrupted:
+            raise KeyboardInterrupt
     return app.failure
 
 

@@ -6,6 +6,8 @@ import dataclasses
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from tracekit.errors import TracekitError
+from tracekit.recording.writing.files import whole_file
 from tracekit.report import markdown
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
@@ -75,11 +77,14 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         shown = only_range(part, session.judged, span.start_ns, span.end_ns)
         report = judge(session.judged, shown=shown, config=session.config)
     text = renderer_for(path).render(report)
+    if path.exists() and not replace:
+        return f"'{path}' could not be written: it is there already."
     try:
-        with path.open("w" if replace else "x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
-        return f"'{path}' could not be written: {error.strerror or error}."
+        # A link stays one: what it leads to is written.
+        with whole_file(path.resolve()) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except TracekitError as error:
+        return f"{_capitalized(str(error))}."
     about = "the recording" if span is None else f"the {range_words(span)}"
     return f"Saved the report of {about} as {path}; private names are left out."
 

@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
 from rich.table import Table
+from textual.filter import LineFilter
+
+from tracekit.characters import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.text import Text
+    from textual.color import Color
 
     from tracekit.report.model import Check
+
+
+class VisibleText(LineFilter):
+    """The last way to the terminal: whatever text a widget draws, no character in it steers the terminal or reorders a
+    line. Widgets draw `visible` text, which has a sign for each such character; here the cells of a line stay as they
+    were counted."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The segments of a line."""
+        del background
+        return [
+            segment if segment.control or _is_plain(segment.text) else Segment(_cleared(segment.text), segment.style)
+            for segment in segments
+        ]
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+@lru_cache(4096)
+def _cleared(text: str) -> str:
+    """The text with a sign in place of each unsafe character; with none where the character takes no cell."""
+    shown = visible(text)
+    if shown == text:
+        return text
+    pairs = zip(text, shown, strict=True)
+    return "".join(new if cell_len(old) == cell_len(new) else " " * cell_len(old) for old, new in pairs)
 
 
 def pointer(*, keys: bool) -> str:

@@ -54,7 +54,9 @@ def test_csv_is_read_by_any_reader_and_runs_no_formula(chunk: int) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["+1", "-1", "@SUM(A1)", "\tx", "\rx", "＝1"])
+@pytest.mark.parametrize(
+    "text", ["+1", "-1", "@SUM(A1)", "\tx", "\rx", "＝1", "\ufeff=1", "\ufeff\ufeff+1", "\u200b@A1", "\x00=1"]
+)
 def test_no_beginning_of_a_formula_reaches_a_spreadsheet(text: str) -> None:
     table = Table("s", 1, TableState.ROWS, (Column(text, "string"),), (CodedCells(np.zeros(1, np.int32), (text,)),), 1)
     rows = list(csv.reader(io.StringIO(written("csv", table).decode(), newline="")))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -39,20 +41,38 @@ class FileNames:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file under another name that becomes `path` when all was written, and vanishes where something failed.
+    """A file beside `path` that takes its place when all was written, and vanishes where something failed: what was
+    there before stays until then. It gets the permissions of the file that it replaces.
 
-    Raises `TracekitError` where the operating system refuses.
+    A link is replaced itself; whoever means the file behind it passes that. What is no regular file, such as a pipe, is
+    written to. Raises `TracekitError` where the operating system refuses.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        try:
-            with part.open("wb") as stream:
+        before = path.lstat() if path.is_symlink() or path.exists() else None
+        if before is not None and not stat.S_ISREG(before.st_mode) and not stat.S_ISLNK(before.st_mode):
+            with path.open("wb") as stream:
                 yield stream
+            return
+        mode = stat.S_IMODE(before.st_mode) if before is not None and stat.S_ISREG(before.st_mode) else _usual_mode()
+        # A name of its own that nobody can foresee, and so that no link lies in wait for.
+        number, name = tempfile.mkstemp(prefix=".tracekit-", suffix=".part", dir=path.parent)
+        part = path.with_name(os.path.basename(name))  # noqa: PTH119 - a name, no path
+        try:
+            with open(number, "wb") as stream:  # noqa: PTH123 - a descriptor
+                yield stream
+            part.chmod(mode)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise TracekitError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _usual_mode() -> int:
+    """Permissions of a new file. The mask can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def check_folder(folder: Path, force: bool) -> None:

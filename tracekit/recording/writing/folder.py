@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from tracekit.errors import TracekitError
 from tracekit.recording.table import TableState
 from tracekit.recording.writing.files import FileNames, whole_file
-from tracekit.recording.writing.formats import XML, UnwritableTable, writer_for
+from tracekit.recording.writing.formats import FORMATS, XML, UnwritableTable, writer_for
 from tracekit.recording.writing.toc import toc_document
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
-    from pathlib import Path
 
     from tracekit.recording.contents import Recording, TableEntry
     from tracekit.recording.table import Table
@@ -51,8 +54,47 @@ def write_folder(
     (other forms). public: takes what is private out of attributes of tables; None keeps everything, in the table of
     contents the names of devices and the arguments too. Cells are written as they were recorded.
 
-    The folder must exist. Raises `TracekitError` where a file cannot be written.
+    The folder must exist. Files of the same names are replaced, when all are written; with tables that would stay
+    beside the new ones, the folder is refused. Raises `TracekitError` for that, and where a file cannot be written.
     """
+    with _staged(folder) as stage:
+        return _write_folder(recording, stage, form, schemas, public)
+
+
+@contextmanager
+def _staged(folder: Path) -> Iterator[Path]:
+    """A folder inside, whose files move up when all of them are there."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=folder) as name:
+            stage = Path(name)
+            yield stage
+            written = sorted(stage.iterdir())
+            _check_others(folder, {path.name for path in written})
+            for path in written:
+                path.replace(folder / path.name)
+    except OSError as error:
+        raise TracekitError(f"cannot write into {folder}: {error.strerror or error}") from error
+
+
+def _check_others(folder: Path, written: Collection[str]) -> None:
+    """Raise `TracekitError` where tables of something else would stay: a folder is read as one recording."""
+    suffixes = tuple(f".{form}" for form in FORMATS)
+    others = sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name not in written and (path.name in (INDEX, TOC) or path.name.lower().endswith(suffixes))
+    )
+    if others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        raise TracekitError(
+            f"cannot write into {folder}: it holds {others[0]}{more}, which would be read as part of this recording; "
+            "remove it, or name another folder"
+        )
+
+
+def _write_folder(
+    recording: Recording, folder: Path, form: str, schemas: Collection[str], public: PublicAttributes | None
+) -> WrittenFolder:
     write = writer_for(form)
     names = FileNames(reserved=(INDEX, TOC))
     result = WrittenFolder()

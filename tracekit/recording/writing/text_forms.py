@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Beginnings that make a spreadsheet take a cell for a formula. Source: OWASP, "CSV Injection"."""
+
+_SKIPPED: Final = ("Cc", "Cf")
+"""Unicode categories of characters that are not shown."""
 
 
 def write_csv(table: Table, stream: BinaryIO) -> None:
@@ -45,7 +49,15 @@ def write_jsonl(table: Table, stream: BinaryIO) -> None:
 
 
 def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    """The text with an apostrophe in front where a spreadsheet would run it: one that starts like a formula, also
+    behind what spreadsheets skip, such as the byte order mark that the first cell of a file may begin with."""
+    if text.isascii() and text.isprintable():
+        first = text[:1]
+    elif text.startswith(FORMULA_STARTS):
+        first = text[0]
+    else:
+        first = next((each for each in text if unicodedata.category(each) not in _SKIPPED), "")
+    return f"'{text}" if first in FORMULA_STARTS else text
 
 
 def _json(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
 import time
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from tracekit.recording.xctrace.messages import (
     why_failed,
 )
 from tracekit.recording.xctrace.running import Job
+from tracekit.signals import stop_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.xctrace.running import Completed
     from tracekit.recording.xctrace.tool import Tool
+    from tracekit.signals import StopSignals
 
 TIME_LIMIT: Final = re.compile(r"(\d+)(ms|s|m|h)", re.ASCII)
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -86,43 +89,52 @@ class Request:
 def record(
     tool: Tool, request: Request, tell: Callable[[str], None], patience: Patience | None = None
 ) -> tuple[str, ...]:
-    """Record until the time limit, the end of the target or Ctrl-C, and wait until it is saved.
+    """Record until the time limit, the end of the target, Ctrl-C, SIGTERM or SIGHUP, and wait until it is saved.
 
     tell: called with what happens, a sentence at a time. Returns warnings. Raises `TracekitError` where no usable
-    recording came out.
+    recording came out. What a signal does in other places of the program follows when it is saved.
     """
-    with closing(Job([*tool.command, *request.arguments()], keep_stdin=not request.no_prompt)) as job:
-        _Watch(job, request, tell, patience or Patience()).until_saved()
-        completed = job.completed()
-    return _judge(completed, request)
+    with stop_signals() as received:
+        with closing(Job([*tool.command, *request.arguments()], keep_stdin=not request.no_prompt)) as job:
+            _Watch(job, request, tell, patience or Patience(), received).until_saved()
+            completed = job.completed()
+        return _judge(completed, request)
 
 
 class _Watch:
     """Follows a recording. It is told to stop once at most: a second signal would leave a broken bundle."""
 
-    def __init__(self, job: Job, request: Request, tell: Callable[[str], None], patience: Patience) -> None:
+    def __init__(
+        self, job: Job, request: Request, tell: Callable[[str], None], patience: Patience, received: StopSignals
+    ) -> None:
         self._job = job
         self._limit = request.limit_s()
         self._tell = tell
         self._patience = patience
+        self._received = received
         self._deadline = time.monotonic() + patience.start
         self._running = self._stopped = self._saving = False
-        self._lines = 0
+        self._asked_to_end = False
 
     def until_saved(self) -> None:
         """Return when the tool has ended. Raises `TracekitError` when it does not."""
-        while True:
-            try:
-                if self._job.wait(_POLL_S):
-                    return
-                self._look()
-            except KeyboardInterrupt:
-                if self._stopped or self._saving:
-                    raise TracekitError(
-                        f"no longer waiting; xctrace (process {self._job.pid}) goes on saving by itself, and the "
-                        "recording is complete when that process has ended"
-                    ) from None
-                self._stop("stopping")
+        while not self._job.wait(_POLL_S):
+            self._look()
+            for number in self._received.new():
+                self._heed(number)
+
+    def _heed(self, number: int) -> None:
+        """Stop at the first signal. Who presses Ctrl-C again does not want to wait; who ends the program expects that
+        it takes what it started with it, and so it waits, unless it is told once more."""
+        ends_program = number != signal.SIGINT
+        if not self._stopped and not self._saving:
+            self._stop("stopping")
+        elif not ends_program or self._asked_to_end:
+            raise TracekitError(
+                f"no longer waiting; xctrace (process {self._job.pid}) goes on saving by itself, and the "
+                "recording is complete when that process has ended"
+            )
+        self._asked_to_end = self._asked_to_end or ends_program
 
     def _look(self) -> None:
         for line in self._job.new_lines():

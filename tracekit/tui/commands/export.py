@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.errors import UsageError
+from tracekit.recording.places import is_part_of_recording
 from tracekit.report.renderers import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui import export
@@ -20,7 +22,7 @@ from tracekit.tui.theme import PALETTES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tracekit.tui.app import ViewApp
     from tracekit.tui.detail.rowlist import Rows
@@ -133,7 +135,7 @@ def _save(app: ViewApp, span: Span | None) -> None:
     if session.report is None:
         app.say(NOT_YET)
         return
-    check = NameCheck()
+    check = NameCheck(app.request.paths)
 
     def take(name: str | None) -> None:
         if name is None:
@@ -152,7 +154,9 @@ def _save(app: ViewApp, span: Span | None) -> None:
 class NameCheck:
     """What is wrong with the name of a file to write. One that is there must be given twice."""
 
-    def __init__(self) -> None:
+    def __init__(self, recordings: Sequence[str] = ()) -> None:
+        """`recordings` are the paths that are open, which no report may replace."""
+        self._recordings = recordings
         self.confirmed = ""
         """The name of a file that may be replaced."""
 
@@ -168,6 +172,9 @@ class NameCheck:
             return f"There is no folder '{path.parent}'."
         if path.is_dir():
             return f"'{path}' is a folder."
+        with suppress(OSError):
+            if is_part_of_recording(path, self._recordings):
+                return f"'{path}' is part of a recording."
         if path.exists() and self.confirmed != name:
             self.confirmed = name
             return f"'{path}' is there already: press enter again to replace it, or change the name."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from textual.widgets import Static
 
+from tracekit.characters import visible
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import NoRows, RowList, Rows
 from tracekit.tui.messages import RedrawWanted, Sorted
@@ -106,7 +107,7 @@ class ListPane(DetailPane, Generic[Made]):
         listed.show(rows, self.row_of(rows, state), hidden)
         if self.HEADED:
             line = self.query_one(Static)
-            line.update(self.heading(state, rows, max(line.content_size.width, _LEAST)))
+            line.update(visible(self.heading(state, rows, max(line.content_size.width, _LEAST))))
 
     def on_resize(self, event: events.Resize) -> None:
         """Say as much above the list as there is room for now."""

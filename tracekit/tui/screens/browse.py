@@ -109,9 +109,9 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
-        self._said = text
+        self._said = visible(text)
         if text:
-            self.query_one("#status", Static).update(text)
+            self.query_one("#status", Static).update(self._said)
 
     @property
     def hint(self) -> str:

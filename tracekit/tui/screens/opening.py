@@ -47,7 +47,7 @@ class OpeningScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """A bar in the middle."""
         with Vertical(id="opening"):
-            yield Static(f"Opening {self._names}", markup=False)
+            yield Static(visible(f"Opening {self._names}"), markup=False)
             yield Static("", id="progress", markup=False)
             yield Static("q gives up", classes="dim")
 

@@ -8,6 +8,8 @@ from textual.containers import Vertical
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from tracekit.report.formatting import visible
+
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
@@ -23,6 +25,6 @@ class TroubleScreen(Screen[None], inherit_bindings=False):
         """The sentence in the middle."""
         with Vertical(id="trouble"):
             yield Static("This recording cannot be opened", classes="title")
-            yield Static(self._sentence, markup=False)
+            yield Static(visible(self._sentence), markup=False)
             yield Static("q leaves. 'tracekit tables PATH' lists what a recording holds.", classes="dim", markup=False)
         yield Footer(show_command_palette=False)

@@ -1,0 +1,101 @@
+"""No command prints a character that steers a terminal or reorders a line, wherever it comes from."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from tracekit.characters import escaped, printable
+from tracekit.cli import output
+from tracekit.testing import Process, write_export
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Scenario
+
+HOSTILE = "\x9b31mA\u202eB\u2066C\x85D\U000e0041E\u200fF"
+"""C1 introducer, bidirectional overrides, next line, a tag, a mark: all of which XML can hold."""
+PATH = "evil\x1b]0;owned\x07\x9b2J\u202e"
+"""A path can hold escape sequences too, here one that sets the title of the window."""
+MS = 1_000_000
+
+
+def steering(text: str) -> set[str]:
+    return {
+        each for each in text if each not in "\n\t" and unicodedata.category(each) in ("Cc", "Cf", "Co", "Zl", "Zp")
+    }
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory) -> Path:
+    """A recording full of them, at a path full of them."""
+    scenario = Scenario(Process(f"App{HOSTILE}", 412), duration_ns=2_000 * MS)
+    for name in (HOSTILE, f"Other{HOSTILE}"):
+        scenario.load(Model(name), 0, 20 * MS)
+        for k in range(30):
+            scenario.load(Model(name), (30 + 40 * k) * MS, 20 * MS)
+            scenario.predict(Model(name), (52 + 40 * k) * MS, 5 * MS)
+    folder = tmp_path_factory.mktemp("hostile") / PATH
+    write_export(scenario, folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["analyze"],
+        ["analyze", "-v", "--no-redact"],
+        ["analyze", "--format", "json", "--no-redact"],
+        ["analyze", "--format", "markdown", "--no-redact"],
+        ["analyze", "--model", HOSTILE + "x"],
+        ["analyze", "--budget", f"{HOSTILE}x=3ms"],
+        ["analyze", "--process", PATH],
+        ["analyze", "--only", PATH],
+        ["analyze", "--set", f"{PATH}=1"],
+        ["analyze", "--config", PATH],
+        ["analyze", "-o", f"{PATH}/x.md"],
+        ["analyze", "--debug", "--run", "7"],
+        ["analyze", f"--{PATH}"],
+        ["diagnose", "--no-redact"],
+        ["diagnose", "--format", "json", "--no-redact"],
+        ["tables"],
+        ["tables", "--format", "json"],
+        ["export", "-o", f"{PATH}/a/b"],
+        ["export", "-o", "{tmp}", "--schema", PATH],
+    ],
+    ids=lambda words: " ".join(map(ascii, words)),
+)
+def test_no_command_lets_it_through(tracekit, hostile: Path, tmp_path: Path, monkeypatch, arguments: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    command, *rest = (word.replace("{tmp}", str(tmp_path / "out")) for word in arguments)
+    result = tracekit(command, hostile, *rest)
+    assert result.out or result.err
+    assert steering(result.out) == steering(result.err) == set()
+
+
+@pytest.mark.parametrize(
+    "words", [[PATH], ["analyze", f"/nowhere/{PATH}"], ["explain", PATH], ["doctor", "--target", PATH]]
+)
+def test_nor_does_an_error(tracekit, words: list[str]) -> None:
+    result = tracekit(*words)
+    assert result.status == 2
+    assert steering(result.out + result.err) == set()
+
+
+def test_one_line_stays_one(capsys) -> None:
+    output.narrate("tracekit: cannot read a\ntracekit: all is well")
+    assert capsys.readouterr().err == "tracekit: cannot read a tracekit: all is well\n"
+
+
+def test_json_says_the_same_with_escapes() -> None:
+    text = json.dumps({"name": HOSTILE + "\ud800 模型 👩\u200d💻"}, ensure_ascii=False)
+    assert json.loads(escaped(text)) == json.loads(text)
+    assert steering(escaped(text)) == set()
+    assert "模型" in escaped(text)
+
+
+def test_styles_of_ours_stay_and_nothing_else() -> None:
+    assert printable("\x1b[1;31mred\x1b[0m", styled=True) == "\x1b[1;31mred\x1b[0m"
+    assert steering(printable("\x1b[1mred\x1b[0m")) == set()
+    assert printable("\x1b[2J\x1b]8;;x\x07", styled=True) == "\ufffd[2J\ufffd]8;;x\ufffd"

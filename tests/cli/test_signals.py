@@ -1,0 +1,196 @@
+"""Ctrl-C, SIGTERM and SIGHUP at any time: no traceback, no program left at work, no terminal left behind."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+PATIENCE_S = 60.0
+ON, OFF = b"\x1b[?1049h", b"\x1b[?1049l"
+HIDDEN, SHOWN = b"\x1b[?25l", b"\x1b[?25h"
+AT_IMPORT = """
+import importlib.abc, os, signal, sys
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.{number})
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+def interrupted_at(module: str, folder: Path, command: list[str], number: str = "SIGINT"):
+    """A command that gets a signal when it imports a module."""
+    (folder / "sitecustomize.py").write_text(AT_IMPORT.format(name=module, number=number), encoding="utf-8")
+    path = os.pathsep.join([str(folder), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("tracekit.cli.output", "tracekit.cli.terminated", "tracekit.cli.dispatch", "argparse", "tracekit.cli.parser"),
+        *("tracekit.detectors.plugins", "numpy", "pandas"),
+    ],
+)
+@pytest.mark.parametrize("script", [False, True], ids=["module", "script"])
+def test_ctrl_c_during_start_up_shows_no_traceback(tmp_path: Path, clean: Path, module: str, script: bool) -> None:
+    start = ["-c", "import sys; from tracekit.cli.main import run; sys.exit(run())"] if script else ["-m", "tracekit"]
+    result = interrupted_at(module, tmp_path, [sys.executable, *start, "analyze", str(clean)])
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "tracekit: stopped before it was done.\n")
+
+
+def test_a_command_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:
+    command = ["sh", "-c", f"trap '' INT; exec {sys.executable} -m tracekit --version"]
+    assert interrupted_at("tracekit.cli.dispatch", tmp_path, command).returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_a_command_leaves_nothing_half_done(tmp_path: Path, clean: Path, number: signal.Signals) -> None:
+    report = tmp_path / "out" / "report.md"
+    report.parent.mkdir()
+    report.write_text("before")
+    command = [sys.executable, "-m", "tracekit", "analyze", str(clean), "-o", str(report)]
+    result = interrupted_at("tracekit.report.markdown", tmp_path, command, number.name)
+    assert (result.returncode, result.stderr) == (128 + number, f"tracekit: ended by {number.name}.\n")
+    assert [(path.name, path.read_text()) for path in report.parent.iterdir()] == [("report.md", "before")]
+
+
+class Recording:
+    """`tracekit record` in a process of its own, with the stand-in."""
+
+    def __init__(self, output: Path) -> None:
+        command = [sys.executable, "-m", "tracekit", "record", "--attach", "App", "--no-prompt", "-o", str(output)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1)
+        self.heard = ""
+
+    def until(self, word: str) -> None:
+        while word not in self.heard:
+            line = self.process.stderr.readline()
+            assert line, self.heard
+            self.heard += line
+
+    def ended(self) -> tuple[int, str]:
+        out, rest = self.process.communicate(timeout=PATIENCE_S)
+        self.heard += rest
+        return self.process.returncode, out
+
+
+def at_work(output: Path) -> list[int]:
+    """Processes of the stand-in that still record into the output."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if (
+                b"record" in words
+                and str(output).encode() in words
+                and b"--attach" in words
+                and b"tracekit" not in words
+            ):
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to look for what is left at work")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("mode", "stage"), [("", "recording;"), ("issues", "recording;"), ("failed", "recording;"), ("hang", None)]
+)
+def test_no_stage_of_recording_outlives_the_end(
+    standin, standin_log, tmp_path: Path, number: signal.Signals, mode: str, stage: str | None
+) -> None:
+    standin(record=mode)
+    output = tmp_path / "run.trace"
+    recording = Recording(output)
+    if stage is None:
+        while not standin_log():
+            time.sleep(0.05)
+        time.sleep(0.5)
+    else:
+        recording.until(stage)
+    recording.process.send_signal(number)
+    status, out = recording.ended()
+    assert status == 128 + number
+    assert "xctrace is told to save" in recording.heard
+    assert at_work(output) == []
+    if mode in ("", "issues"):
+        assert out == f"{output}\n"
+        assert (output / "form.template").exists()
+    assert "Traceback" not in recording.heard
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to look for what is left at work")
+def test_saving_is_waited_for_and_a_second_signal_leaves_it(standin, tmp_path: Path) -> None:
+    standin(record="slow-saving")
+    output = tmp_path / "run.trace"
+    recording = Recording(output)
+    recording.until("recording;")
+    recording.process.send_signal(signal.SIGTERM)
+    recording.until("saving, which")
+    assert recording.process.poll() is None
+    recording.process.send_signal(signal.SIGTERM)
+    status, out = recording.ended()
+    assert (status, out) == (143, "")
+    assert "goes on saving by itself" in recording.heard
+    for pid in at_work(output):
+        os.kill(pid, signal.SIGKILL)
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self.modes = termios.tcgetattr(slave)
+        self.slave = slave
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tracekit", *arguments],
+            stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            env=os.environ | {"TERM": "xterm-256color"},
+        )
+        self.out = b""
+
+    def read(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (rest := end - time.monotonic()) > 0:
+            if select.select([self.master], [], [], min(rest, 0.1))[0]:
+                self.out += os.read(self.master, 65_536)
+            elif self.process.poll() is not None:
+                return
+
+    def until(self, word: bytes) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while word not in self.out:
+            assert time.monotonic() < end, self.out[-500:]
+            self.read(0.2)
+
+
+@pytest.mark.parametrize(("number", "waited_s"), [(signal.SIGTERM, 0.0), (signal.SIGTERM, 3.0), (signal.SIGHUP, 3.0)])
+def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, waited_s: float) -> None:
+    terminal = Terminal("view", str(clean))
+    terminal.until(ON)
+    terminal.read(waited_s)
+    terminal.process.send_signal(number)
+    terminal.read(PATIENCE_S)
+    assert terminal.process.wait(PATIENCE_S) == 128 + number
+    assert terminal.out.rfind(OFF) > terminal.out.rfind(ON)
+    assert terminal.out.rfind(SHOWN) > terminal.out.rfind(HIDDEN)
+    assert termios.tcgetattr(terminal.slave)[:4] == terminal.modes[:4]
+    assert b"Traceback" not in terminal.out
+    assert terminal.out.endswith(f"tracekit: ended by {number.name}.\r\n".encode())

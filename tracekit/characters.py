@@ -1,0 +1,70 @@
+"""Characters that may reach a screen. A recording, a path or a plug-in may hold others: they steer terminals."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+REPLACEMENT = "\ufffd"
+"""Stands for a character that must not reach a screen."""
+
+_ZERO_WIDTH_JOINER = "\u200d"
+"""The one invisible character that stays: emoji and several scripts are written with it, and it moves nothing."""
+
+_UNSAFE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+"""Unicode categories of controls, invisible formatting, private use, surrogates, line and paragraph separators."""
+
+_ASCII_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+"""Control characters of ASCII but tab and line feed."""
+
+_STYLE = re.compile("(\x1b\\[[0-9;]*m)")
+"""Sequences that change color and weight of text, and nothing else."""
+
+
+def visible(text: str, *, multiline: bool = False) -> str:
+    """Text that cannot steer a terminal or reorder a line.
+
+    Control characters, escape sequences, bidirectional overrides, invisible characters and lone surrogates become
+    `REPLACEMENT`; white space becomes one blank, except that `multiline` keeps line breaks.
+    """
+    if multiline:
+        return "\n".join(visible(line) for line in text.split("\n"))
+    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
+
+
+def printable(text: str, *, styled: bool = False) -> str:
+    """A text of many lines as it may be printed: line breaks and tabs stay, all else that `visible` replaces does not.
+
+    styled: colors and weights stay too. O(n).
+    """
+    if styled:
+        return "".join(part if place % 2 else printable(part) for place, part in enumerate(_STYLE.split(text)))
+    unsafe = {ord(character): REPLACEMENT for character in _unsafe(text) if character != _ZERO_WIDTH_JOINER}
+    return text.translate(unsafe) if unsafe else text
+
+
+def escaped(text: str) -> str:
+    r"""JSON text in which characters that are not for a screen stand as `\uXXXX`, which means the same. O(n)."""
+    unsafe = {ord(character): _escape(character) for character in _unsafe(text)}
+    return text.translate(unsafe) if unsafe else text
+
+
+def _unsafe(text: str) -> list[str]:
+    """The characters in a text, each once, that must not reach a screen."""
+    if text.isascii() and _ASCII_CONTROL.search(text) is None:
+        return []
+    return [each for each in set(text) if each not in "\n\t" and unicodedata.category(each) in _UNSAFE]
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{int.from_bytes(units[place : place + 2], 'big'):04x}" for place in range(0, len(units), 2))
+
+
+def _shown(character: str) -> str:
+    """What stands for one character."""
+    if character in "\t\n\r":
+        return " "
+    if character == _ZERO_WIDTH_JOINER:
+        return character
+    return REPLACEMENT if unicodedata.category(character) in _UNSAFE else character

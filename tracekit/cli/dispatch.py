@@ -1,0 +1,98 @@
+"""Parses a command line, runs the command, and turns every way of failing into an exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.output import data_alone, narrate
+from tracekit.cli.parser import COMMANDS, build_parser
+from tracekit.cli.terminated import Terminated
+from tracekit.errors import TracekitError, UsageError, unknown, words_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+
+def dispatch(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit status. Never raises, except `SystemExit` for `--help` and such."""
+    debug = "--debug" in arguments
+    try:
+        with data_alone():
+            options = _parsed(arguments)
+            return _executed(options)
+    except KeyboardInterrupt:
+        narrate("tracekit: stopped before it was done.")
+        return ExitStatus.INTERRUPTED
+    except Terminated as end:
+        narrate(f"tracekit: ended by {end.name}.")
+        return end.status
+    except TracekitError as error:
+        _show_traceback(debug)
+        narrate(f"tracekit: {error}")
+        return ExitStatus.UNUSABLE
+    except SystemExit:
+        # The parser printed what was asked for, such as `--help`.
+        raise
+    except BaseException as error:  # the last line of defense: a user never sees a bare traceback, nor status 1 for it
+        _show_traceback(debug)
+        told = words_of(error).splitlines()[0]
+        advice = "report it with the traceback above" if debug else "run again with --debug and report it"
+        narrate(f"tracekit: internal error ({told}); {advice}.")
+        return ExitStatus.UNUSABLE
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """What the command line says. Raises `UsageError`."""
+    _check_command(arguments)
+    options, rest = build_parser().parse_known_args(arguments)
+    if rest:
+        command = f"tracekit {options.command}" if options.command else "tracekit"
+        raise UsageError(f"unrecognized arguments: {' '.join(rest)} (see '{command} --help')")
+    if options.command is None:
+        raise _no_command()
+    return options
+
+
+def _executed(options: argparse.Namespace) -> int:
+    """Exit status of the command. Only the command line decides on one: `SystemExit` from elsewhere is a failure."""
+    try:
+        return ExitStatus(options.execute(options))
+    except SystemExit as error:
+        raise RuntimeError(words_of(error)) from error
+
+
+def _check_command(arguments: Sequence[str]) -> None:
+    """Raise `UsageError` for a missing or unknown command, in better words than argparse has."""
+    names = [command.name for command in COMMANDS]
+    if not arguments:
+        raise _no_command()
+    first = arguments[0]
+    if first in names or (first.startswith("-") and first != "-"):
+        return
+    if first == "-" or _exists(first):
+        raise UsageError(f"name a command before the path: 'tracekit analyze {first}'")
+    raise unknown("command", first, names)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        # For example a name that is too long for the system.
+        return False
+
+
+def _no_command() -> UsageError:
+    names = ", ".join(command.name for command in COMMANDS)
+    return UsageError(f"name a command: {names} (see 'tracekit --help')")
+
+
+def _show_traceback(debug: bool) -> None:
+    """Print the traceback of the exception being handled, if the user asked for it."""
+    if debug:
+        import traceback
+
+        narrate(traceback.format_exc().rstrip(), multiline=True)

@@ -1,0 +1,48 @@
+"""SIGTERM and SIGHUP as an exception, so that what was begun is put in order: files, programs, the terminal."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Terminated(BaseException):
+    """The system, or whoever started the command, wants it to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    @property
+    def name(self) -> str:
+        """Name of the signal."""
+        return signal.Signals(self.number).name
+
+    @property
+    def status(self) -> int:
+        """Exit status, as shells have it."""
+        return 128 + self.number
+
+
+@contextmanager
+def raising_terminated() -> Iterator[None]:
+    """Raise `Terminated` where one of the signals comes, unless it is ignored, as under `nohup`."""
+    heeded = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    for number in heeded:
+        signal.signal(number, _raise)
+    try:
+        yield
+    finally:
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _raise(number: int, _frame: FrameType | None) -> None:
+    raise Terminated(number)

@@ -1,0 +1,129 @@
+"""Whether an answer of a detector can stand in a report, whose readers rely on what it says of its fields.
+
+Detectors are also written by others. A text that is no text, or a list where a tuple belongs, would end the report or
+leave it without being redacted; it is refused here, where only the detector fails.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from tracekit.detectors.outcomes import (
+    OUTCOME_NAMES,
+    Cost,
+    Direction,
+    Evidence,
+    Finding,
+    Intervals,
+    Metric,
+    Outcome,
+    Passed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Part = TypeVar("Part")
+
+_ROUNDING = 1e-6
+"""By how much a share may exceed 1 where its time was rounded."""
+
+_MOST = 2**63
+"""Whole numbers of a report fit 64 bits with a sign; readers of JSON and numpy take no others."""
+
+
+def check_outcome(outcome: Outcome, model: str | None) -> None:
+    """Raise TypeError or ValueError for an answer that is none about this model (None: the recording), or whose fields
+    are not what they are said to be. O(intervals)."""
+    if type(outcome) not in OUTCOME_NAMES:
+        raise TypeError(f"the answer is of type {type(outcome).__name__}, no outcome")
+    if not (outcome.model is None or isinstance(outcome.model, str)) or outcome.model != model:
+        raise ValueError(f"the answer is about {outcome.model or 'the recording'}, not {model or 'the recording'}")
+    for name in ("summary", "reason", "record", "error"):
+        if hasattr(outcome, name):
+            _check_text(getattr(outcome, name), name)
+    if isinstance(outcome, Finding | Passed):
+        for metric in _tuple_of(Metric, outcome.metrics, "metrics"):
+            _check_metric(metric)
+    if isinstance(outcome, Finding):
+        _check_cost(outcome)
+        _check_evidence(outcome)
+
+
+def check_texts(owner: object, names: Sequence[str]) -> None:
+    """Raise TypeError unless each of these fields is a text."""
+    for name in names:
+        _check_text(getattr(owner, name), name)
+
+
+def _check_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is of type {type(value).__name__}, no text")
+
+
+def _tuple_of(kind: type[Part], values: object, what: str) -> tuple[Part, ...]:
+    if not isinstance(values, tuple) or any(type(value) is not kind for value in values):
+        raise TypeError(f"{what} is no tuple of {kind.__name__}")
+    return values
+
+
+def _check_whole(value: object, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{what} is of type {type(value).__name__}, no whole number")
+    if not -_MOST <= int(value) < _MOST:
+        raise ValueError(f"{what} does not fit 64 bits")
+
+
+def _check_metric(metric: Metric) -> None:
+    check_texts(metric, ("name", "unit"))
+    numbers: tuple[object, object] = (metric.value, metric.threshold)
+    for number in numbers:
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise TypeError(f"metric '{metric.name}' holds a {type(number).__name__}, no number")
+        if isinstance(number, Integral):
+            _check_whole(number, f"metric '{metric.name}'")
+        elif not np.isfinite(float(number)):
+            raise ValueError(f"metric '{metric.name}' is {number}, no finite number")
+    if metric.direction is not None and not isinstance(metric.direction, Direction):
+        raise TypeError(f"the direction of metric '{metric.name}' is no Direction")
+
+
+def _check_evidence(finding: Finding) -> None:
+    _check_whole(finding.evidence_total, "evidence_total")
+    for entry in _tuple_of(Evidence, finding.evidence, "evidence"):
+        check_texts(entry, ("label", "table"))
+        if entry.model is not None:
+            _check_text(entry.model, "model of evidence")
+        for name in ("start_ns", "end_ns", "row"):
+            _check_whole(getattr(entry, name), f"{name} of evidence")
+    if any(entry.end_ns < entry.start_ns for entry in finding.evidence):
+        raise ValueError("evidence ends before it starts")
+
+
+def _check_cost(finding: Finding) -> None:
+    if not isinstance(finding.lost, Intervals):
+        raise TypeError(f"lost is of type {type(finding.lost).__name__}, no Intervals")
+    starts, ends = finding.lost
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in finding.lost):
+        raise TypeError("lost intervals are two arrays of int64 of one length")
+    if starts.shape != ends.shape:
+        raise TypeError("lost intervals are two arrays of int64 of one length")
+    if (starts >= ends).any() or (starts[1:] < ends[:-1]).any():
+        raise ValueError("lost intervals are without length, not sorted, or overlap")
+    if finding.cost is None:
+        return
+    if type(finding.cost) is not Cost:
+        raise TypeError(f"the cost is of type {type(finding.cost).__name__}, no Cost")
+    check_texts(finding.cost, ("basis", "of"))
+    if not isinstance(finding.cost.ns, int) or not 0 <= finding.cost.ns < _MOST:
+        raise ValueError(f"a cost of {finding.cost.ns!r} is no whole number of ns from 0 on")
+    # Not NaN either, which is in no order to anything.
+    if not 0 <= finding.cost.share <= 1 + _ROUNDING:
+        raise ValueError(f"a cost share of {finding.cost.share!r} does not lie between 0 and 1")
+    if finding.cost.ns and not len(starts):
+        raise ValueError("a cost without lost intervals cannot be kept apart from those of others")

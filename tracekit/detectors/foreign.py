@@ -1,0 +1,90 @@
+"""Runs code of other packages so that nothing it raises, and nothing it does to a trace, reaches the rest."""
+
+from __future__ import annotations
+
+import copyreg
+import io
+import pickle
+import signal
+import threading
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tracekit.errors import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from tracekit.trace.model import Trace
+
+Result = TypeVar("Result")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that may be meant to end the program, and do so with an exception."""
+
+
+class ForeignCodeFailed(Exception):  # noqa: N818 - a failure of others, told as one
+    """Code of another package raised something, be it an exit; the text says what."""
+
+
+def run_foreign(code: Callable[[], Result]) -> Result:
+    """What code of another package returns. Raises `ForeignCodeFailed` for whatever it raises, and lets through only
+    what a signal such as Ctrl-C raised meanwhile, even where the code swallowed it."""
+    with _signals_kept() as raised:
+        try:
+            result = code()
+        except BaseException as error:
+            if raised:
+                raise raised[0] from None
+            raise ForeignCodeFailed(words_of(error)) from error
+        if raised:
+            raise raised[0]
+        return result
+
+
+@contextmanager
+def _signals_kept() -> Iterator[list[BaseException]]:
+    """The exceptions that handlers of signals raise meanwhile. Only the main thread is ever interrupted by them."""
+    raised: list[BaseException] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield raised
+        return
+    handlers: dict[int, Callable[[int, FrameType | None], object]] = {
+        number: handler for number in _SIGNALS if callable(handler := signal.getsignal(number))
+    }
+
+    def note(number: int, frame: FrameType | None) -> None:
+        try:
+            handlers[number](number, frame)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    for number in handlers:
+        signal.signal(number, note)
+    try:
+        yield raised
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def copy_of(trace: Trace) -> Trace:
+    """The same trace in memory of its own, down to the last cell: whoever changes it changes no number but its own.
+
+    O(rows), as fast as memory is copied: buffers are not pickled, but copied once each.
+    """
+    buffers: list[pickle.PickleBuffer] = []
+    stream = io.BytesIO()
+    pickler = pickle.Pickler(stream, protocol=5, buffer_callback=buffers.append)
+    # Attributes of tables are read-only views of dicts.
+    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda view: (_read_only, (dict(view),))}
+    pickler.dump(trace)
+    copied: Trace = pickle.loads(stream.getbuffer(), buffers=[bytearray(buffer.raw()) for buffer in buffers])  # noqa: S301
+    return copied
+
+
+def _read_only(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(content)

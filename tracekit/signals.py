@@ -1,0 +1,66 @@
+"""Signals that want the program to end, kept until there is time for them."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+_NUMBERS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StopSignals:
+    """The signals that came, in order."""
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+        self._seen = 0
+
+    def take(self, number: int, _frame: FrameType | None) -> None:
+        """Handler: keep the number."""
+        self._numbers.append(number)
+
+    def new(self) -> list[int]:
+        """Those since the last call."""
+        found = self._numbers[self._seen :]
+        self._seen += len(found)
+        return found
+
+    @property
+    def ending(self) -> int | None:
+        """The last one that is meant for the whole program, not for what it does; None without one."""
+        return next((number for number in reversed(self._numbers) if number != signal.SIGINT), None)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C, or who sent the same signal, wanted what is under way to end."""
+        return signal.SIGINT in self._numbers
+
+
+@contextmanager
+def stop_signals() -> Iterator[StopSignals]:
+    """Keep SIGINT, SIGTERM and SIGHUP instead of being interrupted by them: a program that was just started, or is
+    saving, is never lost sight of. Afterwards the last of those that end the program is sent again.
+
+    A signal that is ignored, as SIGHUP under `nohup`, stays so. Signals reach the main thread only.
+    """
+    received = StopSignals()
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+    handlers = {number: signal.getsignal(number) for number in _NUMBERS}
+    heeded = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
+    for number in heeded:
+        signal.signal(number, received.take)
+    try:
+        yield received
+    finally:
+        for number, handler in heeded.items():
+            signal.signal(number, handler)
+        if received.ending is not None:
+            signal.raise_signal(received.ending)
