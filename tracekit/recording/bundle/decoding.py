@@ -33,6 +33,7 @@ _PART: Final = 1 << 15
 
 def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, ...]:
     """Cells of a table, rows in order of time and, where times are equal, of insertion. Raises `DamageError`."""
+    values.budget.begin(store.path)
     fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(each.field for each in store.columns)))))
     order = order_in_time(fields[TIME])
     return tuple(_cells(each, fields[each.field][order], values) for each in store.columns)
