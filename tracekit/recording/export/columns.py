@@ -11,6 +11,7 @@ import numpy as np
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import (
     ANY,
+    DURATIONS,
     NUMERIC,
     SENTINEL,
     CellError,
@@ -126,6 +127,8 @@ class ColumnBuilder:
         if engineering_type == ANY:
             return self._any_cells(payloads, codes, valid)
         if kind_of(engineering_type) in NUMERIC:
+            if engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > limits.MAX_TIME_SUM_NS:
+                raise CellError(f"the times of column {shortened(self.columns[index].mnemonic)} add up to too much")
             return IntegerCells(payloads, valid)
         coded = _coded(payloads, valid, self._values.distinct)
         return _numbers_or_text(coded) if kind_of(engineering_type) is Kind.NUMBER else coded
