@@ -18,7 +18,7 @@ from tracekit.detectors.expectations import EXPECT_KEY, parse_expectation, with_
 from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.trace.filter import filter_trace, model_names
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 _WISHES = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
+
+MAX_MODELS = 500
+"""Models of one report. Each takes some hundredths of a second and 40 kB of JSON. Apps have fewer than twenty."""
 
 
 def analyze(
@@ -104,6 +107,11 @@ def judge(
     redact: bool = True,
 ) -> Report:
     """The report of a trace that is open already. Parameters and errors are those of `analyze`."""
+    if len(trace.models) > MAX_MODELS:
+        raise UnreadableRecording(
+            f"the recording names {len(trace.models):,} models, and a report takes {MAX_MODELS}; choose some of them "
+            "with --model, or record one app at a time"
+        )
     judging = _judging(only, skip, settings, model_settings, budget, expect, config)
     budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))
     _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)])
