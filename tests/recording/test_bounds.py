@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,6 @@ from tracekit.recording.export.cells import Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from typing import Any
 
     Xml = Any
@@ -220,3 +220,15 @@ def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(
             archive.writestr(f"{number}.xml", b"<trace-toc>" + b" " * 900_000)
     with pytest.raises(UnreadableRecording, match="packs its files more than 250 times, like a zip bomb"):
         open_recording(write(buffer.getvalue(), "a.zip"))
+
+
+@pytest.mark.parametrize("kind", ["export", "bundle", "issues", "archive"])
+def test_hostile_inputs_read_or_are_refused_soon_and_in_little_memory(kind: str) -> None:
+    fuzzer = Path(__file__).resolve().parents[1] / "fuzz_hostile.py"
+    command = [sys.executable, str(fuzzer), "--kind", kind, "--runs", "50"]
+    # Not 0 where an input broke the reader, or where the process took too much memory.
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    _, read, _, refused, *_ = done.stdout.split()
+    assert int(read) + int(refused) == 50
+    assert min(int(read), int(refused)) > 2

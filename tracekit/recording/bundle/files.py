@@ -212,6 +212,10 @@ def _archive(path: Path) -> BundleFiles | None:
                 f"{quoted(path.name)} holds {len(roots)} trace bundles ({names}); unpack it and pass one of them"
             )
         root = roots.pop()
+        if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
+            raise UnreadableRecording(
+                f"{quoted(path.name)} holds folders nested too deep for a trace bundle; check the path"
+            )
         sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
     except BaseException:
         held.close()

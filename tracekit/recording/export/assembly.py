@@ -203,7 +203,7 @@ class _Alike:
 
 def _fingerprint(table: PlacedTable) -> int:
     """A number that equal tables share."""
-    if table.node is None:
+    if table.node is None or not table.node.rows:
         return 0
     parts = [
         (cells.values.tobytes(), cells.valid.tobytes())
@@ -241,6 +241,8 @@ def _equal(one: PlacedTable, other: PlacedTable) -> bool:
         return False
     if (one.schema, one.node.columns, one.node.rows) != (other.schema, other.node.columns, other.node.rows):
         return False
+    if not one.node.rows:
+        return True
     return all(_equal_cells(*pair) for pair in zip(one.table().cells, other.table().cells, strict=True))
 
 

@@ -95,6 +95,11 @@ class ColumnBuilder:
         self._flush()
         numbers = np.frombuffer(self._signature_numbers, dtype=np.uint16) if self.rows else np.empty(0, np.uint16)
         codes = np.array(self._codes, dtype=np.uint16).reshape(len(self._codes), len(self.columns))
+        if not self.rows:
+            # Most tables of a recording are empty, and empty columns of one type are the same.
+            places = {column.engineering_type: index for index, column in enumerate(self.columns)}
+            empty = {kind: self._column(index, numbers) for kind, index in places.items()}
+            return tuple(empty[column.engineering_type] for column in self.columns)
         return tuple(self._column(index, codes[:, index][numbers]) for index in range(len(self.columns)))
 
     def _code(self, column: Column, tag: str) -> int:
