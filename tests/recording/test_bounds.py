@@ -56,7 +56,6 @@ def labels(xml: Xml, *rows: str) -> str:
     return text
 
 
-
 LONG = '<string id="1">' + "a" * 1_000_000 + "</string>"
 
 

@@ -48,9 +48,8 @@ SELECT count(*) FROM main.sqlite_master WHERE coalesce(rootpage, 0) < 1 OR type 
 sql IS NULL OR sql LIKE 'CREATE TABLE %' OR sql LIKE 'CREATE INDEX %' OR sql LIKE 'CREATE UNIQUE INDEX %')
 """
 _COLUMNS: Final = "PRAGMA main.table_xinfo(ZISSUE)"
-_QUERY: Final = f"""
-SELECT substr(ZMESSAGE, 1, {_MAX_CHARS}) FROM main.ZISSUE NOT INDEXED WHERE typeof(ZMESSAGE) = 'text'
-ORDER BY Z_PK LIMIT {limits.MAX_ISSUES}
+_QUERY: Final = """
+SELECT substr(ZMESSAGE, 1, ?) FROM main.ZISSUE NOT INDEXED WHERE typeof(ZMESSAGE) = 'text' ORDER BY Z_PK LIMIT ?
 """
 
 
@@ -109,4 +108,4 @@ def _messages(database: sqlite3.Connection, data: bytes) -> list[str]:
     columns = {row[1]: row[6] for row in database.execute(_COLUMNS)}
     if any(columns.values()) or not {"Z_PK", "ZMESSAGE"} <= columns.keys():
         raise DamageError(_DAMAGED)
-    return [str(row[0]) for row in database.execute(_QUERY)]
+    return [str(row[0]) for row in database.execute(_QUERY, (_MAX_CHARS, limits.MAX_ISSUES))]
