@@ -326,11 +326,15 @@ def read_all(path: Path) -> str:
             for found in recording.tables(entry.schema):
                 assert all(len(cells) == found.rows for cells in found.cells)
     except UnreadableRecording as error:
-        sentence = str(error)
-        assert sentence.isprintable(), sentence
-        assert len(sentence) < 1000, sentence
-        return "refused"
+        return _refused(str(error))
     return "read"
+
+
+def _refused(sentence: str) -> str:
+    """A refusal is one short line."""
+    assert sentence.isprintable(), sentence
+    assert len(sentence) < 1000, sentence
+    return "refused"
 
 
 def attempt_issues(rng: random.Random, _folder: Path) -> str:
@@ -340,7 +344,7 @@ def attempt_issues(rng: random.Random, _folder: Path) -> str:
     try:
         found = read_issues(files, 1)
     except DamageError as damage:
-        return "refused" if str(damage).isprintable() else "told in no sentence"
+        return _refused(str(damage))
     assert all(len(each) <= 1_000 for each in found)
     return "read"
 

@@ -115,8 +115,11 @@ def test_a_list_of_objects_of_zeros_is_refused_before_it_is_sorted(width: int) -
         read_plist(data, "it")
 
 
-def test_objects_of_a_property_list_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = plistlib.dumps([str(number) for number in range(50)], fmt=plistlib.FMT_BINARY)
+@pytest.mark.parametrize("form", [plistlib.FMT_BINARY, plistlib.FMT_XML])
+def test_objects_of_a_property_list_are_bounded(
+    monkeypatch: pytest.MonkeyPatch, form: plistlib.PlistFormat
+) -> None:
+    data = plistlib.dumps([str(number) for number in range(50)], fmt=form)
     read_plist(data, "it")
     monkeypatch.setattr(limits, "MAX_OBJECTS", 50)
     with pytest.raises(DamageError):
@@ -135,7 +138,8 @@ def test_arrays_that_share_bytes_are_refused(shared_arrays: Any) -> None:
 def test_shared_parts_that_shrink_too_well_are_refused(
     opened: Any, made_table: Any, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
-    monkeypatch.setattr(limits, "SHARED_FREE_BYTES", 1_000_000)
+    for name in ("SHARED_FREE_BYTES", "STRINGS_FREE_BYTES"):
+        monkeypatch.setattr(limits, name, 1_000_000)
     bomb = zlib.compress(bytes(5_000_000))
     table = made_table("sample", "time:event-time name:string process", [(1, 0, 0)])
     recording = opened(table, arrays=[[7, 0]], replace={f"{CORE}/uniquing/{part}": bomb})

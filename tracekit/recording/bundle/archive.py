@@ -50,6 +50,9 @@ def read_plist(data: bytes, part: str) -> object:
         if data.startswith(_BINARY):
             _check_extent(data)
             return plistlib.loads(data, fmt=plistlib.FMT_BINARY)
+        # Counted before any is made: an object has a tag to begin and one to end.
+        if data.count(b"<") > 2 * limits.MAX_OBJECTS:
+            raise ValueError("objects")
         return plistlib.loads(data, fmt=plistlib.FMT_XML)
     except _FAILURES as error:
         raise DamageError(f"{part} is no readable property list") from error

@@ -53,7 +53,7 @@ class RunValues:
     @Part
     def strings(self) -> list[str]:
         """All strings; the index is the reference."""
-        data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.SHARED_FREE_BYTES)
+        data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.STRINGS_FREE_BYTES)
         found = read_plist(data, "'strings'")
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
             raise DamageError("'strings' is no list of strings")
