@@ -102,3 +102,11 @@ def test_a_name_that_is_not_there_is_a_usage_error(samples: Path, arguments: dic
 def test_an_unreadable_recording_is_its_own_error(tmp_path: Path) -> None:
     with pytest.raises(tracekit.UnreadableRecording, match=r"gone\.xml"):
         tracekit.analyze(tmp_path / "gone.xml")
+
+
+def test_a_recording_of_thousands_of_models_is_refused_before_it_is_judged(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracekit.api.MAX_MODELS", 0)
+    with pytest.raises(tracekit.UnreadableRecording, match=r"names \d+ models?, and a report takes at most 0; record one"):
+        tracekit.analyze(samples / "sharpen_8bit.trace")

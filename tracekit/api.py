@@ -18,7 +18,7 @@ from tracekit.detectors.expectations import EXPECT_KEY, parse_expectation, with_
 from tracekit.detectors.options import check_settings, matches, merged
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.runner import choose, run_detectors
-from tracekit.errors import UsageError
+from tracekit.errors import UnreadableRecording, UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 _WISHES = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
+
+MAX_MODELS = 500
+"""Models of one report. Each takes some hundredths of a second and 40 kB of JSON. Apps have fewer than twenty."""
 
 
 def analyze(
@@ -109,6 +112,11 @@ def judge(
 ) -> Report:
     """The report of a trace that is open already, of what is `shown` of it (None: all). The other parameters and the
     errors are those of `analyze`."""
+    if len(trace.models) > MAX_MODELS:
+        raise UnreadableRecording(
+            f"the recording names {len(trace.models):,} models, and a report takes at most {MAX_MODELS}; record one app "
+            "at a time"
+        )
     judging = _judging(only, skip, settings, model_settings, budget, expect, config)
     budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))
     _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)], redact=redact)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -224,3 +226,25 @@ def test_models_of_other_processes_get_an_alias_in_every_field(tmp_path) -> None
     assert "foreign model A" in shown
     assert "Own-Net" in shown
     assert "Secret_Diary" in whole
+
+
+LONG_TEXTS = """
+import resource, time
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+from tracekit.report.redact import PrivateFacts, redact_text
+facts = PrivateFacts(quotes=("secret",), processes=("top", "WindowServer"), target="App")
+units = ["\\\\", "/", "(", "((", "()", "(a", "a@", "a.", "-", "/users/", "\\\\users\\\\", "/Volumes/", "/var/folders/a"]
+units += [" (1", ", pid: 1", "a.local", "_", "0", "top", "(top (1)", "\\\\users", "users\\\\"]
+for unit in units:
+    text = unit * (60_000 // len(unit))
+    # As the name of a model, and in a text.
+    redact_text(text, facts, [text])
+    redact_text(text + " end", facts, [])
+print("done")
+"""
+
+
+def test_no_text_takes_longer_than_its_length() -> None:
+    """A name of 60,000 backslashes was looked at once for each of them."""
+    command = [sys.executable, "-c", LONG_TEXTS]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() == "done"

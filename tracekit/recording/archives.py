@@ -60,6 +60,12 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
         raise UnreadableRecording(
             f"{label} would unpack to more than {limits.MAX_UNPACKED_BYTES:,} bytes; {PACK_AGAIN}"
         )
+    if sum(info.file_size for info in files) > max(
+        limits.UNPACKED_FREE_BYTES, limits.MAX_COMPRESSION_RATIO * packed_size
+    ):
+        raise UnreadableRecording(
+            f"{label} packs its files more than {limits.MAX_COMPRESSION_RATIO} times, like a zip bomb; {PACK_AGAIN}"
+        )
     if sum(info.compress_size for info in files) > packed_size:
         raise UnreadableRecording(f"{label} has members that overlap, like a zip bomb; {PACK_AGAIN}")
     return [Member(info.filename, info.file_size, _opener(archive, info, label)) for info in _sorted(files)]

@@ -114,7 +114,7 @@ _ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 
 _RULES: tuple[tuple[str, str, str], ...] = (
     # Users of Windows may have blanks in their names; those of macOS and Linux may not.
-    ("windows", r"(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…"),
+    ("windows", r"(?<!\\)(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…"),
     ("user", r"[\\/](?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…"),
     ("folders", r"/var/folders/[^/\s]+/[^/\s]+", "/var/folders/…"),
     ("volume", r"/Volumes/[^/\"\n]+", "/Volumes/…"),

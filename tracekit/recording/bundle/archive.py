@@ -8,19 +8,28 @@ from __future__ import annotations
 
 import plistlib
 import struct
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar
 from xml.parsers.expat import ExpatError
 
+import numpy as np
+
+from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.damage import DamageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy.typing as npt
+
 _BINARY: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _NULL: Final = "$null"
+_COUNTED: Final = (0x4, 0x5, 0x6, 0x7, 0xA, 0xC, 0xD)
+"""Kinds of objects whose marker is followed by so many bytes, characters or references."""
+_DOUBLE: Final = (0x6, 0xD)
+"""Those with two bytes for each at least."""
+_LONGEST: Final = 1 << 40
 _FAILURES = (
     plistlib.InvalidFileException,
     ExpatError,
@@ -41,6 +50,9 @@ def read_plist(data: bytes, part: str) -> object:
         if data.startswith(_BINARY):
             _check_extent(data)
             return plistlib.loads(data, fmt=plistlib.FMT_BINARY)
+        # Counted before any is made: an object has a tag to begin and one to end.
+        if data.count(b"<") > 2 * limits.MAX_OBJECTS:
+            raise ValueError("objects")
         return plistlib.loads(data, fmt=plistlib.FMT_XML)
     except _FAILURES as error:
         raise DamageError(f"{part} is no readable property list") from error
@@ -49,32 +61,44 @@ def read_plist(data: bytes, part: str) -> object:
 def _check_extent(data: bytes) -> None:
     """Refuse objects that share bytes: each would be copied, and a small file could ask for any amount of memory.
 
-    Layout: CFBinaryPList of Apple's open-source CoreFoundation.
+    Layout: CFBinaryPList of Apple's open-source CoreFoundation. O(objects log objects), without a step for each.
     """
     offset_size, _, count, _, table = _TRAILER.unpack(data[-_TRAILER.size :])
-    if not 0 < offset_size <= 8 or count * offset_size > len(data) or not count:
+    end = table + count * offset_size
+    if not 0 < offset_size <= 8 or not 0 < count <= limits.MAX_OBJECTS or end > len(data) - _TRAILER.size:
         raise ValueError("offsets")
-    raw = data[table : table + count * offset_size]
-    offsets = sorted(
-        int.from_bytes(raw[place : place + offset_size], "big") for place in range(0, len(raw), offset_size)
-    )
-    offsets.append(table)
-    for start, end in pairwise(offsets):
-        if start >= end or start + _shallow_length(data, start) > end:
-            raise ValueError("objects overlap")
+    # An object has a byte at least, behind the mark of the format.
+    if table < len(_BINARY) + count:
+        raise ValueError("objects overlap")
+    raw = np.frombuffer(data, np.uint8, count * offset_size, table).reshape(count, offset_size)
+    offsets = np.zeros(count, np.uint64)
+    for column in range(offset_size):
+        offsets = offsets << np.uint64(8) | raw[:, column]
+    offsets.sort()
+    if int(offsets[-1]) >= table:
+        raise ValueError("an object lies outside")
+    starts = offsets.astype(np.int64)
+    if (starts + _shallow_lengths(np.frombuffer(data, np.uint8), starts) > np.append(starts[1:], table)).any():
+        raise ValueError("objects overlap")
 
 
-def _shallow_length(data: bytes, start: int) -> int:
-    """Least bytes of the object at an offset, from its marker."""
-    kind, low = data[start] >> 4, data[start] & 0x0F
-    if kind not in (0x4, 0x5, 0x6, 0x7, 0xA, 0xC, 0xD):
-        return 1
-    head = 1
-    if low == 0x0F:
-        width = 1 << (data[start + 1] & 0x0F)
-        low = int.from_bytes(data[start + 2 : start + 2 + width], "big")
-        head = 2 + width
-    return head + low * (2 if kind in (0x6, 0xD) else 1)
+def _shallow_lengths(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Least bytes of the objects at these offsets, from their markers. A length beyond 2^40 stands for any other."""
+    kinds, low = data[starts] >> 4, (data[starts] & 0x0F).astype(np.int64)
+    head = np.ones(len(starts), np.int64)
+    long = np.flatnonzero((low == 0x0F) & np.isin(kinds, _COUNTED))
+    widths = np.int64(1) << (data[starts[long] + 1] & 0x03).astype(np.int64)
+    counts = np.zeros(len(long), np.int64)
+    for place in range(8):
+        reached = np.flatnonzero(place < widths)
+        read = data[np.minimum(starts[long[reached]] + 2 + place, len(data) - 1)]
+        counts[reached] = np.minimum(counts[reached] << 8 | read, _LONGEST)
+    low[long], head[long] = counts, 2 + widths
+    width = np.where(np.isin(kinds, _DOUBLE), 2, 1)
+    return np.where(np.isin(kinds, _COUNTED), head + low * width, 1)
+
+
+_Members = TypeVar("_Members", list[object], dict[str, object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +109,10 @@ class KeyedArchive:
     top: dict[str, object]
     part: str
     """How messages call the file."""
+    size: int
+    """Its bytes."""
+    visited: list[int] = field(default_factory=lambda: [0])
+    """How many members of dictionaries and lists were looked at so far."""
 
     def value(self, reference: object) -> object:
         """What a reference stands for; anything else stands for itself, and the null object for None."""
@@ -103,21 +131,22 @@ class KeyedArchive:
         if not isinstance(found, dict):
             raise DamageError(f"{self.part} holds something other than a dictionary where one belongs")
         if "NS.keys" in found:
-            keys = [self.value(key) for key in _list(found["NS.keys"], self.part)]
+            keys = [self.value(key) for key in self._visit(_list(found["NS.keys"], self.part))]
             values = _list(found.get("NS.objects"), self.part)
             if len(keys) != len(values):
                 raise DamageError(f"{self.part} holds a dictionary with unequal numbers of keys and values")
             return {key: value for key, value in zip(keys, values, strict=True) if isinstance(key, str | int)}
         if (pairs := self.value(found.get("$0"))) is not None and isinstance(pairs, int):
             return dict(self._numbered(found, pairs))
+        self._visit(found)
         return dict(found)
 
     def items(self, reference: object) -> list[object]:
         """Unresolved members of an array or set."""
         found = self.value(reference)
         if isinstance(found, dict) and "NS.objects" in found:
-            return _list(found["NS.objects"], self.part)
-        return _list(found, self.part)
+            found = found["NS.objects"]
+        return self._visit(_list(found, self.part))
 
     def text(self, reference: object) -> str | None:
         """A string, whatever class wrote it; None where there is none or it is empty."""
@@ -133,9 +162,16 @@ class KeyedArchive:
             return int(found)
         return found if isinstance(found, int) else None
 
+    def _visit(self, members: _Members) -> _Members:
+        """Members that are about to be looked at. Raises `DamageError` where sharing makes them too many."""
+        self.visited[0] += len(members) + 1
+        if self.visited[0] > limits.MAX_VISITS * self.size:
+            raise DamageError(f"{self.part} refers to the same objects too often")
+        return members
+
     def _numbered(self, found: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
         """Pairs of an `XRIntKeyedDictionary`: `$0` their number, then key, value, key, value ..."""
-        if pairs * 2 + 1 > len(found):
+        if pairs * 2 + 1 > len(self._visit(found)):
             raise DamageError(f"{self.part} declares more entries than it holds")
         for index in range(pairs):
             key = self.value(found.get(f"${2 * index + 1}"))
@@ -151,7 +187,7 @@ def read_archive(data: bytes, part: str) -> KeyedArchive:
     objects, top = found.get("$objects"), found.get("$top")
     if not isinstance(objects, list) or not isinstance(top, dict) or not objects:
         raise DamageError(f"{part} is a keyed archive without objects")
-    return KeyedArchive(objects, top, part)
+    return KeyedArchive(objects, top, part, len(data))
 
 
 def _list(found: object, part: str) -> list[object]:

@@ -75,8 +75,8 @@ class SharedArrays:
 
 def read_arrays(files: BundleFiles, folder: str) -> SharedArrays:
     """The arrays in a folder. Raises `DamageError`."""
-    index = files.read(f"{folder}/integeruniquer.index", limits.MAX_ARRAYS_BYTES)
-    data = files.read(f"{folder}/integeruniquer.data", limits.MAX_ARRAYS_BYTES)
+    index = files.read(f"{folder}/integeruniquer.index", limits.MAX_ARRAY_INDEX_BYTES)
+    data = files.read(f"{folder}/integeruniquer.data", limits.MAX_ARRAYS_BYTES, limits.SHARED_FREE_BYTES)
     return parse_arrays(index, data)
 
 
@@ -89,13 +89,16 @@ def parse_arrays(index: bytes, data: bytes) -> SharedArrays:
         raise DamageError("shared arrays have blocks of an unknown size")
     if len(index) % 8:
         raise DamageError("the index of shared arrays is cut off")
-    entries = np.frombuffer(index, "<u4", offset=_HEADER_BYTES).reshape(-1, 2)[1:].astype(np.int64)
+    entries = np.frombuffer(index, "<u4", offset=_HEADER_BYTES).reshape(-1, 2)[1:]
     offsets, blocks = entries[:, 0], entries[:, 1]
     words = np.frombuffer(data, "<u4")
-    if ((offsets % 4 != 0) | (offsets + 4 > BLOCK_BYTES) | (blocks >= len(data) // BLOCK_BYTES)).any():
+    if ((offsets % 4 != 0) | (offsets > BLOCK_BYTES - 4) | (blocks >= len(data) // BLOCK_BYTES)).any():
         raise DamageError("the index of shared arrays points outside of them")
-    places = (offsets + blocks * BLOCK_BYTES) // 4
+    places = (offsets + blocks.astype(np.int64) * BLOCK_BYTES) // 4
     lengths = words[places].astype(np.int64)
     if (offsets + 4 + 8 * lengths > BLOCK_BYTES).any():
         raise DamageError("a shared array is longer than its block")
+    # Each would be read on its own, and a small file could ask for any amount of memory.
+    if int(lengths.sum()) * 8 + len(lengths) * 4 > len(data):
+        raise DamageError("shared arrays overlap")
     return SharedArrays(words, places, lengths)

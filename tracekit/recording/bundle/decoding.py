@@ -11,7 +11,8 @@ from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.types import Storage
 from tracekit.recording.bundle.values import since_epoch
-from tracekit.recording.export.limits import MAX_TIME_NS
+from tracekit.recording.export.cells import DURATIONS
+from tracekit.recording.export.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
 from tracekit.recording.table import CodedCells, IntegerCells
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _PART: Final = 1 << 15
 
 def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, ...]:
     """Cells of a table, rows in order of time and, where times are equal, of insertion. Raises `DamageError`."""
+    values.budget.begin(store.path)
     fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(each.field for each in store.columns)))))
     order = order_in_time(fields[TIME])
     return tuple(_cells(each, fields[each.field][order], values) for each in store.columns)
@@ -68,6 +70,8 @@ def _integers(stored: StoredColumn, numbers: Unsigned, valid: BoolArray) -> Inte
         wide = np.where(valid, wide, np.uint64(0))
     if stored.type.is_time and len(wide) and int(wide.max()) > MAX_TIME_NS:
         raise DamageError(f"column '{stored.column.mnemonic}' holds {int(wide.max())} ns, longer than any recording")
+    if stored.type.mnemonic in DURATIONS and float(wide.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
+        raise DamageError(f"the times of column '{stored.column.mnemonic}' add up to too much")
     if stored.type.storage is Storage.PACKED:
         return IntegerCells(np.where(valid, since_epoch(wide), 0), valid)
     return IntegerCells(wide.view(np.int64), valid)

@@ -44,16 +44,34 @@ class BundleFiles:
     open: Callable[[str], AbstractContextManager[BinaryIO]]
     """Opens a file. Raises `DamageError`."""
     notes: list[str] = field(default_factory=list)
+    links: int = 0
+    """Symbolic links and special files that were left out."""
+    _folders: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Names directly inside each folder, once asked for."""
 
     def children(self, folder: str) -> list[str]:
         """Names directly inside a folder, sorted; `""` is the bundle itself."""
-        prefix = f"{folder}/" if folder else ""
-        return sorted({path[len(prefix) :].split("/", 1)[0] for path in self.sizes if path.startswith(prefix)})
+        if not self._folders:
+            for path in self.sizes:
+                parts = path.split("/")
+                for depth, part in enumerate(parts):
+                    self._folders.setdefault("/".join(parts[:depth]), {})[part] = None
+        return sorted(self._folders.get(folder, ()))
 
-    def read(self, path: str, limit: int) -> bytes:
-        """Content of a file, inflated where it is compressed. Raises `DamageError`, also above `limit` bytes."""
+    def below(self, path: str) -> list[str]:
+        """Paths of the file at a path, or of all files below it."""
+        if path in self.sizes:
+            return [path]
+        return [found for name in self.children(path) for found in self.below(f"{path}/{name}" if path else name)]
+
+    def read(self, path: str, limit: int, free: int | None = None) -> bytes:
+        """Content of a file, inflated where it is compressed. Raises `DamageError`, also above `limit` bytes.
+
+        free: above so many bytes it may not be more than `limits.MAX_SHARED_INFLATION` times as large as it is stored.
+        """
+        allowed = limit if free is None else max(free, limits.MAX_SHARED_INFLATION * self.stored_size(path))
         content = BytesIO()
-        for piece in self.pieces(path, limit):
+        for piece in self.pieces(path, min(limit, allowed)):
             content.write(piece)
         # Shares what was written; pieces that were joined would be held twice.
         return content.getvalue()
@@ -141,7 +159,7 @@ def _folder(path: Path) -> BundleFiles:
         except OSError as error:
             raise DamageError(f"{_short(name)} cannot be read: {_sentence(error)}") from error
 
-    files = BundleFiles(path.name or path.resolve().name, sizes, opened)
+    files = BundleFiles(path.name or path.resolve().name, sizes, opened, links=links)
     if links:
         files.notes.append(f"{links} symbolic links inside the bundle were left out")
     return files
@@ -194,6 +212,10 @@ def _archive(path: Path) -> BundleFiles | None:
                 f"{quoted(path.name)} holds {len(roots)} trace bundles ({names}); unpack it and pass one of them"
             )
         root = roots.pop()
+        if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
+            raise UnreadableRecording(
+                f"{quoted(path.name)} holds folders nested too deep for a trace bundle; check the path"
+            )
         sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
     except BaseException:
         held.close()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.budget import TextBudget
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.types import Storage
 from tracekit.units import format_duration
@@ -48,17 +49,18 @@ class Labels:
         arrays: SharedArrays,
         types: list[EngineeringType | None],
         texts: Callable[[EngineeringType, UInt64Array], list[str]],
+        spend: Callable[[int], None] | None = None,
     ) -> None:
-        """types: type of each type number. texts: texts of strings, processes and threads."""
+        """types: type of each type number. texts: texts of strings, processes and threads. spend: takes how many
+        characters are about to be written; raises `DamageError` where they are too many."""
         self._arrays = arrays
         self._types = types
         self._texts = texts
-        self._spent = 0
+        self._spend = spend or TextBudget(0).spend
         self._known: dict[int, str] = {}
 
     def texts(self, references: Int64Array) -> list[str]:
         """Text of each array. Raises `DamageError`."""
-        self._spent = 0
         found: list[str] = self._composed(references, 0).tolist()
         return found
 
@@ -67,7 +69,6 @@ class Labels:
 
         Arrays of several parts are labels.
         """
-        self._spent = 0
         result: list[str | int | None] = [""] * len(references)
         for positions, part_type, numbers in self._single(references):
             found: list[str | int | None]
@@ -130,11 +131,6 @@ class Labels:
             result[members] = np.fromiter(found, object, len(members))
         self._spend(sum(map(len, result)) - known)
         return result
-
-    def _spend(self, chars: int) -> None:
-        self._spent += chars
-        if self._spent > limits.MAX_TEXT_CHARS:
-            raise DamageError(f"labels have more than {limits.MAX_TEXT_CHARS:,} characters altogether")
 
     def _words(self, part_type: EngineeringType, numbers: UInt64Array, depth: int) -> _Words:
         """Texts of one part of several labels."""
@@ -230,7 +226,9 @@ def _patterns(types: UInt64Array) -> list[npt.NDArray[np.intp]]:
     """Rows with equal types, as indexes."""
     if not len(types) or (types == types[0]).all():
         return [np.arange(len(types))] if len(types) else []
-    _, inverse = np.unique(types, axis=0, return_inverse=True)
+    distinct, inverse = np.unique(types, axis=0, return_inverse=True)
+    if len(distinct) > limits.MAX_PATTERNS:
+        raise DamageError(f"labels have more than {limits.MAX_PATTERNS:,} different sequences of types")
     return _grouped(inverse.reshape(-1))
 
 

@@ -18,6 +18,7 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
 from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
 from tracekit.recording.sources import quoted
 
@@ -90,7 +91,12 @@ def find_runs(files: BundleFiles, requirements: Requirements) -> list[RunFolder]
             "XML, or record again"
         )
     numbers = sorted(int(match[1]) for name in files.children("corespace") if (match := _RUN.fullmatch(name)))
-    runs = [RunFolder(number, f"corespace/run{number}/core") for number in numbers[: limits.MAX_RUNS]]
+    if len(numbers) > limits.MAX_RUNS:
+        raise UnreadableRecording(
+            f"{quoted(files.name)} holds {len(numbers):,} runs, more than the {limits.MAX_RUNS} that are allowed; save "
+            "some of them as a document of their own in Instruments"
+        )
+    runs = [RunFolder(number, f"corespace/run{number}/core") for number in numbers]
     runs = [
         run
         for run in runs
@@ -110,8 +116,9 @@ def left_out_runs(files: BundleFiles, runs: Sequence[RunFolder]) -> list[int]:
 
 def raw_streams(files: BundleFiles, run: int | None = None) -> list[str]:
     """Raw streams that a deferred recording, or one run of it, leaves behind when it is not finished."""
-    streams = sorted(path for path in files.sizes if path.lower().endswith(_RAW_STREAM))
-    return [path for path in streams if run is None or path.startswith(f"Trace{run}.run/")]
+    folders = files.children("") if run is None else [f"Trace{run}.run"]
+    paths = [path for folder in folders for path in files.below(folder)]
+    return sorted(path for path in paths if path.lower().endswith(_RAW_STREAM))
 
 
 def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) -> list[Store]:
@@ -123,17 +130,20 @@ def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) 
         data = files.read(f"{run.core}/table-manager/tables.plist", limits.MAX_DESCRIPTION_BYTES)
         archive = read_archive(data, "'tables.plist'")
         details = archive.mapping(archive.mapping(archive.top.get("root")).get("tableDetails"))
+        printed = PrintedAttributes(archive)
         specs: dict[str, TableSpec] = {}
         for reference in details.values():
             entry = archive.mapping(reference)
             path = archive.text(entry.get("storeSubpath"))
             if path is None or not _STORE.fullmatch(path) or not path.startswith(f"run{run.number}/"):
                 raise DamageError("'tables.plist' lists a table without a store")
-            spec = read_spec(archive, entry.get("spec"))
+            spec = read_spec(archive, entry.get("spec"), printed)
             if specs.setdefault(path, spec) != spec:
                 raise DamageError("'tables.plist' lists two tables in one store")
-        if not specs or len(specs) > limits.MAX_STORES:
-            raise DamageError(f"'tables.plist' lists {len(specs):,} tables")
+            if len(specs) > limits.MAX_STORES:
+                raise DamageError(f"'tables.plist' lists more than {limits.MAX_STORES:,} tables")
+        if not specs:
+            raise DamageError("'tables.plist' lists no table")
     except DamageError as damage:
         raise UnreadableRecording(
             f"the list of tables of run {run.number} in {quoted(files.name)} cannot be read: {damage}; copy the bundle "
@@ -158,6 +168,12 @@ def requirement_notes(requirements: Requirements) -> list[str]:
 
 def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
     name = quoted(files.name)
+    if files.links:
+        return UnreadableRecording(
+            f"{name} has no readable tables: {files.links:,} symbolic links inside the bundle were left out, as "
+            "git-annex and DVC leave in place of files; copy the bundle with `cp -RL`, which follows links, and pass "
+            "the copy"
+        )
     if streams := raw_streams(files):
         return UnreadableRecording(
             f"{name} is a recording that was not finished: it holds a raw stream and no tables; make tables of it on "

@@ -118,6 +118,8 @@ class BundleRecording:
         )
         if store.damage:
             return table
+        if (known := self._damaged.get(entry.source)) is not None:
+            return replace(table, state=TableState.UNREADABLE, columns=(), reason=known.reason)
         try:
             cells = decode(self._source.files, store, self._source.values)
         except DamageError as damage:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.export.cells import STACK_SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -25,20 +24,24 @@ if TYPE_CHECKING:
     UInt64Array = npt.NDArray[np.uint64]
 
 _LOW = np.uint64(0xFFFF_FFFF)
+_LONGEST = 21
+"""Characters of an address in a stack at most."""
 
 
 class Stacks:
     """Texts of the call stacks of a run. Methods raise `DamageError`."""
 
-    def __init__(self, arrays: SharedArrays) -> None:
+    def __init__(self, arrays: SharedArrays, spend: Callable[[int], None]) -> None:
+        """spend: takes how many characters are about to be written; raises `DamageError` where they are too many."""
         self._arrays = arrays
+        self._spend = spend
 
     def backtraces(self, references: Int64Array) -> list[str]:
         """Stacks in chunks."""
         result = [""] * len(references)
         for positions, chunks in self._arrays.of_one_length(references):
             columns = [self._addresses(chunks[:, index] & _LOW) for index in range(chunks.shape[1])]
-            _fill(result, positions, columns)
+            self._fill(result, positions, columns)
         return result
 
     def samples(self, references: Int64Array) -> list[str]:
@@ -46,16 +49,23 @@ class Stacks:
         found = self._arrays.fixed(references, 3)
         result = [""] * len(references)
         counters = [f"{counter:#x}" for counter in found[:, 1].tolist()]
-        _fill(result, np.arange(len(references)), [counters, self._addresses(found[:, 0])])
+        self._fill(result, np.arange(len(references)), [counters, self._addresses(found[:, 0])])
         return result
 
     def words(self, references: Int64Array) -> list[str]:
         """Arrays of no known meaning: their numbers in hexadecimal."""
         result = [""] * len(references)
         for positions, numbers in self._arrays.of_one_length(references):
+            self._spend(numbers.size * _LONGEST)
             for position, row in zip(positions.tolist(), numbers.tolist(), strict=True):
                 result[position] = " ".join(map(hex, row))
         return result
+
+    def _fill(self, result: list[str], positions: Int64Array, columns: list[list[str]]) -> None:
+        """Join the chunks of each stack. Chunks without address leave no gap."""
+        self._spend(sum(sum(map(len, column)) for column in columns))
+        for position, chunks in zip(positions.tolist(), _rows(columns, len(positions)), strict=True):
+            result[position] = STACK_SEPARATOR.join(filter(None, chunks))
 
     def _addresses(self, numbers: UInt64Array) -> list[str]:
         """Addresses of arrays, joined; `numbers` are their references, with repetitions."""
@@ -64,21 +74,13 @@ class Stacks:
             raise DamageError(f"a call stack refers to shared array {int(distinct[-1])}")
         texts = np.full(len(distinct), "", object)
         for positions, addresses in self._arrays.of_one_length(distinct.astype(np.int64)):
+            self._spend(addresses.size * _LONGEST)
             for position, row in zip(positions.tolist(), addresses.tolist(), strict=True):
                 while row and row[-1] == 0:
                     row.pop()
                 texts[position] = STACK_SEPARATOR.join(map(hex, row))
         found: list[str] = texts[place].tolist()
         return found
-
-
-def _fill(result: list[str], positions: Int64Array, columns: list[list[str]]) -> None:
-    """Join the chunks of each stack. Chunks without address leave no gap."""
-    spent = sum(sum(map(len, column)) for column in columns)
-    if spent > limits.MAX_TEXT_CHARS:
-        raise DamageError(f"call stacks have more than {limits.MAX_TEXT_CHARS:,} characters altogether")
-    for position, chunks in zip(positions.tolist(), _rows(columns, len(positions)), strict=True):
-        result[position] = STACK_SEPARATOR.join(filter(None, chunks))
 
 
 def _rows(columns: list[list[str]], count: int) -> Iterator[tuple[str, ...]]:

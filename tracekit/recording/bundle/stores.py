@@ -18,6 +18,7 @@ import numpy as np
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.rows import check_rows_file
 from tracekit.recording.bundle.types import KNOWN, EngineeringType
 from tracekit.recording.export.cells import shortened
@@ -118,15 +119,18 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
     return store
 
 
-def read_spec(archive: KeyedArchive, reference: object = None) -> TableSpec:
-    """Schema and attributes from a `XRAnalysisCoreTableSpec`. Raises `DamageError`."""
+def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedAttributes | None = None) -> TableSpec:
+    """Schema and attributes from a `XRAnalysisCoreTableSpec`. Raises `DamageError`.
+
+    printed: for several specifications of one archive, which may share what they hold.
+    """
     found = archive.mapping(archive.top.get("root") if reference is None else reference)
     schema = archive.text(found.get("schemaName"))
     if schema is None:
         raise DamageError(f"{archive.part} names no schema")
-    attributes = archive.mapping(found["attributes"]) if archive.value(found.get("attributes")) is not None else {}
-    written = {str(name): _printed(archive, value, str(name)) for name, value in attributes.items()}
-    return TableSpec(schema, written)
+    if archive.value(found.get("attributes")) is None:
+        return TableSpec(schema, {})
+    return TableSpec(schema, (printed or PrintedAttributes(archive)).of(found["attributes"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,21 +253,3 @@ def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) ->
     ]
     told = "tracekit does not know the engineering type of the column {} and leaves it out"
     return told.format(", ".join(new)) if new else ""
-
-
-def _printed(archive: KeyedArchive, reference: object, name: str) -> str:
-    """An attribute as a table of contents prints it. The rule was found by comparing both forms of every attribute."""
-    value = archive.value(reference)
-    if isinstance(value, dict | list):
-        return " ".join(_printed(archive, item, name) for item in archive.items(reference))
-    if isinstance(value, str):
-        plain = value and all(char.isalnum() or char in "_-" for char in value) and name not in _ALWAYS_QUOTED
-        return value if plain else f'"{value}"'
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, int | float):
-        return str(value)
-    raise DamageError(f"{archive.part} holds the attribute {shortened(name)} in an unknown form")
-
-
-_ALWAYS_QUOTED: Final = frozenset({"pmc-events", "pmi-event"})

@@ -14,6 +14,7 @@ import numpy as np
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
 from tracekit.recording.bundle.arrays import read_arrays
+from tracekit.recording.bundle.budget import Part, TextBudget
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.labels import Labels
 from tracekit.recording.bundle.stacks import Stacks
@@ -47,35 +48,37 @@ class RunValues:
         self._files = files
         self._folder = folder
         self._read_names = names
+        self.budget = TextBudget(sum(files.sizes.values()))
 
-    @cached_property
+    @Part
     def strings(self) -> list[str]:
         """All strings; the index is the reference."""
-        found = read_plist(self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES), "'strings'")
+        data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.STRINGS_FREE_BYTES)
+        found = read_plist(data, "'strings'")
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
             raise DamageError("'strings' is no list of strings")
         if max(map(len, found), default=0) > limits.MAX_STRING_CHARS:
             raise DamageError(f"'strings' holds a text of more than {limits.MAX_STRING_CHARS:,} characters")
         return found
 
-    @cached_property
+    @Part
     def arrays(self) -> SharedArrays:
         """Arrays of processes, threads, stacks."""
         return read_arrays(self._files, f"{self._folder}/arrayUniquer")
 
-    @cached_property
+    @Part
     def typed_arrays(self) -> SharedArrays:
         """Arrays of typed parts."""
         return read_arrays(self._files, f"{self._folder}/typedArrayUniquer")
 
-    @cached_property
+    @Part
     def type_list(self) -> list[EngineeringType | None]:
         """Types by the number that typed parts have; None for types that are not known."""
         path = f"{self._folder}/EngineeringTypes.etypes"
         archive = read_archive(self._files.read(path, limits.MAX_DESCRIPTION_BYTES), "'EngineeringTypes.etypes'")
         return [KNOWN.get(archive.text(each) or "") for each in archive.items(archive.top.get("root"))]
 
-    @cached_property
+    @Part
     def names(self) -> Names:
         """Names of processes and threads."""
         return self._read_names()
@@ -83,11 +86,11 @@ class RunValues:
     @cached_property
     def labels(self) -> Labels:
         """Texts of typed arrays."""
-        return Labels(self.typed_arrays, self.type_list, self.texts)
+        return Labels(self.typed_arrays, self.type_list, self.texts, self.budget.spend)
 
     @cached_property
     def _stacks(self) -> Stacks:
-        return Stacks(self.arrays)
+        return Stacks(self.arrays, self.budget.spend)
 
     def distinct(self, engineering_type: EngineeringType, numbers: npt.NDArray[np.uint64]) -> list[CellValue]:
         """Values behind the distinct numbers of a column, none of them "no value"."""
@@ -114,7 +117,9 @@ class RunValues:
 
     def texts(self, engineering_type: EngineeringType, numbers: npt.NDArray[np.uint64]) -> list[str]:
         """The same as text; for parts of labels."""
-        return list(map(str, self.distinct(engineering_type, numbers)))
+        found = self.distinct(engineering_type, numbers)
+        self.budget.spend(sum(len(each.name) for each in found if isinstance(each, Process)))
+        return list(map(str, found))
 
     def text_of_strings(self, numbers: npt.NDArray[np.uint64]) -> list[str]:
         """Strings by index."""
@@ -156,6 +161,7 @@ class RunValues:
         name = "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference)
         text = f"{name} ({tid:#x})" if name else f"{tid:#x}"
         owner = f" ({process.name}, pid: {process.pid})" if process is not None else ""
+        self.budget.spend(len(text) + len(owner))
         return Thread(text + owner, tid, process)
 
     def _packed(self, mnemonic: str, numbers: npt.NDArray[np.uint64]) -> list[str]:

@@ -127,15 +127,25 @@ def assemble(loaded: LoadedFiles, notes: list[str]) -> Assembled:
         label = loaded.tocs[0][0].label
         failed = {each.run.number: failed_recording(label, each.run.number) for each in toc if each.failed}
         runs = [each.run for each in toc]
-        tables = [table for each in toc for table in _joined(each, tables, label, notes)]
+        by_run = _by_run(tables)
+        tables = [table for each in toc for table in _joined(each, by_run.get(each.run.number, []), label, notes)]
     else:
         runs = [Run(number) for number in sorted({table.run for table in tables})] or [Run(1)]
     tables.sort(key=lambda table: (table.run, table.position is None, table.position or 0))
+    by_run = _by_run(tables)
     listed = [
-        replace(run, tables=tuple(table.entry() for table in tables if table.run == run.number))
+        replace(run, tables=tuple(table.entry() for table in by_run.get(run.number, ())))
         for run in sorted(runs, key=lambda run: run.number)
     ]
     return Assembled(listed, tables, toc is not None, failed)
+
+
+def _by_run(tables: Sequence[PlacedTable]) -> dict[int, list[PlacedTable]]:
+    """Tables by the number of their run, in their order."""
+    found: dict[int, list[PlacedTable]] = {}
+    for table in tables:
+        found.setdefault(table.run, []).append(table)
+    return found
 
 
 def _one_toc(loaded: LoadedFiles, notes: list[str]) -> tuple[TocRun, ...] | None:
@@ -170,20 +180,54 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
     return toc[place - 1].run.number
 
 
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Tables of one place, each different from the others."""
+
+    tables: list[PlacedTable]
+    by_content: dict[int, list[PlacedTable]]
+    """Tables by their fingerprints, from the second table on; each is read once."""
+
+    def twin(self, table: PlacedTable) -> PlacedTable | None:
+        """The table that is equal to this one. Takes note of this one."""
+        if not self.tables:
+            return None
+        if not self.by_content:
+            self.by_content[_fingerprint(self.tables[0])] = [self.tables[0]]
+        candidates = self.by_content.setdefault(_fingerprint(table), [])
+        found = next((other for other in candidates if _equal(other, table)), None)
+        if found is None:
+            candidates.append(table)
+        return found
+
+
+def _fingerprint(table: PlacedTable) -> int:
+    """A number that equal tables share."""
+    if table.node is None or not table.node.rows:
+        return 0
+    parts = [
+        (cells.values.tobytes(), cells.valid.tobytes())
+        if isinstance(cells, IntegerCells)
+        else (cells.values, cells.codes.tobytes())
+        for cells in table.table().cells
+    ]
+    return hash((table.schema, table.node.rows, tuple(map(hash, parts))))
+
+
 def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[PlacedTable]:
     """Each table once. The same place with other content means that recordings were mixed."""
     kept: list[PlacedTable] = []
-    places: dict[tuple[int, int | str], list[PlacedTable]] = {}
+    places: dict[tuple[int, int | str], _Alike] = {}
     for table in tables:
-        same = places.setdefault((table.run, table.position or table.schema), [])
-        twin = next((other for other in same if _equal(other, table)), None)
-        if twin is None and same and table.position is not None:
+        same = places.setdefault((table.run, table.position or table.schema), _Alike([], {}))
+        twin = same.twin(table)
+        if twin is None and same.tables and table.position is not None:
             raise UnreadableRecording(
-                f"{same[0].label} and {table.label} both hold table {table.position} of run "
+                f"{same.tables[0].label} and {table.label} both hold table {table.position} of run "
                 f"{table.run}, with different content: they are not from the same recording; {ONE_RECORDING}"
             )
         if twin is None:
-            same.append(table)
+            same.tables.append(table)
             kept.append(table)
         else:
             notes.append(
@@ -197,6 +241,8 @@ def _equal(one: PlacedTable, other: PlacedTable) -> bool:
         return False
     if (one.schema, one.node.columns, one.node.rows) != (other.schema, other.node.columns, other.node.rows):
         return False
+    if not one.node.rows:
+        return True
     return all(_equal_cells(*pair) for pair in zip(one.table().cells, other.table().cells, strict=True))
 
 
@@ -210,28 +256,31 @@ def _equal_cells(one: Cells, other: Cells) -> bool:
     return not isinstance(other, IntegerCells) and one.values == other.values and np.array_equal(one.codes, other.codes)
 
 
-def _joined(toc: TocRun, nodes: Sequence[PlacedTable], label: str, notes: list[str]) -> list[PlacedTable]:
-    """The tables of one run in the order of its table of contents, each with its node where one was given."""
-    mine = [table for table in nodes if table.run == toc.run.number]
+def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) -> list[PlacedTable]:
+    """The tables of one run in the order of its table of contents, each with its node where one was given.
+
+    O(tables): nodes without position are many in hostile files.
+    """
     if toc.tables is None:
         return mine
     listed = [
         PlacedTable(entry.schema, toc.run.number, position, entry.attributes)
         for position, entry in enumerate(toc.tables, 1)
     ]
+    free: dict[str, dict[int, PlacedTable]] = {}
+    for entry in listed:
+        free.setdefault(entry.schema, {})[entry.position or 0] = entry
     extra = []
     for table in mine:
-        places = [entry for entry in listed if entry.schema == table.schema]
-        if table.position is not None:
-            places = [entry for entry in places if entry.position == table.position]
-        free = [entry for entry in places if entry.file is None]
-        if not free and (not places or table.position is not None):
+        places = free.get(table.schema)
+        if places is None or (table.position is not None and table.position not in places):
             raise _contradiction(table, label)
-        if table.position is None and len(free) != 1:
+        if table.position is None and len(places) != 1:
             extra.append(table)
             notes.append(f"which of several tables {shortened(table.schema)} one of the nodes holds is unknown")
             continue
-        free[0].file, free[0].index = table.file, table.index
+        entry = places.pop(next(iter(places)) if table.position is None else table.position)
+        entry.file, entry.index = table.file, table.index
     return listed + extra
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from array import array
 from enum import Enum, auto
+from sys import getsizeof
 from typing import TYPE_CHECKING
 
 from tracekit.recording.export import limits
@@ -78,6 +79,8 @@ _TYPES = {
 KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 """Kind of each engineering type; types that are not listed are text."""
 
+DURATIONS = frozenset({"duration", "weight"})
+"""Engineering types whose cells are added up."""
 NUMERIC = frozenset({Kind.INTEGER, Kind.TIME})
 """Kinds whose payload is the number itself."""
 PLAIN = frozenset({Kind.TEXT, Kind.NUMBER})
@@ -90,7 +93,7 @@ _NO_TAG = 0
 _SHORT = 16
 """Digits below which a number needs no check of its range."""
 _MAX_GAP = 65_536
-"""How far an id may run ahead of the ids seen and still be kept in the arrays."""
+"""How many places of the arrays may be empty beyond as many as are taken; ids further ahead are kept one by one."""
 
 
 class CellError(Exception):
@@ -149,7 +152,8 @@ def time_ns(text: str | None, tag: str) -> int:
 class Values:
     """The distinct values and the ids of one file."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = 0) -> None:
+        """size: bytes of the file."""
         self.distinct: list[CellValue] = []
         """Every text, process and thread of the file, once."""
         self.tags: list[str] = [""]
@@ -167,7 +171,11 @@ class Values:
         self._codes: dict[str, int] = {}
         self._index: dict[CellValue, int] = {}
         self._odd_ids: dict[str, tuple[int, int]] = {}
-        self._elements = 0
+        self.elements = 0
+        """Elements inside the cells of this row so far."""
+        self._gaps = 0
+        self._composed = 0
+        self._allowed = limits.COMPOSED_FREE_BYTES + limits.MAX_COMPOSED_GROWTH * size
 
     def code(self, tag: str) -> int:
         """Number of a tag, from 1."""
@@ -183,7 +191,7 @@ class Values:
 
     def begin_row(self) -> None:
         """Forget how many elements the previous row had."""
-        self._elements = 0
+        self.elements = 0
 
     def define(self, element: _Element, code: int, depth: int = 0) -> int:
         """Payload of an element that holds a value; registers its id and those inside it.
@@ -193,6 +201,8 @@ class Values:
         identity = element.get("id")
         kind = self.kinds[code]
         if self.is_number[code]:
+            if len(element):
+                raise _strange(element, self.tags[code])
             text = element.text
             if text is not None and len(text) < _SHORT and text.isascii() and text.isdecimal():
                 payload = int(text)
@@ -258,9 +268,10 @@ class Values:
         if 0 < number < known:
             self.id_codes[number] = code
             self.id_payloads[number] = payload
-        elif known <= number < known + _MAX_GAP:
-            self.id_codes.extend([_NO_TAG] * (number - known))
-            self.id_payloads.extend([0] * (number - known))
+        elif known <= number and 2 * (self._gaps + number - known) <= number + _MAX_GAP:
+            self._gaps += number - known
+            self.id_codes.frombytes(bytes(2 * (number - known)))
+            self.id_payloads.frombytes(bytes(8 * (number - known)))
             self.id_codes.append(code)
             self.id_payloads.append(payload)
         else:
@@ -275,6 +286,8 @@ class Values:
     def _compound(self, element: _Element, kind: Kind, depth: int) -> CellValue:
         parts = list(self._parts(element, depth))
         text = element.text if element.text is not None and not element.text.isspace() else None
+        if text is not None and kind in PLAIN:
+            raise _strange(element, str(element.tag))
         shown = element.get("fmt")
         if kind is Kind.PROCESS:
             return self._process(parts, text if shown is None else shown)
@@ -282,26 +295,28 @@ class Values:
             return self._thread(parts, text if shown is None else shown)
         result: str
         if kind is Kind.STACK and (frames := self._frames(parts)):
-            result = STACK_SEPARATOR.join(frames)
+            result = self._joined(STACK_SEPARATOR, frames)
         elif kind is Kind.ADDRESSES:
             result = _addresses(element.text)
         elif kind is Kind.FRAME:
             result = element.get("name") or element.get("addr") or shown or text or ""
         else:
             preferred = (text, shown) if kind in PLAIN else (shown, text)
-            result = next((each for each in preferred if each is not None), None) or self._joined(parts)
+            result = next((each for each in preferred if each is not None), None) or self._joined("", parts)
         if len(result) > limits.MAX_TEXT_CHARS:
             raise CellError(f"text of {len(result):,} characters; {limits.MAX_TEXT_CHARS:,} are allowed")
         return result
 
     def _parts(self, element: _Element, depth: int) -> Iterator[tuple[int, int]]:
         """Code and payload of each child that holds a value."""
-        self._elements += len(element)
-        if self._elements > limits.MAX_ROW_ELEMENTS:
+        self.elements += len(element)
+        if self.elements > limits.MAX_ROW_ELEMENTS:
             raise CellError(f"more than {limits.MAX_ROW_ELEMENTS:,} elements in one row")
         if depth >= limits.MAX_DEPTH:
             raise CellError(f"elements nested more than {limits.MAX_DEPTH} levels deep")
         for child in element:
+            if child.tail is not None and not child.tail.isspace():
+                raise _strange(element, str(element.tag))
             if child.tag != SENTINEL:
                 code = self.code(child.tag)
                 yield code, self.value(child, code, depth + 1)
@@ -316,12 +331,31 @@ class Values:
         owner = next((self.distinct[payload] for code, payload in parts if self.kinds[code] is Kind.PROCESS), None)
         return Thread(shown or "", tid, owner if isinstance(owner, Process) else None)
 
-    def _frames(self, parts: list[tuple[int, int]]) -> list[str]:
+    def _frames(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
         shown = (Kind.FRAME, Kind.ADDRESSES, Kind.STACK)
-        return [self.text(code, payload) for code, payload in parts if self.kinds[code] in shown]
+        return [(code, payload) for code, payload in parts if self.kinds[code] in shown]
 
-    def _joined(self, parts: list[tuple[int, int]]) -> str:
-        return "".join(self.text(code, payload) for code, payload in parts)
+    def _joined(self, separator: str, parts: list[tuple[int, int]]) -> str:
+        """Texts of parts as one. Parts are shared: what they add up to is known before they are joined."""
+        texts: list[str] = []
+        chars = -len(separator)
+        for code, payload in parts:
+            texts.append(self.text(code, payload))
+            chars += len(separator) + len(texts[-1])
+            if chars > limits.MAX_TEXT_CHARS:
+                raise CellError(f"text of more than the {limits.MAX_TEXT_CHARS:,} characters that are allowed")
+        result = separator.join(texts)
+        if len(texts) > 1:
+            self._composed += getsizeof(result)
+            if self._composed > self._allowed:
+                raise CellError(f"the texts put together from parts take more than {self._allowed:,} bytes altogether")
+        return result
+
+
+def _strange(element: _Element, tag: str) -> CellError:
+    """The error for text with elements in between, which would be read in part."""
+    child = next((str(each.tag) for each in element), "")
+    return CellError(f"{as_tag(tag)} holds {as_tag(child)} inside its text")
 
 
 def _id_number(identity: str) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import (
     ANY,
+    DURATIONS,
     NUMERIC,
     SENTINEL,
     CellError,
@@ -94,6 +95,11 @@ class ColumnBuilder:
         self._flush()
         numbers = np.frombuffer(self._signature_numbers, dtype=np.uint16) if self.rows else np.empty(0, np.uint16)
         codes = np.array(self._codes, dtype=np.uint16).reshape(len(self._codes), len(self.columns))
+        if not self.rows:
+            # Most tables of a recording are empty, and empty columns of one type are the same.
+            places = {column.engineering_type: index for index, column in enumerate(self.columns)}
+            empty = {kind: self._column(index, numbers) for kind, index in places.items()}
+            return tuple(empty[column.engineering_type] for column in self.columns)
         return tuple(self._column(index, codes[:, index][numbers]) for index in range(len(self.columns)))
 
     def _code(self, column: Column, tag: str) -> int:
@@ -126,6 +132,8 @@ class ColumnBuilder:
         if engineering_type == ANY:
             return self._any_cells(payloads, codes, valid)
         if kind_of(engineering_type) in NUMERIC:
+            if engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > limits.MAX_TIME_SUM_NS:
+                raise CellError(f"the times of column {shortened(self.columns[index].mnemonic)} add up to too much")
             return IntegerCells(payloads, valid)
         coded = _coded(payloads, valid, self._values.distinct)
         return _numbers_or_text(coded) if kind_of(engineering_type) is Kind.NUMBER else coded

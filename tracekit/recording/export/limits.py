@@ -19,6 +19,13 @@ hundred kilobytes; a text node that never ends is noticed here."""
 MAX_TEXT_CHARS = 1024 * 1024
 """Characters of one value."""
 
+MAX_COMPOSED_GROWTH = 16
+"""Bytes that texts put together from parts take in memory, in relation to the bytes of their file: a part is referred
+to in 16 bytes. Real exports take 1.3 at most."""
+
+COMPOSED_FREE_BYTES = 64 * 1024**2
+"""Bytes that such texts of any file may take beyond that."""
+
 MAX_ROW_ELEMENTS = 50_000
 """Elements inside one row. The deepest call stacks have a few thousand frames."""
 
@@ -27,6 +34,9 @@ MAX_DEPTH = 24
 
 MAX_COLUMNS = 512
 """Columns of one schema. 22 were seen."""
+
+MAX_FILE_COLUMNS = 50_000
+"""Columns of all tables of one file: each is an array. 22 columns and 100 tables a run are the most that was seen."""
 
 MAX_COLUMN_PARTS = 16
 """Different elements that describe columns in one file. Three were seen."""
@@ -55,12 +65,27 @@ MAX_FORWARD_REFERENCES = 10_000
 MAX_ATTEMPTS = 64
 """How often one waiting cell is tried again."""
 
+MAX_WAITING_ELEMENTS = 200_000
+"""Elements inside waiting cells, and elements that are looked at again."""
+
 MAX_HANDMADE_ROWS = 100_000
 """Rows of a table whose schema lists no columns. Only hand-made files look like that, and they are small."""
 
 MAX_TIME_NS = 2**53 - 1
-"""Longest time or duration, 104 days. Apple's times have 50 bits; with three more each is exact as a float, and a
-thousand of them still add up in 64 bits."""
+"""Longest time or duration, 104 days. Apple's times have 50 bits; with three more each is exact as a float."""
+
+MAX_TIME_SUM_NS = 2**56
+"""Sum of the durations of one column, 834 days: two thousand threads over ten hours. Sums over a hundred such columns
+still fit into 64 bits, and no sum of a report can wrap around."""
+
+MAX_RUNS = 1_000
+"""Runs of one table of contents. Three were seen."""
+
+MAX_LISTED_TABLES = 20_000
+"""Tables of one table of contents. A recording has about a hundred a run."""
+
+MAX_NOTES = 50
+"""Notes on the files of one input; more are counted."""
 
 MAX_TOC_BYTES = 4 * 1024 * 1024
 """Size of a table of contents, which is read whole. The largest known has 21 kB."""
@@ -79,6 +104,9 @@ MAX_COMPRESSION_RATIO = 250
 
 RATIO_FREE_BYTES = 1024 * 1024
 """Members up to this size are not asked for their compression ratio: they cannot harm."""
+
+UNPACKED_FREE_BYTES = 256 * 1024 * 1024
+"""Archives up to this size unpacked are not asked for the compression ratio of all their members together."""
 
 MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 """Size of the list of members of an archive, which is read whole."""

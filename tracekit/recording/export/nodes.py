@@ -86,7 +86,7 @@ class _NodeReader:
         self._decoding = wanted is None
         self._counted = False
         self._result = FileNodes()
-        self._values = Values()
+        self._values = Values(source.size)
         self._waiting = WaitingCells(self._values)
         self._names = Names()
         self._column_parts: set[str] = set()
@@ -97,6 +97,7 @@ class _NodeReader:
         self._current: tuple[Node, RowReader] | None = None
         self._is_track_detail = False
         self._nodes = 0
+        self._columns = 0
         self._started = 0
         self._removed = 0
 
@@ -171,6 +172,8 @@ class _NodeReader:
         self._column_parts.update(str(child.tag) for child in element)
         if len(self._column_parts) > limits.MAX_COLUMN_PARTS:
             raise self._error(f"the columns have more than {limits.MAX_COLUMN_PARTS} kinds of parts")
+        if any(len(child) for child in element):
+            raise self._error(f"a column of schema {shortened(schema)} is described by more than text")
         texts = {child.tag: (child.text or "").strip() for child in element}
         mnemonic, engineering_type = texts.get("mnemonic"), texts.get("engineering-type")
         if element.tag != "col" or not mnemonic or not engineering_type:
@@ -191,6 +194,9 @@ class _NodeReader:
             if self._counted:
                 raise _Restart
             self._decoding = True
+        self._columns += len(columns)
+        if self._columns > limits.MAX_FILE_COLUMNS:
+            raise self._error(f"more than {limits.MAX_FILE_COLUMNS:,} columns in the tables of one file")
         place = f"{self._source.label}, node {self._nodes}, table {shortened(name)}"
         reader = RowReader(place, name, columns, self._values, self._waiting)
         self._current = node, reader

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.errors import UsageError
 from tracekit.recording.attributes import matches
 from tracekit.recording.contents import Contents
+from tracekit.recording.export import limits
 from tracekit.recording.export.assembly import assemble
 from tracekit.recording.export.loading import load
 
@@ -41,6 +42,8 @@ def open_export(
         raise assembled.failed[chosen]
     if len(numbers) > 1:
         notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
+    if len(notes) > limits.MAX_NOTES:
+        notes[limits.MAX_NOTES :] = [f"{len(notes) - limits.MAX_NOTES:,} more notes of the same kinds"]
     contents = Contents(inputs.name, FORM, assembled.has_table_of_contents, tuple(assembled.runs), tuple(notes))
     return ExportRecording(contents, assembled.runs[numbers.index(chosen)], assembled, inputs)
 

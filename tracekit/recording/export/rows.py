@@ -54,12 +54,12 @@ class RowReader:
 
     def finish(self) -> tuple[tuple[Column, ...], tuple[Cells, ...]]:
         """Columns and cells of all rows. Raises `UnreadableRecording` where hand-made rows leave a doubt."""
-        if self._handmade:
-            try:
+        try:
+            if self._handmade:
                 self._builder = bind_rows(self._schema, self._handmade, self._values)
-            except CellError as error:
-                raise UnreadableRecording(f"{self._place}, {error}; {EXPORT_AGAIN}") from error
-        return self._builder.columns, self._builder.cells()
+            return self._builder.columns, self._builder.cells()
+        except CellError as error:
+            raise UnreadableRecording(f"{self._place}, {error}; {EXPORT_AGAIN}") from error
 
     def _read_bound(self, row: _Element) -> None:
         """The way of every real row; most cells are references, which cost two look-ups."""

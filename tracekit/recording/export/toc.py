@@ -22,7 +22,7 @@ from lxml import etree
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import shortened
+from tracekit.recording.export.cells import as_tag, shortened
 from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, malformed, pull_parser
 from tracekit.recording.table import Process
 
@@ -59,6 +59,10 @@ class TocRun:
 def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
     """Read a table of contents. Raises `UnreadableRecording`."""
     root = _parse(source, meter)
+    if len(root.findall("run")) > limits.MAX_RUNS:
+        raise UnreadableRecording(f"{source.label} lists more than {limits.MAX_RUNS:,} runs; {EXPORT_AGAIN}")
+    if len(root.findall("run/data/table")) > limits.MAX_LISTED_TABLES:
+        raise UnreadableRecording(f"{source.label} lists more than {limits.MAX_LISTED_TABLES:,} tables; {EXPORT_AGAIN}")
     runs = tuple(_run(source.label, index, element) for index, element in enumerate(root.findall("run"), 1))
     if not runs:
         raise UnreadableRecording(f"{source.label} is a table of contents without any run; {EXPORT_AGAIN}")
@@ -98,7 +102,7 @@ def _parse(source: Source, meter: Meter) -> etree._Element:
 def _run(label: str, index: int, element: etree._Element) -> TocRun:
     number = _number(label, "run number", element.get("number")) or index
     summary = element.find("info/summary")
-    texts = {} if summary is None else {str(child.tag): _text(child.text) for child in summary}
+    texts = {} if summary is None else {str(child.tag): _whole_text(label, child) for child in summary}
     target = element.find("info/target")
     data = element.find("data")
     duration = _duration_ns(label, texts.get("duration"))
@@ -159,6 +163,14 @@ def _target(label: str, target: etree._Element | None) -> Target:
 def _text(text: str | None) -> str | None:
     """Text without surrounding blanks; None where there is none."""
     return (text or "").strip() or None
+
+
+def _whole_text(label: str, element: etree._Element) -> str | None:
+    """Text of an element. Raises `UnreadableRecording` where elements stand inside, since it would be read in part."""
+    text = _text(element.text)
+    if text is not None and len(element):
+        raise UnreadableRecording(f"{label}: {as_tag(str(element.tag))} holds elements inside its text; {EXPORT_AGAIN}")
+    return text
 
 
 def _number(label: str, what: str, text: str | None) -> int | None:

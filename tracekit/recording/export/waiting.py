@@ -44,10 +44,12 @@ class WaitingCells:
         self._values = values
         self._cells: dict[str, list[WaitingCell]] = {}
         self._count = 0
+        self._elements = 0
 
     def add(self, cell: WaitingCell) -> None:
         """Keep a cell until its id is defined. Raises `CellError` when too many wait."""
         self._count += 1
+        self._look(sum(1 for _ in cell.element.iter()))
         if self._count > limits.MAX_FORWARD_REFERENCES:
             raise CellError(f"more than {limits.MAX_FORWARD_REFERENCES:,} references to values not defined before")
         self._keep(cell)
@@ -74,15 +76,22 @@ class WaitingCells:
         self._values.awaited.add(cell.missing.identity)
         self._cells.setdefault(cell.missing.identity, []).append(cell)
 
+    def _look(self, elements: int) -> None:
+        self._elements += elements
+        if self._elements > limits.MAX_WAITING_ELEMENTS:
+            raise CellError(f"more than {limits.MAX_WAITING_ELEMENTS:,} elements in cells that wait for a value")
+
     def _read(self, cell: WaitingCell) -> None:
         cell.attempts += 1
         self._values.begin_row()
         try:
             if cell.attempts > limits.MAX_ATTEMPTS:
                 raise CellError(f"it refers to more than {limits.MAX_ATTEMPTS} values not defined before")
-            cell.settle(self._values.value(cell.element, cell.code))
-        except Undefined as missing:
-            cell.missing = missing
-            self._keep(cell)
+            try:
+                cell.settle(self._values.value(cell.element, cell.code))
+            except Undefined as missing:
+                cell.missing = missing
+                self._keep(cell)
+            self._look(self._values.elements)
         except CellError as error:
             raise UnreadableRecording(f"{cell.place}: {error}; {EXPORT_AGAIN}") from error

@@ -1,0 +1,422 @@
+"""Makes inputs that ask for more than they have, and reads them: each must read or be refused with a sentence, soon and
+in little memory.
+
+    python tests/fuzz_hostile.py --kind bundle --runs 2000 --seconds 300 --seed 1
+
+Each input depends on kind, seed and its number alone: `--first 4711 --runs 1` makes one again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import io
+import plistlib
+import random
+import shutil
+import sqlite3
+import struct
+import sys
+import tempfile
+import time
+import warnings
+import zipfile
+import zlib
+from collections import Counter
+from contextlib import closing, suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from fuzz_export import _damaged, base_documents, memory_mb, time_limit
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import open_recording
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.issues import read_issues
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_MEMORY_MB: Final = 400
+"""The most that any of these inputs takes, the interpreter included; each has less than 1 MB."""
+MAX_SECONDS: Final = 60
+"""For one input; some hundredths are usual, but another process may hold the machine."""
+ISSUES: Final = "Trace1.run/RunIssues.storedata"
+CORE: Final = "corespace/run1/core"
+
+
+def _made() -> Any:
+    """The writer of small bundles that the tests of the reader use."""
+    path = Path(__file__).resolve().parent / "recording" / "bundle" / "conftest.py"
+    spec = importlib.util.spec_from_file_location("made_bundles", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+MADE: Final = _made()
+
+
+# Exports
+
+
+def table(columns: str, *rows: str, name: str = "sample", count: int = 1) -> str:
+    """Nodes without position, each with these rows."""
+    described = "".join(
+        f"<col><mnemonic>{each.split(':')[0]}</mnemonic><engineering-type>{each.split(':')[1]}</engineering-type></col>"
+        for each in columns.split()
+    )
+    inside = "".join(f"<row>{row}</row>" for row in rows)
+    return f'<node><schema name="{name}">{described}</schema>{inside}</node>' * count
+
+
+def large(rng: random.Random, usual: int, rare: int) -> int:
+    """A number that is large in one of twenty inputs, so that most take no time."""
+    return rare if rng.random() < 0.05 else usual
+
+
+def shared_text(rng: random.Random) -> str:
+    """One long text in many labels, in each many times."""
+    kind, part = rng.choice((("formatted-label", "string"), ("backtrace", "frame"), ("any", "string")))
+    long = "a" * large(rng, rng.choice((10, 3_000)), 300_000)
+    first = f'<{part} id="1" name="{long}">{long}</{part}><sentinel/>'
+    inner = f'<{part} ref="1"/>' * large(rng, rng.choice((1, 2, 100)), 3_000)
+    tag = rng.choice((kind, "narrative")) if kind == "any" else kind
+    rows = [
+        f"<sentinel/><{tag}>{inner}<string>{number}</string></{tag}>"
+        for number in range(large(rng, 10, 300) if len(inner) < 3_000 else 5)
+    ]
+    return table(f"a:{part} b:{kind}", first, *rows)
+
+
+def id_gaps(rng: random.Random) -> str:
+    """Ids far apart, and references to them."""
+    step = rng.choice((2, 1_000, 65_000, 65_537, 10**9, 10**14))
+    rows = [
+        f'<string id="{number * step + 1}">t{number}</string>'
+        for number in range(rng.randint(1, large(rng, 50, 2_000)))
+    ]
+    return table("a:string", *rows, f'<string ref="{rng.randrange(3) * step + 1}"/>')
+
+
+def many_nodes(rng: random.Random) -> str:
+    """Tables without position, some of them equal, and many columns."""
+    if rng.random() < 0.5:
+        columns = " ".join(f"c{number}:string" for number in range(rng.randint(1, large(rng, 20, 512))))
+        return table(columns) + rng.choice(("<node/>", "<node></node>")) * rng.randint(1, large(rng, 20, 1_000))
+    return "".join(
+        table("a:uint64", f"<uint64>{rng.randrange(50)}</uint64>") for _ in range(rng.randint(1, large(rng, 20, 300)))
+    )
+
+
+def doubling(rng: random.Random) -> str:
+    """Each label holds the one before it several times, by reference."""
+    rows = ['<formatted-label id="1"><string>abcdefgh</string></formatted-label>']
+    for number in range(2, rng.randint(3, 40)):
+        inner = f'<formatted-label ref="{number - 1}"/>' * rng.randint(1, 8)
+        rows.append(f'<formatted-label id="{number}">{inner}</formatted-label>')
+    return table("a:formatted-label", *rows)
+
+
+def waiting(rng: random.Random) -> str:
+    """Cells that wait for values of later rows."""
+    ids = range(11, 11 + rng.randint(1, 80))
+    held = "".join(f'<a ref="{each}"/>' for each in ids)
+    rows = [f"<string>{'<b/>' * rng.randint(0, large(rng, 20, 2_000))}{held}</string>"] * rng.randint(1, 10)
+    return table("a:string", *rows, *(f'<string><a id="{each}">x</a></string>' for each in ids))
+
+
+def odd_numbers(rng: random.Random) -> str:
+    """Times at the ends of their range, numbers with elements inside, digits without end."""
+    values = (
+        "0",
+        str(2**50),
+        str(2**53 - 1),
+        str(2**53),
+        str(2**64),
+        "-1",
+        "9" * large(rng, 50, 5_000),
+        "1<b/>0",
+        "1<!-- -->0",
+    )
+    rows = [
+        f"<start-time>{rng.choice(values[:3])}</start-time><duration>{rng.choice(values)}</duration>"
+        for _ in range(rng.choice((1, 100)))
+    ] * large(rng, 1, 80)
+    return table("a:start-time b:duration", *rows)
+
+
+def contents(rng: random.Random) -> str:
+    """Tables of contents with many runs, tables and attributes."""
+    inside = (
+        '<table schema="a"/>' * large(rng, rng.choice((0, 1)), 30_000) + f'<table schema="b" {"x" * 10}="{"y" * 10}"/>'
+    )
+    runs = range(1, large(rng, rng.choice((2, 50)), 1_100))
+    body = inside if len(runs) == 1 else ""
+    return "".join(f'<run number="{number}"><data>{body}</data></run>' for number in runs)
+
+
+def hostile_export(rng: random.Random) -> bytes:
+    """A document that asks for more than it has; sometimes damaged on top."""
+    make = rng.choice((shared_text, id_gaps, many_nodes, doubling, waiting, odd_numbers, contents))
+    root = "trace-toc" if make is contents else "trace-query-result"
+    content = f"<{root}>{make(rng)}</{root}>".encode()
+    return _damaged(rng, content, base_documents()) if rng.random() < 0.2 else content
+
+
+# Run issues
+
+_TABLE = "CREATE TABLE ZISSUE (Z_PK INTEGER PRIMARY KEY, ZMESSAGE VARCHAR)"
+_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+STATEMENTS: Final = (
+    f"CREATE VIEW ZISSUE AS {_ENDLESS} SELECT i AS Z_PK, hex(zeroblob(100000)) AS ZMESSAGE FROM n",  # noqa: S608 - no input of others
+    f"CREATE VIEW v AS {_ENDLESS} SELECT count(*) FROM n",  # noqa: S608 - no input of others
+    "CREATE TABLE ZISSUE (Z_PK INTEGER PRIMARY KEY, ZMESSAGE TEXT AS (hex(zeroblob(500000000))))",
+    "CREATE TABLE ZISSUE (Z_PK TEXT PRIMARY KEY, ZMESSAGE TEXT) WITHOUT ROWID",
+    "CREATE TABLE ZISSUE (Z_PK, ZMESSAGE)",
+    "CREATE VIRTUAL TABLE f USING fts5(a)",
+    "CREATE TRIGGER t AFTER INSERT ON ZISSUE BEGIN SELECT 1; END",
+    "CREATE INDEX i ON ZISSUE (abs(Z_PK), ZMESSAGE) WHERE ZMESSAGE LIKE '%a%'",
+    f"INSERT INTO ZISSUE {_ENDLESS} SELECT i, 'message ' || i FROM n LIMIT 300",  # noqa: S608 - no input of others
+    "INSERT INTO ZISSUE VALUES (7, 'Lost events')",
+    "INSERT INTO ZISSUE VALUES (8, hex(zeroblob(200000)))",
+    "PRAGMA writable_schema = ON",
+    "UPDATE sqlite_master SET type = 'table', rootpage = 2",
+    "UPDATE sqlite_master SET name = 'ZISSUE', tbl_name = 'ZISSUE'",
+    "UPDATE sqlite_master SET sql = replace(sql, 'ZMESSAGE', 'ZMESSAGE AS (1)')",
+)
+
+
+def hostile_issues(rng: random.Random) -> bytes:
+    """A database that brings SQL of its own, is cut off, or has damaged pages."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE Z_METADATA (Z_VERSION INTEGER)")
+        for statement in [_TABLE] * (rng.random() < 0.7) + rng.choices(STATEMENTS, k=rng.randint(0, 5)):
+            with suppress(sqlite3.Error):
+                database.execute(statement)
+        with suppress(sqlite3.Error):
+            database.commit()
+        data = bytearray(database.serialize())
+    for _ in range(rng.choice((0, 0, 1, 5, 50))):
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data[: rng.randrange(len(data) + 1)] if rng.random() < 0.2 else data)
+
+
+# Bundles
+
+
+def graph(rng: random.Random) -> bytes:
+    """A specification whose attributes form a cycle, a deep or a doubling graph."""
+    count, width = rng.randint(1, 60), rng.choice((1, 2, 50, 500))
+    objects: list[object] = ["$null", "text" * large(rng, 1, 10_000)]
+    for place in range(2, 2 + count):
+        forward = min(place + 1, 1 + count) if rng.random() < 0.98 else rng.randint(1, 1 + count)
+        objects.append({"NS.objects": [plistlib.UID(1 if forward == place else forward)] * width})
+    objects += ["sample", "schemaName", "attributes"]
+    names = [plistlib.UID(len(objects) - 2), plistlib.UID(len(objects) - 1)]
+    objects.append({"NS.keys": [plistlib.UID(1)], "NS.objects": [plistlib.UID(2)]})
+    objects.append({"NS.keys": names, "NS.objects": [plistlib.UID(len(objects) - 4), plistlib.UID(len(objects) - 1)]})
+    whole = {"$archiver": "NSKeyedArchiver", "$top": {"root": plistlib.UID(len(objects) - 1)}, "$objects": objects}
+    return plistlib.dumps(whole, fmt=plistlib.FMT_BINARY)
+
+
+def zeros(rng: random.Random) -> bytes:
+    """A part that inflates to nothing but zeros, or a list of objects that are all one."""
+    size = large(rng, rng.choice((100, 200_000)), 20_000_000)
+    if rng.random() < 0.5:
+        return zlib.compress(bytes(size), 1)
+    width = rng.choice((1, 2, 4, 8, 255))
+    end = struct.pack(">6xBBQQQ", width, 1, rng.choice((size // width, 2**63, 0)), 0, rng.choice((8, size, 2**62)))
+    return zlib.compress(b"bplist00" + bytes(size) + end, 1)
+
+
+def instrument(rng: random.Random) -> bytes:
+    """The archive of an instrument, packed in some way and damaged."""
+    buffer = io.BytesIO()
+    method = rng.choice((zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED))
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for number in range(large(rng, rng.choice((1, 1, 2)), 200)):
+            archive.writestr(f"{number}", rng.randbytes(200) + bytes(large(rng, 0, 300_000)))
+    data = bytearray(buffer.getvalue())
+    for _ in range(rng.choice((0, 1, 20))):
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data)
+
+
+def hostile_bundle(rng: random.Random) -> dict[str, bytes]:
+    """The files of a bundle whose tables refer to the same things again and again, or whose parts are bombs."""
+    rows = large(rng, rng.choice((1, 30)), 1_000)
+    strings = ["", "a" * large(rng, rng.choice((1, 1_000)), 200_000), "b %d"]
+    typed: list[list[tuple[str, int]]] = [[("string", 1), ("uint64", number)] for number in range(rows)]
+    for _ in range(rng.choice((0, 5, 40))):
+        held = rng.choice((len(typed) - 1, rng.randrange(len(typed) + 2)))
+        typed.append([("formatted-label", held)] * rng.randint(1, 30))
+    arrays = [[7, 0], [8, 0xFFFF_FFFF], *([rng.getrandbits(64)] * rng.randint(1, 500) for _ in range(5))]
+    arrays += [[rng.randrange(9)] * rng.choice((1, 300)) for _ in range(rng.choice((1, 50)))]
+    cells = [(1, rng.randrange(len(typed)), rng.randrange(3), rng.randrange(len(arrays))) for _ in range(rows)]
+    columns = "time:event-time label:formatted-label name:string stack:backtrace"
+    made = MADE.MadeBundle(
+        [MADE.MadeTable("sample", columns, cells), MADE.MadeTable("other", columns, cells)],
+        strings=strings,
+        arrays=arrays,
+        typed=typed,
+    )
+    index = f"{CORE}/uniquing/typedArrayUniquer/integeruniquer.index"
+    if rng.random() < 0.2:
+        made.replace[index] = made.files()[index][:40] * 2 + struct.pack("<2I", 32, 0) * rng.randint(
+            1, large(rng, 100, 50_000)
+        )
+    parts: dict[str, Callable[[random.Random], bytes]] = {
+        f"{CORE}/uniquing/strings": zeros,
+        f"{CORE}/uniquing/arrayUniquer/integeruniquer.index": zeros,
+        f"{CORE}/uniquing/typedArrayUniquer/integeruniquer.data": zeros,
+        f"{CORE}/stores/indexed-store-0/bulkstore": zeros,
+        f"{CORE}/stores/indexed-store-0/spec.plist": graph,
+        f"{CORE}/table-manager/tables.plist": zeros,
+        "form.template": zeros,
+        "instrument_data/A/run_data/1.run.zip": instrument,
+        ISSUES: hostile_issues,
+    }
+    for path in rng.sample(sorted(parts), rng.choice((0, 1, 1, 2))):
+        made.replace[path] = parts[path](rng)
+    files: dict[str, bytes] = made.files()
+    return files
+
+
+# Archives
+
+
+def hostile_archive(rng: random.Random) -> bytes:
+    """A zip archive of exports or of a bundle, with odd members, that unpacks to far more than its size."""
+    buffer = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as archive:
+        warnings.simplefilter("ignore")
+        if rng.random() < 0.3:
+            for path, data in hostile_bundle(rng).items():
+                archive.writestr(f"run.trace/{path}", data, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))
+        for number in range(large(rng, rng.choice((0, 1, 3)), 60)):
+            content = hostile_export(rng) if number < 3 else b"<trace-toc>" + b" " * large(rng, 10, 1_000_000)
+            info = zipfile.ZipInfo(
+                rng.choice((f"{number}.xml", "a/" * large(rng, 1, 3_000) + "b.xml", "../c.xml", "d"))
+            )
+            info.compress_type = rng.choice((zipfile.ZIP_DEFLATED,) * 5 + (zipfile.ZIP_LZMA,))
+            info.external_attr = rng.choice((0,) * 8 + (0o120777 << 16,))
+            archive.writestr(info, content)
+    data = bytearray(buffer.getvalue())
+    for _ in range(rng.choice((0, 0, 1, 8))):
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data)
+
+
+# Reading
+
+
+def read_all(path: Path) -> str:
+    """Read a recording whole: `read`, or `refused` with a sentence."""
+    try:
+        recording = open_recording(path)
+        for entry in recording.run.tables:
+            for found in recording.tables(entry.schema):
+                assert all(len(cells) == found.rows for cells in found.cells)
+    except UnreadableRecording as error:
+        return _refused(str(error))
+    return "read"
+
+
+def _refused(sentence: str) -> str:
+    """A refusal is one short line."""
+    assert sentence.isprintable(), sentence
+    assert len(sentence) < 1000, sentence
+    return "refused"
+
+
+def attempt_issues(rng: random.Random, _folder: Path) -> str:
+    """Read run issues from memory."""
+    data = hostile_issues(rng)
+    files: Any = SimpleNamespace(sizes={ISSUES: len(data)}, read=lambda _path, _limit: data)
+    try:
+        found = read_issues(files, 1)
+    except DamageError as damage:
+        return _refused(str(damage))
+    assert all(len(each) <= 1_000 for each in found)
+    return "read"
+
+
+def attempt_bundle(rng: random.Random, folder: Path) -> str:
+    """Read a bundle from a folder, some of its files as links."""
+    path = folder / "hostile.trace"
+    shutil.rmtree(path, ignore_errors=True)
+    links = rng.choice((0.0,) * 9 + (1.0,))
+    for name, data in hostile_bundle(rng).items():
+        place = path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        if rng.random() < links:
+            place.replace(folder / "elsewhere")
+            place.symlink_to(folder / "elsewhere")
+    return read_all(path)
+
+
+def attempt_export(rng: random.Random, folder: Path) -> str:
+    """Read an export from a file."""
+    (folder / "hostile.xml").write_bytes(hostile_export(rng))
+    return read_all(folder / "hostile.xml")
+
+
+def attempt_archive(rng: random.Random, folder: Path) -> str:
+    """Read an archive from a file."""
+    (folder / "hostile.zip").write_bytes(hostile_archive(rng))
+    return read_all(folder / "hostile.zip")
+
+
+ATTEMPTS: Final[dict[str, Callable[[random.Random, Path], str]]] = {
+    "export": attempt_export,
+    "bundle": attempt_bundle,
+    "issues": attempt_issues,
+    "archive": attempt_archive,
+}
+
+
+def run(kind: str, runs: int, seconds: float, seed: int, folder: Path, first: int = 0) -> Counter[str]:
+    """Try hostile inputs of a kind until either is used up. One that breaks the reader is left in `folder`."""
+    outcomes: Counter[str] = Counter()
+    deadline = time.monotonic() + seconds
+    for number in range(first, first + runs):
+        if time.monotonic() > deadline:
+            break
+        try:
+            with time_limit(MAX_SECONDS):
+                outcomes[ATTEMPTS[kind](random.Random(f"{kind} {seed} {number}"), folder)] += 1  # noqa: S311 - no secret
+        except BaseException:
+            sys.stderr.write(f"{kind} {number} of seed {seed} broke the reader; it is left in {folder}\n")
+            raise
+    return outcomes
+
+
+def main() -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--kind", choices=[*ATTEMPTS, "all"], default="all", help="which inputs (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=2_000, help="inputs of each kind (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=300.0, help="time for each kind (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="which inputs (default: %(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first one (default: %(default)s)")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="tracekit-fuzz-"))
+    for kind in ATTEMPTS if options.kind == "all" else (options.kind,):
+        outcomes = run(kind, options.runs, options.seconds, options.seed, folder, options.first)
+        told = f"{outcomes['read']} read, {outcomes['refused']} refused, {memory_mb():.0f} MB at most so far"
+        sys.stdout.write(f"{kind:<8}{told}\n")
+    shutil.rmtree(folder)
+    return 0 if memory_mb() < MAX_MEMORY_MB else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
