@@ -25,8 +25,8 @@ format: environment-dev ## let ruff fix and format the code
 	@$(BIN)/python -m ruff format .
 
 fuzz: environment-dev ## feed broken exports and bundles to the readers for some minutes
-	@$(BIN)/python tests/fuzz_export.py
-	@$(BIN)/python tests/fuzz_bundle.py
+	@$(BIN)/python tests/support/fuzz_export.py
+	@$(BIN)/python tests/support/fuzz_bundle.py
 	@$(BIN)/python -m pytest tests/recording/bundle/test_round_trip.py --scenarios 200
 
 samples: environment-dev ## write sample_traces/ again
