@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import is_hypothesis_test, settings
 
 from tracekit.testing import write_export
 from tracekit.testing.samples import EXPORTED
@@ -18,12 +20,74 @@ from tracekit.testing.samples import SAMPLES as SCENARIOS
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
 
+EXAMPLES = {"quick": 0.0, "ci": 0.25, "fuzz": 10.0}
+"""Profiles of hypothesis, and how much of the examples that a property names each of them tries."""
+FEWEST_EXAMPLES = 10
+
+# The same examples in each run: what fails once fails again, on any machine and in any order of the tests.
+settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+settings.register_profile("quick", settings.get_profile("ci"))
+settings.register_profile("fuzz", deadline=None, database=None, print_blob=True)
+settings.load_profile("ci")
+
+SLOW = (
+    "cli",
+    "recording/bundle/test_corpus.py",
+    "recording/bundle/test_mutations.py",
+    "recording/bundle/test_round_trip.py",
+    "recording/export/test_handover.py",
+    "recording/test_corpus.py",
+    "recording/test_hostile.py",
+    "suite",
+    "test_bundles_reported.py",
+    "test_end_to_end.py",
+    "test_import_hygiene.py",
+    "test_makefile.py",
+    "test_packaging.py",
+    "test_readme.py",
+    "test_view_page.py",
+    "testing/samples",
+    "tui",
+)
+"""What `--quick` leaves out besides what is marked: tests that start programs or the terminal UI, and long ones."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--update-goldens`, `--scenarios` and `--every-case`."""
+    """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files anew instead of comparing")
     parser.addoption("--every-case", action="store_true", help="judge all labelled recordings, not one in five")
     parser.addoption("--scenarios", type=int, default=60, help="random scenarios to judge in both forms")
+    parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is slow where that is asked for."""
+    slow = config.getoption("--quick") and collection_path in {Path(__file__).parent / name for name in SLOW}
+    return True if slow else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that are marked for what they need."""
+    if config.getoption("--quick"):
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, ("corpus", "packaging")))]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Scale the examples of a property to the profile."""
+    function = getattr(item, "function", None)
+    if function is None or not is_hypothesis_test(function) or hasattr(function, "scaled"):
+        return
+    own = function._hypothesis_internal_use_settings
+    count = max(FEWEST_EXAMPLES, round(own.max_examples * EXAMPLES.get(settings.get_current_profile_name(), 1.0)))
+    function._hypothesis_internal_use_settings = settings(own, max_examples=count)
+    function.scaled = True
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run that all of its processes share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
@@ -47,11 +111,14 @@ def samples() -> Path:
 
 
 @pytest.fixture(scope="session")
-def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with an export of every sample, by name."""
-    folder = tmp_path_factory.mktemp("exports")
-    for name, scenario in SCENARIOS.items():
-        write_export(scenario(), folder / name, only=EXPORTED)
+def exports(shared_folder: Path) -> Path:
+    """Folder with an export of every sample, by name. The process that comes first writes it."""
+    folder = shared_folder / "exports"
+    with (shared_folder / "exports.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            for name, scenario in SCENARIOS.items():
+                write_export(scenario(), folder / name, only=EXPORTED)
     return folder
 
 
