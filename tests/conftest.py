@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files anew instead of comparing")
     parser.addoption("--every-case", action="store_true", help="judge all labelled recordings, not one in five")
-    parser.addoption("--scenarios", type=int, default=60, help="random scenarios to judge in both forms")
+    parser.addoption("--scenarios", type=int, default=20, help="random scenarios to judge in both forms")
     parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
 
 

@@ -20,6 +20,8 @@ from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 
 NONE_64 = (1 << 64) - 1
+RUNS = 210
+"""Damaged bundles, as many of each kind; `make fuzz` tries far more."""
 UNNOTICED = {
     "EngineeringTypes.etypes",
     "RunIssues.storedata",
@@ -41,9 +43,9 @@ def states(path: Path) -> set[TableState]:
     return {table.state for schema in schemas for table in recording.tables(schema)}
 
 
-def test_a_thousand_damaged_bundles_tell_nothing_wrong_without_a_word() -> None:
+def test_damaged_bundles_tell_nothing_wrong_without_a_word() -> None:
     done = subprocess.run(
-        [sys.executable, fuzzer.__file__, "--runs", "1000", "--seconds", "300", "--seed", "20261121"],
+        [sys.executable, fuzzer.__file__, "--runs", str(RUNS), "--seconds", "300", "--seed", "20261121"],
         capture_output=True,
         text=True,
         check=False,
@@ -51,16 +53,16 @@ def test_a_thousand_damaged_bundles_tell_nothing_wrong_without_a_word() -> None:
     # Not 0 where the process took more than 300 MB, too.
     assert done.returncode == 0, done.stderr
     *lines, unnoticed, summary = done.stdout.splitlines()
-    assert summary.startswith("1000 bundles")
+    assert summary.startswith(f"{RUNS} bundles")
     outcomes: Counter[str] = Counter()
     for kind, line in zip(fuzzer.KINDS, lines, strict=True):
         words = line.removeprefix(kind).split()
         counts = dict(zip(words[::2], map(int, words[1::2]), strict=True))
-        assert sum(counts.values()) in (66, 67)
+        assert sum(counts.values()) == RUNS // len(fuzzer.KINDS)
         outcomes.update(counts)
     # Some of each, or the damage was none.
-    assert min(outcomes.values()) > 5
-    assert outcomes["said"] > 300
+    assert min(outcomes.values()) > 0
+    assert outcomes["said"] > 60
     files = unnoticed.partition(": ")[2].replace(" and ", ", ").split(", ")
     assert set(files) <= UNNOTICED
 
