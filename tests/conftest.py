@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
 
+from support.choice import is_slow, register_profiles, scale_examples
 from tracekit.testing import write_export
 from tracekit.testing.samples import EXPORTED
 from tracekit.testing.samples import SAMPLES as SCENARIOS
@@ -20,36 +20,7 @@ from tracekit.testing.samples import SAMPLES as SCENARIOS
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
 
-EXAMPLES = {"quick": 0.0, "ci": 0.25, "fuzz": 10.0}
-"""Profiles of hypothesis, and how much of the examples that a property names each of them tries."""
-FEWEST_EXAMPLES = 10
-
-# The same examples in each run: what fails once fails again, on any machine and in any order of the tests.
-settings.register_profile("ci", deadline=None, derandomize=True, database=None)
-settings.register_profile("quick", settings.get_profile("ci"))
-settings.register_profile("fuzz", deadline=None, database=None, print_blob=True)
-settings.load_profile("ci")
-
-SLOW = (
-    "cli",
-    "recording/bundle/test_corpus.py",
-    "recording/bundle/test_mutations.py",
-    "recording/bundle/test_round_trip.py",
-    "recording/export/test_handover.py",
-    "recording/test_corpus.py",
-    "recording/test_hostile.py",
-    "suite",
-    "test_bundles_reported.py",
-    "test_end_to_end.py",
-    "test_import_hygiene.py",
-    "test_makefile.py",
-    "test_packaging.py",
-    "test_readme.py",
-    "test_view_page.py",
-    "testing/samples",
-    "tui",
-)
-"""What `--quick` leaves out besides what is marked: tests that start programs or the terminal UI, and long ones."""
+register_profiles()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,8 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what is slow where that is asked for."""
-    slow = config.getoption("--quick") and collection_path in {Path(__file__).parent / name for name in SLOW}
-    return True if slow else None
+    return True if config.getoption("--quick") and is_slow(collection_path) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,14 +43,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Scale the examples of a property to the profile."""
-    function = getattr(item, "function", None)
-    if function is None or not is_hypothesis_test(function) or hasattr(function, "scaled"):
-        return
-    own = function._hypothesis_internal_use_settings
-    count = max(FEWEST_EXAMPLES, round(own.max_examples * EXAMPLES.get(settings.get_current_profile_name(), 1.0)))
-    function._hypothesis_internal_use_settings = settings(own, max_examples=count)
-    function.scaled = True
+    """Try as many examples of a property as the profile says."""
+    scale_examples(getattr(item, "function", None))
 
 
 @pytest.fixture(scope="session")
