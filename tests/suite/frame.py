@@ -228,7 +228,7 @@ def read_back(recorded: Recorded, *, bundle: bool) -> Trace:
     if not bundle:
         return trace_of(scenario)
     with tempfile.TemporaryDirectory() as folder:
-        path = write_bundle(scenario, Path(folder) / "run.trace")
+        path = write_bundle(scenario, Path(folder) / "run.trace", rows_per_block=64)
         return build_trace(open_recording(path, schemas=NEEDED_SCHEMAS))
 
 
