@@ -11,6 +11,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 SLOW = (
     "cli",
+    "detectors/test_plugins.py",
     "recording/bundle/test_corpus.py",
     "recording/bundle/test_mutations.py",
     "recording/bundle/test_round_trip.py",
@@ -19,6 +20,7 @@ SLOW = (
     "recording/test_hostile.py",
     "suite",
     "test_bundles_reported.py",
+    "test_config.py",
     "test_end_to_end.py",
     "test_import_hygiene.py",
     "test_makefile.py",
