@@ -1,18 +1,23 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test lint format fuzz accuracy samples docs pictures clean environment environment-dev
+.PHONY: help demo test test-quick lint format fuzz accuracy samples docs pictures clean environment environment-dev
 
 BIN := .venv/bin
 SAMPLE := sample_traces/style_transfer_reload.trace
+# One process of tests for each processor. A process that runs out of tests takes some of another's.
+PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' Makefile
 
 demo: environment ## analyze a sample recording on screen
 	@$(BIN)/python -m tracekit analyze $(SAMPLE)
 
 test: lint ## run every check: ruff, mypy, import-linter, pytest
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
+
+test-quick: environment-dev ## run the tests that need no other program, terminal UI or real recording, in under a minute
+	@$(PYTEST) --quick --hypothesis-profile=quick
 
 lint: environment-dev ## run the checks that need no test: ruff, mypy, import-linter
 	@$(BIN)/python -m ruff check .
@@ -25,10 +30,11 @@ format: environment-dev ## let ruff fix and format the code
 	@$(BIN)/python -m ruff format .
 
 fuzz: environment-dev ## feed broken and hostile recordings to the readers for some minutes
-	@$(BIN)/python tests/fuzz_export.py
-	@$(BIN)/python tests/fuzz_bundle.py
-	@$(BIN)/python tests/fuzz_hostile.py
-	@$(BIN)/python -m pytest tests/recording/bundle/test_round_trip.py --scenarios 200
+	@$(BIN)/python tests/support/fuzz_export.py
+	@$(BIN)/python tests/support/fuzz_bundle.py
+	@$(BIN)/python tests/support/fuzz_hostile.py
+	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
+	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 samples: environment-dev ## write sample_traces/ again
 	@$(BIN)/python -m tracekit.testing.samples

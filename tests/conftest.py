@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import json
 import os
 import shutil
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import is_slow, register_profiles, scale_examples
 from tracekit.testing import write_export
 from tracekit.testing.samples import EXPORTED
 from tracekit.testing.samples import SAMPLES as SCENARIOS
@@ -18,12 +21,44 @@ from tracekit.testing.samples import SAMPLES as SCENARIOS
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
 
+register_profiles()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--update-goldens`, `--scenarios` and `--every-case`."""
+    """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files anew instead of comparing")
     parser.addoption("--every-case", action="store_true", help="judge all labelled recordings, not one in five")
-    parser.addoption("--scenarios", type=int, default=60, help="random scenarios to judge in both forms")
+    parser.addoption("--scenarios", type=int, default=20, help="random scenarios to judge in both forms")
+    parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is slow where that is asked for."""
+    return True if config.getoption("--quick") and is_slow(collection_path) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that are marked for what they need."""
+    if config.getoption("--quick"):
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, ("corpus", "packaging")))]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Try as many examples of a property as the profile says."""
+    scale_examples(getattr(item, "function", None))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays to the end: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this run that all of its processes share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
 @pytest.fixture(scope="session")
@@ -47,11 +82,14 @@ def samples() -> Path:
 
 
 @pytest.fixture(scope="session")
-def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with an export of every sample, by name."""
-    folder = tmp_path_factory.mktemp("exports")
-    for name, scenario in SCENARIOS.items():
-        write_export(scenario(), folder / name, only=EXPORTED)
+def exports(shared_folder: Path) -> Path:
+    """Folder with an export of every sample, by name. The process that comes first writes it."""
+    folder = shared_folder / "exports"
+    with (shared_folder / "exports.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            for name, scenario in SCENARIOS.items():
+                write_export(scenario(), folder / name, only=EXPORTED)
     return folder
 
 

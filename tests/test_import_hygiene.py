@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-HEAVY = {"pandas", "numpy", "textual", "lxml", "coremltools", "rich", "jinja2", "shtab"}
+HEAVY = {"pandas", "numpy", "textual", "lxml", "coremltools", "rich", "shtab"}
 
 SCRIPT = """
 import contextlib, io, json, sys

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import SLOW
+
 ROOT = Path(__file__).resolve().parents[1]
 GROUND = ("Makefile", "pyproject.toml", "constraints.txt", "scripts/environment.sh")
 
@@ -137,7 +139,8 @@ def test_a_machine_without_a_usable_python_is_told_so_in_one_sentence(checkout: 
 def test_make_alone_lists_the_targets(checkout: Path, tmp_path: Path) -> None:
     result = make(checkout, "help", tmp_path)
     assert "make demo" in result.stdout
-    assert "make test" in result.stdout
+    assert "make test " in result.stdout
+    assert "make test-quick" in result.stdout
 
 
 def test_continuous_integration_runs_the_same_checks() -> None:
@@ -145,3 +148,12 @@ def test_continuous_integration_runs_the_same_checks() -> None:
     assert script.splitlines()[-1] == "make test"
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert os.access(ROOT / "scripts" / "environment.sh", os.X_OK)
+
+
+def test_what_the_quick_tests_leave_out_is_there() -> None:
+    assert [name for name in SLOW if not (ROOT / "tests" / name).exists()] == []
+
+
+def test_make_test_runs_all_tests_and_shares_them_out() -> None:
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ntest: lint")[2].partition("\n\n")[0]
+    assert recipe.splitlines()[1:] == ["\t@$(PYTEST)"]

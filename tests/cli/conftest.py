@@ -7,11 +7,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tracekit import api
 from tracekit.cli.main import main
+from tracekit.recording.xctrace.reading import usable_tool
+from tracekit.trace.model import Trace
 
 
 @dataclass(frozen=True)
@@ -25,10 +29,26 @@ class Outcome:
 
 Tracekit = Callable[..., Outcome]
 
+_open_trace = api.open_trace
+
+
+@cache
+def kept_trace(path: Path) -> Trace:
+    return _open_trace(path)
+
 
 @pytest.fixture
-def tracekit(capsys: pytest.CaptureFixture[str]) -> Tracekit:
-    """Run a command line in this process."""
+def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pytest.MonkeyPatch) -> Tracekit:
+    """Run a command line in this process. Samples never change, nor do traces, so that each sample is read once."""
+
+    def opened(path: Path | str | Sequence[Path | str], **options: object) -> Trace:
+        paths = [path] if isinstance(path, Path | str) else list(path)
+        usual = options.get("run") is None and options.get("reader") in (None, "auto")
+        if usual and len(paths) == 1 and Path(paths[0]).parent == samples and usable_tool(paths, "auto") is None:
+            return kept_trace(Path(paths[0]))
+        return _open_trace(path, **options)
+
+    monkeypatch.setattr(api, "open_trace", opened)
 
     def call(*arguments: str | Path) -> Outcome:
         try:

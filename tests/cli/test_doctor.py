@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -64,6 +66,12 @@ def test_a_target_that_cannot_be_checked_is_not_called_fine(tracekit, monkeypatc
     monkeypatch.setenv("PATH", str(tmp_path))
     assert tracekit("doctor", "--target", tmp_path).status == 2
     assert "there is no" in tracekit("doctor", "--target", tmp_path / "none").out
+
+
+def test_every_dependency_of_all_installations_is_looked_for() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [entry for entry in project["dependencies"] if ";" not in entry]
+    assert list(doctor.NEEDED) == [re.split("[<>=]", entry)[0] for entry in needed]
 
 
 def test_a_missing_package_is_named(tracekit, monkeypatch) -> None:

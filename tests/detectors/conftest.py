@@ -1,19 +1,16 @@
-"""Judges scenarios as a user would: written as an export, read back, run through the detectors."""
+"""Judges scenarios as a user would: read as an export is, and run through the detectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
+from support.handover import trace_of
 from tracekit.detectors.outcomes import Outcome
 from tracekit.detectors.runner import run_detectors
-from tracekit.recording import open_recording
-from tracekit.testing.export_xml import write_export
 from tracekit.testing.machines import Process
 from tracekit.testing.scenario import Scenario
-from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 
 MS = 1_000_000
 Judge = Callable[..., dict[str | None, Outcome]]
@@ -26,14 +23,11 @@ def scenario() -> Scenario:
 
 
 @pytest.fixture
-def judge(tmp_path: Path) -> Judge:
+def judge() -> Judge:
     """`judge(scenario, detector_id, **settings)`: outcome per model (None: the whole recording)."""
 
     def run(scenario: Scenario, detector_id: str, **settings: float) -> dict[str | None, Outcome]:
-        folder = tmp_path / "export"
-        folder.mkdir(exist_ok=True)
-        write_export(scenario, folder)
-        trace = build_trace(open_recording(folder, schemas=NEEDED_SCHEMAS))
+        trace = trace_of(scenario)
         chosen = {f"{detector_id}.{name}": value for name, value in settings.items()}
         outcomes = [outcome for _, outcome, _ in run_detectors(trace, only=[detector_id], settings=chosen)]
         by_model = {outcome.model: outcome for outcome in outcomes}

@@ -90,7 +90,7 @@ def test_without_a_prediction_nothing_was_missed(attached, judge):
 def test_a_bundle_tells_by_the_life_cycle_of_the_app(scenario, tmp_path, launched, expected):
     scenario.launched = launched
     use(scenario, NET)
-    write_bundle(scenario, tmp_path / "run.trace")
+    write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
     trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
     assert trace.run.target.kind is None
     (judgement,) = run_detectors(trace, only=[ID])

@@ -29,7 +29,7 @@ def outcome(scenario, tmp_path):
     def run(*issues: str):
         scenario.load(Model("Net"), 0, 5 * MS)
         scenario.issues.extend(issues)
-        write_bundle(scenario, tmp_path / "run.trace")
+        write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
         trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
         (judgement,) = run_detectors(trace, only=[ID])
         return judgement.outcome
@@ -79,7 +79,7 @@ def test_an_export_does_not_tell(scenario, judge):
 
 
 def test_a_bundle_whose_issues_are_lost_does_not_tell(scenario, tmp_path):
-    write_bundle(scenario, tmp_path / "run.trace")
+    write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
     (tmp_path / "run.trace" / "Trace1.run" / "RunIssues.storedata").write_bytes(b"damaged")
     trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
     assert isinstance(detect(trace, Options()), InsufficientData)

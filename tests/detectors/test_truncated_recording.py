@@ -138,7 +138,7 @@ def test_an_input_that_does_not_tell_is_not_judged(trace):
 
 def test_raw_data_that_was_left_behind_is_found(scenario, tmp_path):
     use(scenario)
-    bundle = write_bundle(scenario, tmp_path / "run.trace")
+    bundle = write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
 
     def outcome():
         trace = build_trace(open_recording(bundle, schemas=NEEDED_SCHEMAS))

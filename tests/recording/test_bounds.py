@@ -223,7 +223,7 @@ def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(
 
 @pytest.mark.parametrize("kind", ["export", "bundle", "issues", "archive"])
 def test_hostile_inputs_read_or_are_refused_soon_and_in_little_memory(kind: str) -> None:
-    fuzzer = Path(__file__).resolve().parents[1] / "fuzz_hostile.py"
+    fuzzer = Path(__file__).resolve().parents[1] / "support" / "fuzz_hostile.py"
     command = [sys.executable, str(fuzzer), "--kind", kind, "--runs", "50"]
     # Not 0 where an input broke the reader, or where the process took too much memory.
     done = subprocess.run(command, capture_output=True, text=True, check=False)

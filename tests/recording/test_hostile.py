@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from support import fuzz_export as fuzzer
 
-FUZZER = Path(__file__).resolve().parents[1] / "fuzz_export.py"
 BEGINNING = (
     "<?xml version='1.0'?><trace-query-result><node><schema name='x'><col><mnemonic>a</mnemonic><name>a</name>"
     "<engineering-type>narrative</engineering-type></col></schema>"
@@ -34,18 +30,7 @@ print(int(memory_mb()))
 """
 
 
-@pytest.fixture(scope="module")
-def fuzzer() -> ModuleType:
-    """The script behind `make fuzz`."""
-    spec = importlib.util.spec_from_file_location("fuzz_export", FUZZER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_a_thousand_broken_files_read_or_are_refused(fuzzer: ModuleType, tmp_path: Path) -> None:
+def test_a_thousand_broken_files_read_or_are_refused(tmp_path: Path) -> None:
     outcomes = fuzzer.run(runs=1000, seconds=300, seed=20_261_121, folder=tmp_path)
     assert sum(outcomes.values()) == 1000
     # Both must occur, or the files prove nothing: too broken to reach the reader, or not broken at all.
@@ -55,7 +40,10 @@ def test_a_thousand_broken_files_read_or_are_refused(fuzzer: ModuleType, tmp_pat
 
 def test_the_fuzzer_reports_and_stays_small() -> None:
     done = subprocess.run(
-        [sys.executable, str(FUZZER), "--runs", "200", "--seconds", "60"], capture_output=True, text=True, check=False
+        [sys.executable, fuzzer.__file__, "--runs", "200", "--seconds", "60"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "read" in done.stdout
@@ -107,7 +95,7 @@ def _check(path: Path, sentence: str) -> None:
 
 def _read_elsewhere(path: Path) -> str:
     """What a fresh process says of a file, and its peak memory in MB on the last line."""
-    command = [sys.executable, "-c", READ_AND_MEASURE, str(path), str(FUZZER.parent)]
+    command = [sys.executable, "-c", READ_AND_MEASURE, str(path), str(Path(fuzzer.__file__).parent)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 
@@ -15,7 +16,9 @@ SAMPLED = 5
 
 @pytest.fixture(scope="session")
 def judged(request: pytest.FixtureRequest) -> None:
-    """The cases that the selected tests ask for have been judged."""
+    """The cases that the selected tests ask for have been judged, where no other process shares the tests."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
     items = [item for item in request.session.items if "judged" in getattr(item, "fixturenames", ())]
     modules = {item.callspec.params["module"] for item in items if hasattr(item, "callspec")}
     whole = any(not hasattr(item, "callspec") for item in items)

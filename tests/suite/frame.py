@@ -18,11 +18,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from support.handover import trace_of
 from tracekit.detectors.outcomes import OUTCOME_NAMES
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
-from tracekit.testing import Draws, Scenario, write_bundle, write_export
+from tracekit.testing import Draws, Scenario, write_bundle
 from tracekit.testing.recorder import App
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.model import Trace
@@ -88,7 +89,7 @@ class Case:
     settings: Mapping[str, str | int | float] | None = None
     """Options of detectors, by `detector.option`."""
     bundle: bool = False
-    """Write a native bundle instead of an export: slower, but only bundles hold the issues of a run."""
+    """Write and read a native bundle: slower, but only bundles hold the issues of a run."""
 
     variant: object = None
     """What `each` varies; for messages."""
@@ -191,7 +192,7 @@ def draws_of(case: Case, place: int) -> Draws:
 
 
 def _judged(key: Place) -> Judged:
-    """Describes, writes, reads and judges a case. What fails is told like a detector that fails."""
+    """Describes, reads and judges a case. What fails is told like a detector that fails."""
     module, place = key
     case = load(module)[place]
     try:
@@ -209,7 +210,7 @@ def _judged(key: Place) -> Judged:
 
 
 def _run(case: Case, recorded: Recorded) -> tuple[dict[Key, str], tuple[str, ...]]:
-    """Writes the recording, reads it back and runs all detectors."""
+    """Reads the recording and runs all detectors."""
     judgements = run_detectors(read_back(recorded, bundle=case.bundle), settings=case.settings)
     outcomes: dict[Key, str] = {}
     errors = []
@@ -226,14 +227,12 @@ def _run(case: Case, recorded: Recorded) -> tuple[dict[Key, str], tuple[str, ...
 
 
 def read_back(recorded: Recorded, *, bundle: bool) -> Trace:
-    """The trace of a recording that is written as a bundle or as an export, and read."""
+    """The trace of a recording that is written as a bundle and read, or handed over as an export."""
     scenario = recorded.finish() if isinstance(recorded, App) else recorded
+    if not bundle:
+        return trace_of(scenario)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / ("run.trace" if bundle else "export")
-        if bundle:
-            write_bundle(scenario, path)
-        else:
-            write_export(scenario, path, only=NEEDED_SCHEMAS)
+        path = write_bundle(scenario, Path(folder) / "run.trace", rows_per_block=64)
         return build_trace(open_recording(path, schemas=NEEDED_SCHEMAS))
 
 

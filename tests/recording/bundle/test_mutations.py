@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import resource
 import shutil
@@ -11,19 +10,18 @@ import sys
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from support import fuzz_bundle as fuzzer
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-FUZZER = Path(__file__).resolve().parents[2] / "fuzz_bundle.py"
 NONE_64 = (1 << 64) - 1
+RUNS = 210
+"""Damaged bundles, as many of each kind; `make fuzz` tries far more."""
 UNNOTICED = {
     "EngineeringTypes.etypes",
     "RunIssues.storedata",
@@ -39,28 +37,15 @@ UNNOTICED = {
 """Files whose damage can pass, where no checksum covers it and no other file tells the same."""
 
 
-@pytest.fixture(scope="module")
-def fuzzer() -> ModuleType:
-    """The script behind `make fuzz`."""
-    spec = importlib.util.spec_from_file_location("fuzz_bundle", FUZZER)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up.
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def states(path: Path) -> set[TableState]:
     recording = open_recording(path)
     schemas = dict.fromkeys(entry.schema for entry in recording.run.tables)
     return {table.state for schema in schemas for table in recording.tables(schema)}
 
 
-def test_a_thousand_damaged_bundles_tell_nothing_wrong_without_a_word(fuzzer: ModuleType) -> None:
+def test_damaged_bundles_tell_nothing_wrong_without_a_word() -> None:
     done = subprocess.run(
-        [sys.executable, str(FUZZER), "--runs", "1000", "--seconds", "300", "--seed", "20261121"],
+        [sys.executable, fuzzer.__file__, "--runs", str(RUNS), "--seconds", "300", "--seed", "20261121"],
         capture_output=True,
         text=True,
         check=False,
@@ -68,21 +53,21 @@ def test_a_thousand_damaged_bundles_tell_nothing_wrong_without_a_word(fuzzer: Mo
     # Not 0 where the process took more than 300 MB, too.
     assert done.returncode == 0, done.stderr
     *lines, unnoticed, summary = done.stdout.splitlines()
-    assert summary.startswith("1000 bundles")
+    assert summary.startswith(f"{RUNS} bundles")
     outcomes: Counter[str] = Counter()
     for kind, line in zip(fuzzer.KINDS, lines, strict=True):
         words = line.removeprefix(kind).split()
         counts = dict(zip(words[::2], map(int, words[1::2]), strict=True))
-        assert sum(counts.values()) in (66, 67)
+        assert sum(counts.values()) == RUNS // len(fuzzer.KINDS)
         outcomes.update(counts)
     # Some of each, or the damage was none.
-    assert min(outcomes.values()) > 5
-    assert outcomes["said"] > 300
+    assert min(outcomes.values()) > 0
+    assert outcomes["said"] > 60
     files = unnoticed.partition(": ")[2].replace(" and ", ", ").split(", ")
     assert set(files) <= UNNOTICED
 
 
-def test_the_fuzzer_notices_a_number_that_changed_without_a_word(fuzzer: ModuleType, tmp_path: Path) -> None:
+def test_the_fuzzer_notices_a_number_that_changed_without_a_word(tmp_path: Path) -> None:
     """And takes it for unnoticeable only where there is no checksum."""
     bundles = {bundle.form: bundle for bundle in fuzzer.sound_bundles(tmp_path)}
     raw, packed = bundles["raw"], bundles["compressed"]
@@ -128,14 +113,14 @@ def made(made_bundle: Any, made_table: Any, tmp_path: Path) -> Path:
     return made_bundle(tables, strings=["", "name"], arrays=arrays, typed=typed).write(tmp_path / "run.trace")
 
 
-def test_damage_to_every_kind_of_value(fuzzer: ModuleType, made: Path) -> None:
+def test_damage_to_every_kind_of_value(made: Path) -> None:
     bundle = fuzzer.sound_bundle("compressed", made)
     outcomes = Counter(fuzzer.attempt([bundle], 1, number)[2] for number in range(150))
     assert outcomes["said"] > 30
 
 
 @pytest.mark.corpus
-def test_damage_to_a_real_bundle(fuzzer: ModuleType, corpus: Path, tmp_path: Path) -> None:
+def test_damage_to_a_real_bundle(corpus: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.trace"
     left_out = shutil.ignore_patterns("symbols", "spindex*", "run[23]", "Trace[23].run", "[23].run.zip")
     shutil.copytree(corpus / "bundles/output.trace", path, ignore=left_out)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from tracekit.recording.xctrace.tool import Tool
 
-NEEDED: Final = ("numpy", "pandas", "lxml", "jinja2", "rich", "textual")
+NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "textual", "shtab", "zlib-ng")
+"""Dependencies of every installation, by the names of `pyproject.toml`."""
 OPTIONAL: Final = {"pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'"}
 TEMPLATE: Final = "Core ML"
 OLDEST_FAMILY: Final = 14

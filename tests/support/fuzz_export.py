@@ -1,6 +1,6 @@
 """Feeds broken exports to the reader: every one must read or be refused with a sentence, soon and in little memory.
 
-    python tests/fuzz_export.py --runs 100000 --seconds 600 --seed 1
+    python tests/support/fuzz_export.py --runs 100000 --seconds 600 --seed 1
 
 Base documents are made here; real ones from `../shared/corpus` join where they are. With `--atheris` and that package
 installed, libFuzzer chooses the mutations.
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_MEMORY_MB = 300
-"""What the issue allows a broken file to take, the interpreter included."""
+"""What a broken file may take, the interpreter included."""
 MAX_SECONDS = 10
 """For one file; all of them are small."""
-CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "xml"
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "xml"
 
 TOKENS = (
     *b"""<row> </row> <row/> <node> </node> <node/> </schema> <sentinel/> <sentinel <duration> </trace-query-result>

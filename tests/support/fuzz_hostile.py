@@ -1,7 +1,7 @@
 """Makes inputs that ask for more than they have, and reads them: each must read or be refused with a sentence, soon and
 in little memory.
 
-    python tests/fuzz_hostile.py --kind bundle --runs 2000 --seconds 300 --seed 1
+    python tests/support/fuzz_hostile.py --kind bundle --runs 2000 --seconds 300 --seed 1
 
 Each input depends on kind, seed and its number alone: `--first 4711 --runs 1` makes one again.
 """
@@ -50,7 +50,7 @@ CORE: Final = "corespace/run1/core"
 
 def _made() -> Any:
     """The writer of small bundles that the tests of the reader use."""
-    path = Path(__file__).resolve().parent / "recording" / "bundle" / "conftest.py"
+    path = Path(__file__).resolve().parents[1] / "recording" / "bundle" / "conftest.py"
     spec = importlib.util.spec_from_file_location("made_bundles", path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,7 +1,7 @@
 """Damages small bundles and reads them: each must read or be refused with a sentence, soon and in little memory, and
 what it then tells otherwise than the sound bundle must be said.
 
-    python tests/fuzz_bundle.py --runs 10000 --seconds 600 --seed 1
+    python tests/support/fuzz_bundle.py --runs 10000 --seconds 600 --seed 1
 
 What no reader can notice is listed in `beyond_checking`, file by file, with what damage to that file can reach. Each
 bundle depends on the seed and its number alone: `--first 4711 --runs 1` makes one again.
@@ -24,12 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
-from told import Told, told, unsaid
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import tracekit
+from support.fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
+from support.told import Told, told, unsaid
 from tracekit.errors import UnreadableRecording
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, write_bundle
 from tracekit.trace.build import NEEDED_SCHEMAS

@@ -1,0 +1,66 @@
+"""Which tests run, and how many examples the properties among them try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import is_hypothesis_test, settings
+
+TESTS = Path(__file__).resolve().parents[1]
+
+SLOW = (
+    "cli",
+    "detectors/test_plugins.py",
+    "recording/bundle/test_corpus.py",
+    "recording/bundle/test_mutations.py",
+    "recording/bundle/test_round_trip.py",
+    "recording/export/test_handover.py",
+    "recording/test_corpus.py",
+    "recording/test_hostile.py",
+    "suite",
+    "test_bundles_reported.py",
+    "test_config.py",
+    "test_end_to_end.py",
+    "test_import_hygiene.py",
+    "test_makefile.py",
+    "test_packaging.py",
+    "test_readme.py",
+    "test_view_page.py",
+    "testing/samples",
+    "tui",
+)
+"""What `--quick` leaves out besides what is marked: tests that start programs or the terminal UI, and long ones."""
+
+EXAMPLES = {"quick": 0.0, "ci": 0.25, "fuzz": 10.0}
+"""Profiles of hypothesis, and how much of the examples that a property names each of them tries."""
+FEWEST_EXAMPLES = 10
+
+
+def register_profiles() -> None:
+    """Make the profiles known and choose `ci`; `--hypothesis-profile` chooses another one.
+
+    The same examples in each run: what fails once fails again, on any machine and in any order of the tests. Only
+    `fuzz` draws others each time.
+    """
+    for name in EXAMPLES:
+        settings.register_profile(name, deadline=None, database=None, derandomize=name != "fuzz", print_blob=True)
+    settings.load_profile("ci")
+
+
+def scale_examples(function: Any) -> None:
+    """Let a property try the share of its examples that the profile names. Other tests stay as they are."""
+    if not is_hypothesis_test(function) or hasattr(function, "scaled"):
+        return
+    own = function._hypothesis_internal_use_settings
+    share = EXAMPLES.get(settings.get_current_profile_name(), 1.0)
+    function._hypothesis_internal_use_settings = settings(
+        own, max_examples=max(FEWEST_EXAMPLES, round(own.max_examples * share))
+    )
+    # Tests with parameters share their function.
+    function.scaled = True
+
+
+def is_slow(path: Path) -> bool:
+    """Whether a folder or file of tests is left out of the quick ones."""
+    return path.is_relative_to(TESTS) and str(path.relative_to(TESTS)) in SLOW

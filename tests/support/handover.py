@@ -1,0 +1,114 @@
+"""Hands a scenario to the product in memory, as if it had been written as an export and read back.
+
+The list of runs and tables goes through the reader as the text that an export has. The rows, which take the time, are
+turned from the builder's cells into the columns that the reader makes of their XML; `recording/export/test_handover.py`
+holds both ways against each other.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.recording import table as read
+from tracekit.recording.contents import Contents
+from tracekit.recording.export.assembly import assemble
+from tracekit.recording.export.cells import NUMERIC, Kind, kind_of
+from tracekit.recording.export.loading import ExportedFile, LoadedFiles
+from tracekit.recording.export.nodes import Node
+from tracekit.recording.export.recording import FORM, ExportRecording
+from tracekit.recording.export.toc import read_toc
+from tracekit.recording.progress import Meter
+from tracekit.recording.sources import Inputs, Source
+from tracekit.testing import export_xml
+from tracekit.testing.cells import Label, Thread
+from tracekit.testing.machines import Process
+from tracekit.testing.toc_xml import toc_document
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from tracekit.testing.cells import Cell, Column, TableContent
+    from tracekit.testing.scenario import Scenario
+    from tracekit.trace.model import Trace
+
+_CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Characters that a file holds otherwise or not at all: whoever tests with them tests the files."""
+
+
+def trace_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = NEEDED_SCHEMAS) -> Trace:
+    """What the latest run means."""
+    return build_trace(recording_of(scenario, only))
+
+
+def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = None) -> ExportRecording:
+    """The latest run as `open_recording` gives it for what `write_export` writes; `only` is passed to that."""
+    runs = export_xml._runs(scenario)
+    files: dict[str, list[Node]] = {}
+    newer = runs[0].xcode.family >= 26
+    for number, position, table in export_xml._numbered(runs):
+        if only is None or table.schema in only:
+            node = _node(table, number, position, newer)
+            files.setdefault(export_xml._file_name(table), []).append(node)
+    toc = _source("toc.xml", toc_document(runs).encode())
+    notes: list[str] = []
+    exported = [ExportedFile(_source(name, b""), nodes) for name, nodes in sorted(files.items())]
+    assembled = assemble(LoadedFiles([(toc, read_toc(toc, Meter(None, None)))], exported, []), notes)
+    if len(runs) > 1:
+        numbers = ", ".join(str(run.number) for run in assembled.runs)
+        notes.append(f"the recording has {len(runs)} runs ({numbers}); this is run {len(runs)}")
+    contents = Contents("export", FORM, assembled.has_table_of_contents, tuple(assembled.runs), tuple(notes))
+    return ExportRecording(contents, assembled.runs[-1], assembled, Inputs("export"))
+
+
+def _source(name: str, content: bytes) -> Source:
+    return Source(name, repr(name), len(content), lambda: nullcontext(BytesIO(content)), explicit=False)
+
+
+def _node(table: TableContent, run: int, position: int, newer: bool) -> Node:
+    """A table as the reader of nodes gives it. O(cells)."""
+    columns = tuple(read.Column(column.mnemonic, column.type, column.name) for column in table.columns)
+    by_column = zip(*table.rows, strict=True) if table.rows else ((),) * len(columns)
+    cells = tuple(_cells(column, values, newer) for column, values in zip(table.columns, by_column, strict=True))
+    return Node(table.schema, run, position, columns, len(table.rows), cells)
+
+
+def _cells(column: Column, values: Sequence[Cell], newer: bool) -> read.Cells:
+    """One column. A duration of zero is exported as no value."""
+    kind = kind_of(column.type)
+    if kind in NUMERIC or (kind is Kind.NUMBER and all(isinstance(value, int | None) for value in values)):
+        valid = np.array([value is not None and (value != 0 or column.type != "duration") for value in values], bool)
+        numbers = np.array([(value or 0) & _UNSIGNED for value in values], np.uint64).astype(np.int64)
+        return read.IntegerCells(numbers, valid)
+    place: dict[read.CellValue, int] = {}
+    codes: dict[Cell, int] = {None: -1}
+    for value in dict.fromkeys(values):
+        if value is not None:
+            codes[value] = place.setdefault(_value(value, column.type, newer), len(place))
+    return read.CodedCells(np.array([codes[value] for value in values], np.int32), tuple(place))
+
+
+_UNSIGNED = 2**64 - 1
+
+
+def _value(cell: Cell, tag: str, newer: bool) -> read.CellValue:
+    """What the reader makes of an element with this cell."""
+    if isinstance(cell, Process):
+        return read.Process(cell.name, cell.pid)
+    if not isinstance(cell, Label | Thread):
+        return _sound(str(cell))
+    shown = _sound(export_xml.NodeWriter(newer)._shown(tag, cell))
+    if isinstance(cell, Thread):
+        return read.Thread(shown, cell.tid, read.Process(cell.process.name, cell.process.pid))
+    return shown
+
+
+def _sound(text: str) -> str:
+    if _CHANGED_BY_XML.search(text):
+        raise ValueError(f"{text!r} is changed by a file: write the scenario as one")
+    return text
