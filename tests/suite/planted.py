@@ -299,3 +299,59 @@ def behind_drawing(simulation: Simulation, draws: Draws, model: Model, unit: Uni
         if drawn is not None:
             yield from app.join(drawn)
         yield from app.pause(2 * MS)
+
+
+@plants("cpu-contention", "latency-jitter", units=("cpu",))
+def sharing_the_cores(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """Another model of the app works on all cores during every second or third call."""
+    app, length, often = simulation.app, draws.integer(8, 16) * MS, draws.choice((2, 3))
+    other = Model(f"{model.base}Large")
+    yield from app.load(other)
+    yield from app.load(model)
+    for index in range(draws.integer(70, 110)):
+        running = app.start(app.predict(other, cpu(length, 6))) if index % often == 0 else None
+        yield from app.predict(model, cpu(length, 6))
+        if running is not None:
+            yield from app.join(running)
+        yield from app.pause(12 * MS)
+
+
+@plants("state-copies", "excess-data-copies", "float-conversion", "unaccounted-time")
+def cache_in_and_out(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """A language model whose cache goes into and out of each call, for a sixth of it each way."""
+    app, length = simulation.app, draws.integer(7, 12) * MS
+    copy = on_clock(length * draws.integer(15, 25) // 100)
+    prompt = Model(f"{model.base}Prompt")
+    yield from app.load(model)
+    yield from app.load(prompt)
+    for _ in range(3):
+        yield from app.predict(prompt, work(unit, 40 * MS))
+        for _ in range(draws.integer(25, 35)):
+            yield from app.pause(150_000)
+            call = yield from app.predict(model, work(unit, length), copy_ns=copy, host_ns=copy + 30_000)
+            call.prediction.event("Input Copy", 2_000, 1_625)
+            call.prediction.event("Output Transformation", call.duration_ns - copy - 25_000, copy)
+        yield from app.pause(1_900 * MS)
+
+
+@plants("serialized-specialization", "cold-load", "unaccounted-time", units=("neural engine",), whole=True)
+def prepared_one_by_one(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """Three models are prepared for the device, each after the one before, and then called."""
+    app = simulation.app
+    models = [model, Model(f"{model.base}Head"), Model(f"{model.base}Tail")]
+    for each in models:
+        yield from app.load(each, draws.integer(700, 2_500) * MS, LOAD_COLD, engine=True)
+    for _ in range(30):
+        for each in models:
+            yield from app.predict(each, work(unit, 8 * MS))
+            yield from app.pause(MS)
+
+
+@plants("foreign-neural-engine-work", units=("neural engine",), whole=True)
+def others_on_the_engine(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """Another process uses the Neural Engine with a model of its own, before and after the app uses its model."""
+    app, other = simulation.app, simulation.process("Assistant", 931)
+    listener = Model("Listener")
+    yield from steady(other, listener, (work(unit, 12 * MS),), calls=40)
+    yield from steady(app, model, (work(unit, draws.integer(6, 12) * MS),), calls=80)
+    yield from steady(other, listener, (work(unit, 12 * MS),), calls=40, load_ns=0)

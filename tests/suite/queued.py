@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suite.frame import FINDING, Key
+from suite.frame import Key
 from tracekit.testing.simulation import Call, Simulation, Use
 from tracekit.testing.work import Unit
 
@@ -25,6 +25,8 @@ ENOUGH_CALLS = 20
 """So many calls are enough to judge, with some to spare."""
 SLOWED = 1.2
 """Calls that sharing the cores makes so many times as long may count as slowed down."""
+SURELY_SLOWED = 1.5
+"""From where on they count beyond doubt."""
 
 
 class Waiting(NamedTuple):
@@ -34,9 +36,9 @@ class Waiting(NamedTuple):
     loose: float
 
 
-def queued_keys(simulation: Simulation) -> tuple[dict[Key, str], set[Key]]:
+def queued_keys(simulation: Simulation) -> tuple[set[Key], set[Key]]:
     """Findings that must and that may be there since models waited for each other or shared the cores."""
-    must: dict[Key, str] = {}
+    must: set[Key] = set()
     may: set[Key] = set()
     works = {unit: Works(simulation, unit) for unit in simulation.units}
     own = [call for call in simulation.calls if call.prediction is not None]
@@ -47,13 +49,15 @@ def queued_keys(simulation: Simulation) -> tuple[dict[Key, str], set[Key]]:
             may |= {("neural-engine-contention", name), ("latency-jitter", name)}
         named = not simulation.recorded.work.generic_labels
         if engine.strict >= AFFECTED_SHARE * MARGIN and len(calls) >= ENOUGH_CALLS and named:
-            must["neural-engine-contention", name] = FINDING
+            must.add(("neural-engine-contention", name))
         if graphics.loose >= AFFECTED_SHARE / MARGIN:
             may |= {("gpu-contention", name), ("latency-jitter", name)}
         if graphics.strict >= AFFECTED_SHARE * MARGIN and _slower_disturbed(works, calls):
-            must["gpu-contention", name] = FINDING
+            must.add(("gpu-contention", name))
         if _slowed(calls, 1 + (SLOWED - 1) / MARGIN) >= AFFECTED_SHARE / MARGIN:
             may |= {("cpu-contention", name), ("latency-jitter", name)}
+        if _slower_beside_models(works, calls):
+            must.add(("cpu-contention", name))
     return must, may
 
 
@@ -120,3 +124,20 @@ def _slowed(calls: Sequence[Call], ratio: float) -> float:
         call.duration_ns >= ratio * (call.duration_ns - sum(use.slowed_ns for use in call.uses)) for call in calls
     ]
     return float(np.mean(slowed)) if slowed else 0.0
+
+
+def _slower_beside_models(works: Mapping[Unit, Works], calls: Sequence[Call]) -> bool:
+    """Whether calls that use nothing but the CPU are clearly slower beside other models of the app than alone."""
+    disturbed, calm = [], []
+    for call in calls[1:]:
+        others = works["cpu"].of_others(call)
+        alone_ns = call.duration_ns - sum(use.slowed_ns for use in call.uses)
+        if any(use.unit != "cpu" for use in call.uses) or any(use.process != call.process for use in others):
+            return False
+        if not others:
+            calm.append(call.duration_ns)
+        elif call.duration_ns >= SURELY_SLOWED * alone_ns:
+            disturbed.append(call.duration_ns)
+    often = len(disturbed) >= AFFECTED_SHARE * MARGIN * len(calls)
+    enough = len(calm) >= ENOUGH_CALLS and len(disturbed) >= ENOUGH_CALLS
+    return often and enough and bool(np.median(disturbed) >= SURELY_SLOWED * np.median(calm))

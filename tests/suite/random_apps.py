@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
-from suite.frame import FINDING, Key, outcomes_of
+from suite.frame import FINDING, Key, detector_ids, outcomes_of
 from suite.planted import PLANTED
 from suite.queued import queued_keys
 from tracekit.testing import Draws, Model
@@ -35,7 +35,7 @@ class RandomApp:
     simulation: Simulation
     story: list[str] = field(default_factory=list)
     """What it does, for messages."""
-    planted: dict[Key, str] = field(default_factory=dict)
+    planted: set[Key] = field(default_factory=set)
     """What must be found, by detector and model."""
     allowed: set[Key] = field(default_factory=set)
     """Further findings that are right."""
@@ -90,15 +90,18 @@ def problem(seed: int) -> RandomApp:
     unit = draws.choice(planted.units)
     made.story.append(f"{own.base}: {planted.recipe.__name__} on {unit}")
     made.simulation.start(planted.recipe(made.simulation, draws, own, unit))
-    made.allowed |= {planted.key(own), *((detector, own.base) for detector in planted.also)}
     # The whole device heats up.
     if planted.detector == "thermal-throttling":
         made.allowed |= {(detector, model.base) for detector in (planted.detector, *planted.also) for model in others}
     for model in others:
         _add_healthy(made, draws, model, draws.choice([each for each in UNITS if each != unit]))
     _finished(made)
+    # A recipe may use further models, named after the first.
+    names = {call.model.base for call in made.simulation.calls if call.model.base.startswith(own.base)}
+    made.allowed |= {planted.key(own)}
+    made.allowed |= {(detector, name) for detector in (planted.detector, *planted.also) for name in names}
     if planted.shows is None or planted.shows(made.simulation, own):
-        made.planted[planted.key(own)] = FINDING
+        made.planted.add(planted.key(own))
     return made
 
 
@@ -215,7 +218,8 @@ def judged(place: tuple[str, int]) -> Verdict:
         outcomes, errors = outcomes_of(made.simulation.recorded)
     except Exception:
         return Verdict(kind, seed, (), (), (traceback.format_exc(),), ())
-    missed = tuple((key, outcomes.get(key)) for key, wanted in made.planted.items() if outcomes.get(key) != wanted)
+    wanted = [key for key in made.planted if key[0] in detector_ids()]
+    missed = tuple((key, outcomes.get(key)) for key in wanted if outcomes.get(key) != FINDING)
     false = tuple(
         key
         for key, outcome in outcomes.items()
