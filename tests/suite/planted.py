@@ -124,16 +124,15 @@ def many_in_flight(simulation: Simulation, draws: Draws, model: Model, unit: Uni
     yield from overlapping(simulation.app, model, steps, in_flight=draws.integer(4, 6), calls=100)
 
 
-@plants("latency-jitter", "shape-switching")
+@plants("latency-jitter")
 def some_slow_calls(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
-    """About one call in ten takes two to four and a half times as long, by any factor."""
-    length, often = draws.integer(6, 12) * MS, draws.integer(85, 130)
+    """One call in twelve takes two to four and a half times as long, by any factor: too few for a group."""
+    calls, length = draws.integer(120, 200), draws.integer(6, 12) * MS
+    slow = set(draws.shuffled(range(1, calls))[: calls // 12])
 
-    def steps(_: int) -> tuple[Step, ...]:
-        factor = draws.integer(220, 450) if draws.chance(often) else 100
-        return (work(unit, length * factor // 100),)
+    def steps(index: int) -> tuple[Step, ...]:
+        return (work(unit, length * (draws.integer(220, 450) if index in slow else 100) // 100),)
 
-    calls = draws.integer(120, 180)
     yield from steady(simulation.app, model, steps, calls=calls)
 
 
