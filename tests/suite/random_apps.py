@@ -125,7 +125,8 @@ def _add_healthy(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> Non
 
 
 def _add_foreign(made: RandomApp, draws: Draws) -> None:
-    """Another process at work."""
+    """Another process at work, whose Core ML rows are recorded too where the recording has no target."""
+    made.simulation.scenario.all_processes = draws.chance(300)
     other = made.simulation.process("Assistant", 931)
     unit, length = draws.choice(UNITS), draws.integer(2, 12) * MS
     made.story.append(f"another process on {unit}")
