@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from suite import metamorphic, random_apps
 from suite.filters import filter_complaints
 from suite.frame import (
     FINDING,
@@ -150,15 +151,19 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{int(value * 1_000) / 1_000:.3f}"
 
 
-def main() -> None:
-    """Print the page and what is not right, and write the page."""
+def main() -> int:
+    """Print the page and what is not right, write the page, and return the exit status."""
     text = page()
     Path("docs/detectors/accuracy.md").write_text(text, encoding="utf-8", newline="\n")
     wrong = [f"{case.detector}, {line}\n" for case, judged in _judgements() for line in complaints(case, judged)]
     everywhere = [(module, place) for module in _modules() for place in range(len(load(module)))]
     wrong += [f"{line}\n" for line in filter_complaints(everywhere)]
     sys.stdout.writelines([text, *wrong])
+    sys.stdout.write("\nChanges that must not change an answer, over all labelled recordings:\n")
+    changed = metamorphic.main()
+    sys.stdout.write("\nRandom apps:\n")
+    return 1 if wrong or random_apps.main() or changed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

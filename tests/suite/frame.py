@@ -21,7 +21,7 @@ from typing import Any
 from support.handover import trace_of
 from tracekit.detectors.outcomes import OUTCOME_NAMES
 from tracekit.detectors.registry import DETECTORS
-from tracekit.detectors.runner import run_detectors
+from tracekit.detectors.runner import Judgement, run_detectors
 from tracekit.recording import open_recording
 from tracekit.testing import Draws, Scenario, write_bundle
 from tracekit.testing.recorder import App
@@ -197,21 +197,27 @@ def _judged(key: Place) -> Judged:
     case = load(module)[place]
     try:
         recorded = case.build(draws_of(case, place))
-        outcomes, errors = _run(case, recorded)
-        expected = _expected(case, recorded, outcomes)
+        outcomes, errors = outcomes_of(recorded, bundle=case.bundle, settings=case.settings)
+        expected = expected_of(case, recorded, outcomes)
     except Exception:
         return Judged({}, {}, (), (traceback.format_exc(),))
     unexpected = tuple(
         key
         for key, outcome in outcomes.items()
-        if outcome == FINDING and expected.get(key) != FINDING and not _allows(case, key)
+        if outcome == FINDING and expected.get(key) != FINDING and not allows(case, key)
     )
     return Judged(outcomes, expected, unexpected, errors)
 
 
-def _run(case: Case, recorded: Recorded) -> tuple[dict[Key, str], tuple[str, ...]]:
-    """Reads the recording and runs all detectors."""
-    judgements = run_detectors(read_back(recorded, bundle=case.bundle), settings=case.settings)
+def outcomes_of(
+    recorded: Recorded, *, bundle: bool = False, settings: Mapping[str, str | int | float] | None = None
+) -> tuple[dict[Key, str], tuple[str, ...]]:
+    """Writes a recording, reads it back and runs all detectors. Returns the outcomes, and which detectors failed."""
+    return named(run_detectors(read_back(recorded, bundle=bundle), settings=settings))
+
+
+def named(judgements: Iterable[Judgement]) -> tuple[dict[Key, str], tuple[str, ...]]:
+    """What the detectors said, by detector and model, and which of them failed."""
     outcomes: dict[Key, str] = {}
     errors = []
     for judgement in judgements:
@@ -236,7 +242,7 @@ def read_back(recorded: Recorded, *, bundle: bool) -> Trace:
         return build_trace(open_recording(path, schemas=NEEDED_SCHEMAS))
 
 
-def _expected(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> dict[Key, str]:
+def expected_of(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> dict[Key, str]:
     """What must be said, under the key that holds the answer: one for the recording stands for its models."""
     wanted = case.expected or _USUAL[case.kind]
     if case.detector not in detector_ids() or wanted == NOTHING:
@@ -249,7 +255,7 @@ def _expected(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> di
     return {key if key in outcomes or whole not in outcomes else whole: outcome for key, outcome in keys.items()}
 
 
-def _allows(case: Case, key: Key) -> bool:
+def allows(case: Case, key: Key) -> bool:
     return key[0] in case.also or key in case.also
 
 

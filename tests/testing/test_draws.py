@@ -41,3 +41,11 @@ def test_chances_and_choices_follow_their_odds() -> None:
     assert sum(draws.chance(250) for _ in range(4_000)) == pytest.approx(1_000, rel=0.1)
     assert {draws.choice("abc") for _ in range(60)} == set("abc")
     assert {draws.integer(2, 4) for _ in range(60)} == {2, 3, 4}
+
+
+def test_a_shuffle_keeps_all_items_and_no_place_is_favoured() -> None:
+    draws = Draws(6)
+    shuffles = [draws.shuffled("abcd") for _ in range(2_400)]
+    assert {tuple(sorted(items)) for items in shuffles} == {tuple("abcd")}
+    counts = [sum(items[place] == letter for items in shuffles) for place in range(4) for letter in "abcd"]
+    assert all(500 < count < 700 for count in counts)

@@ -6,6 +6,7 @@ import pytest
 from lxml import etree
 
 from tracekit.testing.contents import table_list
+from tracekit.testing.draws import Draws
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.machines import WINDOW_SERVER, Process
 from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
@@ -285,3 +286,43 @@ def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path: Path, read_expo
     table = tables(tmp_path, scenario, read_export)["coreml-os-signpost"]
     for column in ("model-name", "model-specific-track-model-name", "fully-qualified-model"):
         assert table.texts(column) == [None]
+
+
+def starts_in(path: Path) -> list[int]:
+    """Starts of the rows of a file, in its order."""
+    texts: dict[str, str] = {}
+    found = []
+    for cell in (row[0] for row in etree.parse(path).iter("row")):
+        if "id" in cell.attrib:
+            texts[cell.attrib["id"]] = cell.text
+        found.append(int(texts[cell.attrib.get("id") or cell.attrib["ref"]]))
+    return found
+
+
+def many_calls(**changes: object) -> Scenario:
+    """Forty calls with two rows each."""
+    scenario = Scenario(Process("Camera", 412), duration_ns=2_000 * MS, **changes)
+    for number in range(40):
+        scenario.predict(MODEL, (10 + 20 * number) * MS, 8 * MS).event("CPU", 1 * MS, 5 * MS)
+    return scenario
+
+
+def test_rows_may_stand_in_any_order(tmp_path: Path) -> None:
+    for name, order in (("plain", None), ("shuffled", Draws(2))):
+        write_export(many_calls(), tmp_path / name, only=[CORE_ML], order=order)
+    plain, shuffled = (starts_in(tmp_path / name / f"{CORE_ML}.xml") for name in ("plain", "shuffled"))
+    assert plain == sorted(plain)
+    assert shuffled != plain
+    assert sorted(shuffled) == plain
+
+
+def test_rows_may_lie_in_several_tables_of_one_schema(tmp_path: Path) -> None:
+    write_export(many_calls(), tmp_path / "one", only=[CORE_ML])
+    write_export(many_calls(parts=3), tmp_path / "three", only=[CORE_ML])
+    names = sorted(path.name for path in (tmp_path / "three").iterdir())
+    assert names == ["coreml-os-signpost.2.xml", "coreml-os-signpost.3.xml", "coreml-os-signpost.xml", "toc.xml"]
+    parts = [starts_in(tmp_path / "three" / name) for name in names[:-1]]
+    assert [len(part) for part in parts] == [27, 26, 27]
+    assert sorted(start for part in parts for start in part) == starts_in(tmp_path / "one" / f"{CORE_ML}.xml")
+    listed = etree.parse(tmp_path / "three" / "toc.xml").findall(f".//table[@schema='{CORE_ML}']")
+    assert len(listed) == 3

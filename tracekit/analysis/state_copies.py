@@ -97,20 +97,20 @@ def opens_with_a_prompt(durations: IntArray, sequence: IntArray) -> bool:
 
 
 def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: IntArray) -> bool:
-    """Whether a call of one other model, made hardly ever else, comes right before the sequences. O(n log n)."""
+    """Whether a call of one other model, made hardly ever else, opens the sequences: it comes after the model's own
+    last call and before its next one, whatever further models do meanwhile. O(n log n)."""
+    starts = predictions["start_ns"].to_numpy()
     opens = np.flatnonzero(np.diff(sequence, prepend=-1) != 0)
-    sizes = np.diff(opens, append=len(sequence))
-    firsts = predictions["start_ns"].to_numpy()[opens[sizes >= MIN_SEQUENCE]]
-    if len(firsts) < 2:
+    opens = opens[np.diff(opens, append=len(sequence)) >= MIN_SEQUENCE]
+    if len(opens) < 2:
         return False
     activity = trace.activity
     calls = activity[((activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)).to_numpy(dtype=bool)]
-    before = np.searchsorted(calls["start_ns"].to_numpy(), firsts, side="left") - 1
-    names = calls["model"].astype("object").to_numpy()
-    own = predictions["model"].iloc[0]
-    opening = pd.Series([names[place] for place in before if place >= 0]).dropna()
-    opening = opening[opening != own]
-    if opening.empty:
-        return False
-    name, times = opening.value_counts().index[0], int(opening.value_counts().iloc[0])
-    return times >= USUAL * len(firsts) and int((names == name).sum()) <= 2 * times
+    others = calls[(calls["model"] != predictions["model"].iloc[0]).to_numpy(dtype=bool)]
+    begin = others["start_ns"].to_numpy()
+    opened = np.searchsorted(starts[opens], begin, side="right")
+    before = np.append(np.where(opens > 0, starts[opens - 1], -1), np.iinfo(np.int64).max)
+    frame = pd.DataFrame({"model": others["model"].astype("object").to_numpy(), "opened": opened})
+    total = frame["model"].value_counts()
+    times = frame[begin > before[opened]].drop_duplicates()["model"].value_counts()
+    return bool(((times >= USUAL * len(opens)) & (total.reindex(times.index) <= 2 * times)).any())

@@ -92,6 +92,7 @@ def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
     return [
         (schema, tuple((key, _quoted(key, _of_all(scenario, text))) for key, text in pairs.items()))
         for schema, pairs in kept
+        for _ in range(scenario.parts)
     ]
 
 

@@ -36,6 +36,14 @@ class Draws:
         """One of the items, each with the same chance."""
         return items[self.integer(0, len(items) - 1)]
 
+    def shuffled(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        """The items in any order."""
+        left = list(items)
+        for last in range(len(left) - 1, 0, -1):
+            chosen = self.integer(0, last)
+            left[last], left[chosen] = left[chosen], left[last]
+        return tuple(left)
+
     def chance(self, permille: int) -> bool:
         """True in `permille` of 1,000 cases."""
         return self.integer(0, 999) < permille

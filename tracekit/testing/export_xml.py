@@ -6,6 +6,7 @@ and nested elements take part. Containers have children and no text of their own
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tracekit.testing.cells import Column, TableContent
+    from tracekit.testing.draws import Draws
 
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 """What the exporter writes when no table matches."""
@@ -86,11 +88,13 @@ def write_export(
     folder: Path | str,
     with_toc: bool = True,
     only: Collection[str] | None = None,
+    order: Draws | None = None,
 ) -> list[Path]:
     """Write `toc.xml` and one file for each table into a folder, which is made where needed.
 
     Several scenarios become the runs of one recording. `only` names the schemas to export; the others are listed in
-    the table of contents without being exported. Returns the paths written.
+    the table of contents without being exported. The rows of each table stand in the order of their times, or in any
+    that `order` draws. Returns the paths written.
     """
     runs = _runs(scenario)
     folder = Path(folder)
@@ -99,7 +103,9 @@ def write_export(
     by_name: dict[str, list[tuple[int, int, TableContent]]] = {}
     for number, position, table in _numbered(runs):
         if only is None or table.schema in only:
-            by_name.setdefault(_file_name(table), []).append((number, position, table))
+            part = (position - 1) % runs[number - 1].parts
+            shown = table if order is None else replace(table, rows=order.shuffled(table.rows))
+            by_name.setdefault(_file_name(table, part), []).append((number, position, shown))
     documents |= {name: _document(runs, chosen) for name, chosen in by_name.items()}
     for name, text in documents.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -159,7 +165,8 @@ def _schema(table: TableContent) -> str:
     return f'<schema name="{table.schema}"{documentation}>{columns}</schema>'
 
 
-def _file_name(table: TableContent) -> str:
-    """Name of the file for a table; tables of one schema differ by their category."""
+def _file_name(table: TableContent, part: int) -> str:
+    """Name of the file for a table; tables of one schema differ by their category, and by the part that they hold."""
     category = dict(table.attributes).get("category")
-    return f"{table.schema}.{category.strip(chr(34))}.xml" if category else f"{table.schema}.xml"
+    stem = f"{table.schema}.{category.strip(chr(34))}" if category else table.schema
+    return f"{stem}.{part + 1}.xml" if part else f"{stem}.xml"

@@ -61,6 +61,8 @@ class Scenario:
     all_processes: bool = False
     """Whether the recording has no target. The Core ML table names no process, so that rows of several cannot be told
     apart. Only exports are written so: what bundles hold instead of a target was never seen."""
+    parts: int = 1
+    """In how many tables of one schema the rows of each table are recorded, in turn."""
     event_types: bool = True
     """Whether the Core ML table names the lane of each row."""
     processes: list[Process] = field(default_factory=list)

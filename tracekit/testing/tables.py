@@ -63,7 +63,7 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
                 schema=schema,
                 attributes=attributes,
                 columns=columns_of(schema, scenario.xcode.family),
-                rows=tuple(_rows(scenario, schema, attributes)),
+                rows=tuple(_rows(scenario, schema, attributes))[(position - 1) % scenario.parts :: scenario.parts],
                 documentation=DOCUMENTATION.get(schema, "") if documented else "",
             ),
         )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.planted import cache_in_and_out
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, decoder_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
+from tracekit.testing.simulation import Simulation
+from tracekit.testing.threads import paced
 
 ID = "state-copies"
 COPIES = ("excess-data-copies", "unaccounted-time")
@@ -50,6 +53,15 @@ def one_model(draws: Draws) -> App:
             app.pause(200_000)
         app.pause(2_500 * MS)
     return app
+
+
+def beside_a_camera(draws: Draws) -> App:
+    """The same as `after_prefill`, while another model follows a camera on another unit."""
+    model, camera = draw_models(draws, 2)
+    simulation = Simulation(draws)
+    simulation.start(cache_in_and_out(simulation, draws, model, draws.choice(("neural engine", "gpu"))))
+    simulation.start(paced(simulation.app, camera, (cpu(6 * MS),), period_ns=33_333_000, calls=240))
+    return simulation.run()
 
 
 def growing_cache(draws: Draws) -> App:
@@ -133,4 +145,5 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, image_filter, also=COPIES),
     *cases(ID, LOOKALIKE, 2, embedding, also=COPIES),
     *cases(ID, INSUFFICIENT, 3, few_tokens, also=COPIES),
+    *cases(ID, POSITIVE, 3, beside_a_camera, also=COPIES),
 ]

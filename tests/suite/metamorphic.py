@@ -1,0 +1,289 @@
+"""Changes of a recording that must not change what is found in it.
+
+Each relation takes the description of a labelled recording and gives another one, with what must then hold:
+
+- `in another order`, `in more files`, `later`: every detector says the same of every model, with the same metrics.
+- `twice`: the app does all of it again, half a minute later. What is found stays found, what passed or cannot occur is
+  not found now. What lacked data may become what the label allows: any answer, but a finding only where the label
+  expects one, allows one, or expects that the data do not suffice.
+- `beside`: a clean model in the same process works now and then on a unit that no model of the recording uses. What was
+  said of the others holds as under `twice`, and of the new model nothing is found, unless settings of the case ask
+  something of it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import traceback
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+
+from suite.frame import (
+    FINDING,
+    INSUFFICIENT_DATA,
+    SHARED,
+    Case,
+    Key,
+    Place,
+    allows,
+    detector_ids,
+    expected_of,
+    load,
+    module_of,
+    named,
+)
+from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.runner import run_detectors
+from tracekit.recording import open_recording
+from tracekit.testing import Draws, Model, Scenario, write_export
+from tracekit.testing.recorder import App
+from tracekit.testing.rows import StateRow
+from tracekit.testing.scenario import CORE_ML
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+
+S = 1_000_000_000
+GAP_NS = 30 * S
+"""Longer than all that the pages call a pause within one use of a model."""
+SHIFT_NS = 7 * S + 333_333_375
+BESIDE = Model("Bystander")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the detectors said of a recording."""
+
+    outcomes: Mapping[Key, str]
+    metrics: Mapping[Key, tuple[object, ...]]
+    """Of the findings."""
+    errors: tuple[str, ...]
+
+
+def answers(scenario: Scenario, case: Case, order: Draws | None = None) -> Answers:
+    """Writes a recording as an export, reads it and runs all detectors."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_export(scenario, Path(folder), only=NEEDED_SCHEMAS, order=order)
+        trace = build_trace(open_recording(Path(folder), schemas=NEEDED_SCHEMAS))
+    judgements = run_detectors(trace, settings=case.settings)
+    outcomes, errors = named(judgements)
+    found = [(judgement.detector.id, judgement.outcome) for judgement in judgements]
+    metrics = {(name, outcome.model): outcome.metrics for name, outcome in found if isinstance(outcome, Finding)}
+    return Answers(outcomes, metrics, errors)
+
+
+def moved(scenario: Scenario, by_ns: int, first: int) -> Scenario:
+    """A copy with all rows but those of states that much later, and their predictions at indices from `first` on."""
+
+    def later(rows: Iterable) -> list:
+        return [replace(row, start_ns=row.start_ns + by_ns) for row in rows]
+
+    def owned(rows: Iterable) -> list:
+        moved_rows = later(rows)
+        return [
+            row if row.prediction is None else replace(row, prediction=row.prediction + first) for row in moved_rows
+        ]
+
+    return replace(
+        deepcopy(scenario),
+        coreml=owned(scenario.coreml),
+        neural_engine=owned(scenario.neural_engine),
+        gpu=owned(scenario.gpu),
+        mps=later(scenario.mps),
+        hangs=later(scenario.hangs),
+        signposts=later(scenario.signposts),
+        points=[replace(point, time_ns=point.time_ns + by_ns) for point in scenario.points],
+        gpu_states=later(scenario.gpu_states),
+        gpu_performance=later(scenario.gpu_performance),
+        thermal=later(scenario.thermal),
+    )
+
+
+def twice(scenario: Scenario) -> Scenario:
+    """The recording, a pause, and all of it again. States hold until the next one."""
+    offset = scenario.duration_ns + GAP_NS
+    again = moved(scenario, offset, len(scenario.coreml))
+    again.gpu = [
+        replace(
+            row,
+            command_buffer_id=_new_id(row.command_buffer_id),
+            encoder_id=_new_id(row.encoder_id),
+            submission_id=_new_id(row.submission_id),
+        )
+        for row in again.gpu
+    ]
+    again.mps = [replace(row, command_buffer_id=_new_id(row.command_buffer_id)) for row in again.mps]
+    both = replace(deepcopy(scenario), duration_ns=offset + scenario.duration_ns)
+    for name in ("coreml", "neural_engine", "gpu", "mps", "hangs", "signposts", "points"):
+        setattr(both, name, [*getattr(scenario, name), *getattr(again, name)])
+    for name in ("gpu_states", "gpu_performance", "thermal"):
+        setattr(both, name, [*_lengthened(getattr(scenario, name), offset), *getattr(again, name)])
+    return both
+
+
+def _new_id(number: int) -> int:
+    """An id of the second time; 0 stands for none."""
+    return number + (1 << 40) if number else 0
+
+
+def _lengthened(rows: list, until_ns: int) -> list:
+    """States of which the last holds until a time."""
+    return [*rows[:-1], replace(rows[-1], duration_ns=until_ns - rows[-1].start_ns)] if rows else []
+
+
+def later(scenario: Scenario) -> Scenario:
+    """Everything happens some seconds later. The states of the beginning hold from the beginning on."""
+    changed = moved(scenario, SHIFT_NS, 0)
+    changed.duration_ns += SHIFT_NS
+    for name in ("gpu_states", "gpu_performance", "thermal"):
+        rows: list[StateRow] = getattr(changed, name)
+        if rows:
+            head = replace(rows[0], start_ns=rows[0].start_ns - SHIFT_NS, duration_ns=rows[0].duration_ns + SHIFT_NS)
+            setattr(changed, name, [head, *rows[1:]])
+    return changed
+
+
+def more_files(scenario: Scenario) -> Scenario:
+    """The rows of each table lie in two tables of its schema, each in a file of its own."""
+    return replace(deepcopy(scenario), parts=2)
+
+
+def beside(scenario: Scenario) -> Scenario | None:
+    """A model that is called five times a second on the CPU, or on the GPU; None where neither is free, or where no
+    Core ML rows were recorded."""
+    unit = _idle_unit(scenario)
+    if unit is None:
+        return None
+    changed = deepcopy(scenario)
+    start, end = _used(scenario)
+    changed.load(BESIDE, max(start - 100_000_000, 0), 60_000_000)
+    for time in range(start + 1_000_000, end - 10_000_000, 200_000_000):
+        call = changed.predict(BESIDE, time // 125 * 125, 4_000_000)
+        call.event("Input Validation", 3_000, 7_500)
+        call.event("Output Transformation", 3_990_000, 5_000)
+        if unit == "cpu":
+            call.event("CPU", 20_000, 3_960_000)
+        else:
+            call.event("GPU Request", 20_000, 3_960_000)
+            call.gpu(60_000, 3_900_000)
+    return changed
+
+
+def _used(scenario: Scenario) -> tuple[int, int]:
+    """From the first row of Core ML to the last, in ns."""
+    return min(row.start_ns for row in scenario.coreml), max(row.end_ns for row in scenario.coreml)
+
+
+def _idle_unit(scenario: Scenario) -> str | None:
+    """A unit that no model of the recording uses."""
+    if CORE_ML in scenario.missing | scenario.emptied or not scenario.coreml:
+        return None
+    # Short rows come with each request to the GPU.
+    if not any(row.label == "CPU" and row.duration_ns >= 100_000 for row in scenario.coreml):
+        return "cpu"
+    on_gpu = any("GPU" in row.label for row in scenario.coreml) or any(
+        row.process == scenario.target for row in scenario.gpu
+    )
+    lost = "metal-gpu-intervals" in scenario.missing | scenario.emptied
+    return None if on_gpu or lost or not scenario.gpu else "gpu"
+
+
+Differences = Callable[[Case, Answers, Answers, Mapping[Key, str]], list[str]]
+
+
+def the_same(case: Case, before: Answers, after: Answers, expected: Mapping[Key, str]) -> list[str]:
+    """What is said otherwise, in words."""
+    keys = sorted({*before.outcomes, *after.outcomes}, key=str)
+    changed = [
+        f"{key} was {before.outcomes.get(key)}, is {after.outcomes.get(key)}"
+        for key in keys
+        if before.outcomes.get(key) != after.outcomes.get(key)
+    ]
+    other = [f"{key} has other metrics" for key in before.metrics if before.metrics[key] != after.metrics.get(key)]
+    return changed or other
+
+
+def no_worse(case: Case, before: Answers, after: Answers, expected: Mapping[Key, str]) -> list[str]:
+    """Findings that are gone, or new ones that the label does not allow, in words."""
+    wrong = []
+    for key, outcome in after.outcomes.items():
+        was = before.outcomes.get(key)
+        if outcome == FINDING and was != FINDING:
+            if key[1] == BESIDE.base and case.settings:
+                continue
+            unknown = was in (None, INSUFFICIENT_DATA)
+            if not (unknown and (allows(case, key) or expected.get(key) in (FINDING, INSUFFICIENT_DATA))):
+                wrong.append(f"{key} was {was}, is a finding")
+    gone = [key for key, was in before.outcomes.items() if was == FINDING and after.outcomes.get(key) != FINDING]
+    return wrong + [f"{key} was a finding, is {after.outcomes.get(key)}" for key in gone]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A change, and what must hold after it."""
+
+    change: Callable[[Scenario], Scenario | None]
+    differences: Differences
+    shuffled: bool = False
+    """Whether rows are written in another order."""
+
+
+RELATIONS: dict[str, Relation] = {
+    "in another order": Relation(lambda scenario: scenario, the_same, shuffled=True),
+    "in more files": Relation(more_files, the_same),
+    "later": Relation(later, the_same),
+    "twice": Relation(twice, no_worse),
+    "beside": Relation(beside, no_worse),
+}
+"""By name."""
+
+
+def broken(place: Place) -> list[str]:
+    """What each relation says against the answers to a labelled recording, one line each."""
+    module, number = place
+    case = load(module)[number]
+    seed = zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode())
+    try:
+        recorded = case.build(Draws(seed))
+        scenario = recorded.finish() if isinstance(recorded, App) else recorded
+        before = answers(scenario, case)
+        expected = expected_of(case, recorded, before.outcomes)
+        found = []
+        for name, relation in RELATIONS.items():
+            changed = relation.change(scenario)
+            if changed is None:
+                continue
+            after = answers(changed, case, Draws(seed) if relation.shuffled else None)
+            lines = [*relation.differences(case, before, after, expected), *after.errors]
+            found += [f"{module}, {case.name}, {name}: {line}" for line in lines]
+    except Exception:
+        return [f"{module}, {case.name}: {traceback.format_exc()}"]
+    return found
+
+
+def broken_in(places: Iterable[Place]) -> list[str]:
+    """The same for many labelled recordings, on all processors."""
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        return [line for lines in pool.map(broken, places, chunksize=4) for line in lines]
+
+
+def all_places() -> list[Place]:
+    """Every labelled recording."""
+    modules = (*map(module_of, detector_ids()), *SHARED)
+    return [(module, number) for module in modules for number in range(len(load(module)))]
+
+
+def main(step: int = 1, first: int = 0) -> int:
+    """Print what is broken in every so many labelled recordings, and return the exit status."""
+    wrong = broken_in(all_places()[first::step])
+    sys.stdout.writelines(f"{line}\n" for line in wrong)
+    sys.stdout.write(f"{len(wrong)} answers change where they must not\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -1,0 +1,79 @@
+"""Random apps with two or three models at once: planted problems are found, and nothing that is not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from suite.planted import PLANTED
+from suite.queued import queued_keys
+from suite.random_apps import HEALTHY, PROBLEM, Verdict, judged_all, problem, table
+from tracekit.testing import Draws, Model
+from tracekit.testing.simulation import Simulation
+from tracekit.testing.threads import MS, steady
+from tracekit.testing.work import cpu, gpu, neural_engine
+
+COUNT, EVERY = 24, 1_000
+"""Apps of each kind, in an ordinary run and with `--every-case`."""
+A, B = Model("Segmenter"), Model("PoseNet")
+
+
+@pytest.mark.parametrize("kind", [HEALTHY, PROBLEM])
+def test_random_apps_hold_what_was_planted_and_nothing_else(request, kind):
+    count = EVERY if request.config.getoption("--every-case") else COUNT
+    wrong = [verdict for verdict in judged_all((kind, seed) for seed in range(count)) if not verdict.right]
+    assert not wrong, "\n" + "\n".join([*(verdict.complaint for verdict in wrong), table(wrong)])
+
+
+@pytest.mark.parametrize("place", range(len(PLANTED)), ids=lambda place: PLANTED[place].recipe.__name__)
+def test_a_planted_problem_may_be_found_in_its_model(place):
+    made = problem(place)
+    assert made.story[0].split()[1] == PLANTED[place].recipe.__name__
+    assert PLANTED[place].detector in {key[0] for key in made.allowed}
+    assert made.simulation.calls
+
+
+def test_the_table_names_detector_and_seeds():
+    verdict = Verdict(HEALTHY, 7, ((("cold-load", "Net"), "passed"),), (("latency-jitter", "Net"),), (), ("a story",))
+    assert not verdict.right
+    assert verdict.complaint == (
+        "healthy 7: ('cold-load', 'Net') is passed, must be found; false alarm of ('latency-jitter', 'Net') [a story]"
+    )
+    rows = [line.split() for line in table([verdict, verdict]).splitlines()]
+    assert rows == [
+        ["healthy", "cold-load", "missed", "2", "7", "7"],
+        ["healthy", "latency-jitter", "false", "alarm", "2", "7", "7"],
+    ]
+
+
+def queued(*pairs, **options) -> Simulation:
+    """Models of steady calls side by side, without jitter."""
+    simulation = Simulation(Draws(3), **{"jitter": 0, "noise": False, "handover_ns": 0, **options})
+    for model, step in pairs:
+        simulation.start(steady(simulation.app, model, (step,), calls=60))
+    simulation.run()
+    return simulation
+
+
+def test_models_that_share_no_unit_wait_for_nothing():
+    assert queued_keys(queued((A, neural_engine(8 * MS)), (B, gpu(8 * MS)))) == (set(), set())
+
+
+def test_models_that_queue_for_the_engine_must_be_found():
+    must, may = queued_keys(queued((A, neural_engine(8 * MS)), (B, neural_engine(8 * MS))))
+    assert must == {("neural-engine-contention", A.base), ("neural-engine-contention", B.base)}
+    assert must <= may
+
+
+def test_a_long_model_barely_waits_for_a_short_one():
+    must, may = queued_keys(queued((A, neural_engine(40 * MS)), (B, neural_engine(2 * MS))))
+    assert ("neural-engine-contention", B.base) in must
+    assert ("neural-engine-contention", A.base) not in may
+
+
+def test_cores_that_suffice_slow_nobody():
+    busy, enough = (queued((A, cpu(8 * MS, 4)), (B, cpu(8 * MS, 4)), cores=cores) for cores in (5, 8))
+    must, may = queued_keys(busy)
+    assert ("cpu-contention", A.base) in may
+    # They always run together, so that nothing shows how fast they would be alone.
+    assert ("cpu-contention", A.base) not in must
+    assert queued_keys(enough) == (set(), set())
