@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.growth import GrowthRule
-from tracekit.detectors.calls import Calls, comparable_calls, extra_time
+from tracekit.detectors.calls import Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -54,7 +54,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(view.predictions) == 0:
         return NotApplicable(view.name, "No prediction was recorded.")
     rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
-    calls = comparable_calls(view)
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
+
+
+def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     reading = read_growth(view, calls, rule)
     found = reading.found
     if len(calls.rows) < rule.min_calls:

@@ -9,13 +9,14 @@ import numpy as np
 
 from tracekit.analysis.growth import GrowthRule
 from tracekit.analysis.states import states_at
-from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time
+from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (
     Direction,
     Finding,
+    InsufficientData,
     Metric,
     NotApplicable,
     Outcome,
@@ -58,13 +59,22 @@ class Options:
     min_difference_ms: float = option(
         1.0, "ms", "Smaller differences come from scheduling and cost no frame (our judgement)."
     )
+    min_slow: int = option(
+        6,
+        "predictions",
+        "If one call in forty is slow, which nobody notices, six or more of a hundred are so by chance in 4% of "
+        "recordings, and five in 10%.",
+    )
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     if len(view.predictions) == 0:
         return NotApplicable(view.name, "No prediction was recorded.")
-    calls = comparable_calls(view)
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
+
+
+def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
@@ -92,6 +102,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     reason = _other_reading(view, calls)
     if reason:
         return Passed(view.name, reason, metrics)
+    count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
+    if count < options.min_slow:
+        return InsufficientData(
+            view.name,
+            f"{format_count(count, 'prediction')} of {len(durations):,} took much longer than the others. So few can "
+            f"be chance; {options.min_slow} are needed.",
+            "Record the feature for longer.",
+        )
     return _finding(view, calls, metrics, first if drift else typical, drift)
 
 
@@ -204,8 +222,8 @@ power saving and lower clocks stretch some calls and not others.
 Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
 for other work, and long calls that open a sequence; where heat slows calls down, on those in the coolest state. The
 95th percentile is set against the median; it is a finding from `tail_ratio` on, or when the median of the last third of
-the calls is `drift_ratio` times that of the first, and in either case `min_difference_ms` longer. Before that, other
-readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long calls
+the calls is `drift_ratio` times that of the first, and in either case `min_difference_ms` longer. With fewer than
+`min_slow` slow calls the check is not evaluated. Before that, other readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long calls
 have in common is said: the thermal state, the performance state of the GPU, and whether they work or wait longer. The
 cost is the time that calls of one and a half times the usual time and more took beyond it.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time
+from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -57,7 +57,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
     if len(view.predictions) == 0:
         return NotApplicable(view.name, "No prediction was recorded.")
-    calls = comparable_calls(view)
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
+
+
+def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
