@@ -25,6 +25,7 @@ from tracekit.detectors.outcomes import (
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.readings import (
     Cause,
+    SwitchRule,
     Work,
     busy_times,
     cool_calls,
@@ -75,12 +76,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
+    asked = calls.asked
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     durations = calls.durations
-    typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
+    typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * asked)]))
     third = len(durations) // 3
     first, last = float(np.median(durations[:third])), float(np.median(durations[-third:]))
     metrics = (
@@ -99,7 +101,7 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             f"median{_beside(calls)}.",
             metrics,
         )
-    reason = _other_reading(view, calls)
+    reason = _other_reading(view, calls, asked)
     if reason:
         return Passed(view.name, reason, metrics)
     count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
@@ -117,11 +119,11 @@ def _beside(calls: Calls) -> str:
     return f" (left out: {calls.left_out})" if calls.left_out else ""
 
 
-def _other_reading(view: ModelView, calls: Calls) -> str:
+def _other_reading(view: ModelView, calls: Calls, asked: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
     if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
         return "Each call of a sequence takes longer than the one before: see growing-latency."
-    groups = read_switching(view, calls)
+    groups = read_switching(view, calls, SwitchRule().of_all(asked))
     if groups is not None and groups.work is not Work.UNKNOWN and not no_switching(view, calls, groups):
         return "Predictions fall into a fast and a slow group: see shape-switching."
     if follows_input_size(view, calls):

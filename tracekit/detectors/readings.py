@@ -7,7 +7,7 @@ readings before its own, with their usual rules, and leaves to them what they ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -162,6 +162,10 @@ class SwitchRule:
     """Least number of changes from one group to the other."""
     excess_ns: float = 1e6
     """Least difference between the medians."""
+
+    def of_all(self, asked: float) -> SwitchRule:
+        """The rule for calls of which so many were asked for each that is compared (`Calls.asked`)."""
+        return replace(self, share=min(self.share * asked, 0.5))
 
 
 GROUP_SPREAD = 0.3

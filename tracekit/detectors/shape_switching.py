@@ -61,11 +61,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
+    asked = calls.asked
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
+    rule = rule.of_all(asked)
     found = read_switching(view, calls, rule)
     if found is None:
         return Passed(
@@ -74,7 +76,7 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     metrics = (
         Metric("slow group to fast group", found.ratio, "ratio", options.ratio, Direction.ABOVE),
         Metric(
-            "predictions in the slow group", float(found.slow.mean()), "share", options.group_share, Direction.ABOVE
+            "predictions in the slow group", float(found.slow.mean()) / asked, "share", options.group_share, Direction.ABOVE
         ),
         Metric("changes between the groups", found.switches, "count", options.switches, Direction.ABOVE),
         Metric("median of the fast group", found.fast_median_ns, "ns"),
