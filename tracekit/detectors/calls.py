@@ -198,7 +198,13 @@ def _in_flight(predictions: pd.DataFrame) -> FloatArray:
     return mean
 
 
-def _comparable(view: ModelView, alike: Mask) -> Calls:
+def calls_with_openings(view: ModelView) -> Calls:
+    """The comparable calls with the long ones that open a sequence. O(n log n)."""
+    calls = comparable_calls(view)
+    return _comparable(view, _in_flight(view.predictions) == 1, openings=True) if calls.opening else calls
+
+
+def _comparable(view: ModelView, alike: Mask, openings: bool = False) -> Calls:
     """The comparable calls among those that are `alike` in their concurrency, shape (predictions,)."""
     rows = view.predictions
     burst = sequences(rows)
@@ -210,11 +216,12 @@ def _comparable(view: ModelView, alike: Mask) -> Calls:
         return calls
     found = held_up(view, calls.rows, _windows(rows, burst))
     waiting, unclear = int(found.surely.sum()), int(found.perhaps.sum())
-    whole = _without_openings(replace(calls.where(~found.surely), waiting=waiting))
+    choose = (lambda calls: calls) if openings else _without_openings
+    whole = choose(replace(calls.where(~found.surely), waiting=waiting))
     if not unclear:
         return whole
     left = replace(calls.where(~(found.surely | found.perhaps)), waiting=waiting, unclear=unclear)
-    return replace(_without_openings(left), with_unclear=whole)
+    return replace(choose(left), with_unclear=whole)
 
 
 def _without_openings(calls: Calls) -> Calls:
