@@ -223,19 +223,20 @@ power saving and lower clocks stretch some calls and not others.
 
 Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
 for other work, and long calls that open a sequence; where heat slows calls down, on those in the coolest state. The
-95th percentile is set against the median; it is a finding from `tail_ratio` on, or when the median of the last third of
-the calls is `drift_ratio` times that of the first, and in either case `min_difference_ms` longer. With fewer than
-`min_slow` slow calls the check is not evaluated. Before that, other readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long calls
-have in common is said: the thermal state, the performance state of the GPU, and whether they work or wait longer. The
-cost is the time that calls of one and a half times the usual time and more took beyond it.
+95th percentile is set against the median, and calls that waited count as ordinary ones; it is a finding from
+`tail_ratio` on, or when the median of the last third of the calls is `drift_ratio` times that of the first, and in
+either case `min_difference_ms` longer. With fewer than `min_slow` slow calls the check is not evaluated. Before that,
+other readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long
+calls have in common is said: the thermal state, the performance state of the GPU, and whether they work or wait longer.
+The cost is the time that calls of one and a half times the usual time and more took beyond it.
 
 ## What can look like it and is not
 
-- Calls that wait for other models, for other processes or for each other: they are left out, and judged by the
-  detectors of contention and concurrency.
+- Calls that wait for other models or processes on the same compute unit, or for each other: they are left out, and
+  judged by the detectors of contention and concurrency. Where the unit is not known, the check is not evaluated.
 - Inputs of different size: copying them takes longer, too, where they are copied.
 - Inputs of a few shapes: `shape-switching`. Sequences: `growing-latency`. Heat: `thermal-throttling`.
-- The first calls after a load or of each sequence.
+- The first calls after a load or of each sequence: `warm-up-spike` and `slow-after-idle`.
 """
 
 FIX = """

@@ -113,9 +113,7 @@ def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) 
     needed = min(WAITED_SHARE + (1 - WAITED_SHARE) * anyhow, most)
     in_extra_time = busy - float(ordinary.mean()) * calls.usual_ns
     explained: Mask = (
-        calls.longer
-        & (exposure > np.quantile(ordinary, USUAL_EXPOSURE))
-        & (in_extra_time >= needed * calls.extra_ns)
+        calls.longer & (exposure > np.quantile(ordinary, USUAL_EXPOSURE)) & (in_extra_time >= needed * calls.extra_ns)
     )
     return explained
 
@@ -124,9 +122,10 @@ def _unit_times(frame: pd.DataFrame) -> FloatArray:
     """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions, 3); 0 where no row tells
     it. Requests stand for execution that was not recorded."""
     names = ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns", "ane_requested_ns", "gpu_requested_ns"]
-    times = frame[names].to_numpy(dtype=np.float64, na_value=0.0)
+    times: FloatArray = frame[names].to_numpy(dtype=np.float64, na_value=0.0)
     times[:, :2] += times[:, 3:]
-    return times[:, :3]
+    known: FloatArray = times[:, :3]
+    return known
 
 
 def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Spans, Spans]:

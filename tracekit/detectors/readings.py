@@ -104,7 +104,9 @@ def _cause_without_states(calls: Calls, found: Growth) -> Cause:
     if not found.starts_afresh:
         quick = float(ends[-1] - starts[0]) < HEATING_S * 1e9
     else:
-        quick = float((ends - starts).max()) < HEATING_S * 1e9 or float((starts[1:] - ends[:-1]).max()) < COOLING_S * 1e9
+        quick = (
+            float((ends - starts).max()) < HEATING_S * 1e9 or float((starts[1:] - ends[:-1]).max()) < COOLING_S * 1e9
+        )
     return Cause.SEQUENCE if quick else Cause.UNCLEAR
 
 

@@ -76,7 +76,11 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     metrics = (
         Metric("slow group to fast group", found.ratio, "ratio", options.ratio, Direction.ABOVE),
         Metric(
-            "predictions in the slow group", float(found.slow.mean()) / asked, "share", options.group_share, Direction.ABOVE
+            "predictions in the slow group",
+            float(found.slow.mean()) / asked,
+            "share",
+            options.group_share,
+            Direction.ABOVE,
         ),
         Metric("changes between the groups", found.switches, "count", options.switches, Direction.ABOVE),
         Metric("median of the fast group", found.fast_median_ns, "ns"),

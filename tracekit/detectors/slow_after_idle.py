@@ -27,6 +27,7 @@ from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
 
     Mask = npt.NDArray[np.bool_]
 
@@ -51,17 +52,20 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Compares the first predictions after long pauses with all others."""
     if view.predictions.empty:
         return NotApplicable(view.name, "No prediction was recorded.")
-    return judged(view, calls_with_openings(view), lambda calls: _judge(view, calls, options))
+    after = _after_pauses(view.predictions, options.pause_s)
+    if not after.any():
+        return NotApplicable(view.name, f"It was never idle for {options.pause_s:g} s or more between predictions.")
+    return judged(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 
-def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
-    after = _after_pauses(view, calls, options.pause_s)
+def _judge(view: ModelView, calls: Calls, after_pause: Mask, options: Options) -> Outcome:
+    after = after_pause[view.predictions.index.get_indexer(calls.rows.index)]
     pauses, others = int(after.sum()), int((~after).sum())
     if pauses < options.min_pauses or others < options.min_calls:
         return InsufficientData(
             view.name,
-            f"{format_count(pauses, 'prediction')} after a pause of {options.pause_s:g} s or more and {others:,} others "
-            f"to compare; {options.min_pauses} and {options.min_calls} are needed.",
+            f"{format_count(pauses, 'prediction')} after a pause of {options.pause_s:g} s or more, and {others:,} "
+            f"others to compare; {options.min_pauses} and {options.min_calls} are needed.",
             "Record several uses of the feature, with pauses between them.",
         )
     durations = calls.durations
@@ -108,16 +112,13 @@ _IDLE_SHARE = 0.25
 (our judgement)."""
 
 
-def _after_pauses(view: ModelView, calls: Calls, pause_s: float) -> Mask:
-    """Shape (calls,): no prediction of the model was in flight for so long before the call, and it opens a sequence, so
-    that a model that is called that seldom has none."""
-    rows = view.predictions
-    starts = rows["start_ns"].to_numpy()
-    ends = np.maximum.accumulate(starts + rows["duration_ns"].to_numpy())
-    pause = np.concatenate(([0], starts[1:] - ends[:-1]))[: len(starts)]
-    place = rows.index.get_indexer(calls.rows.index)
-    opens = np.diff(bursts(rows).burst, prepend=-1)[place] != 0
-    after: Mask = opens & (pause[place] >= pause_s * 1e9)
+def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> Mask:
+    """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
+    model that is called that seldom has none."""
+    starts = predictions["start_ns"].to_numpy()
+    ends = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
+    after = np.zeros(len(starts), np.bool_)
+    after[1:] = (np.diff(bursts(predictions).burst) != 0) & (starts[1:] - ends[:-1] >= pause_s * 1e9)
     return after
 
 
@@ -178,8 +179,8 @@ prediction after the pause pays for both, just when the user comes back.
 Per model, on its comparable calls: without the first after each load, those that overlap each other, and those that
 waited for other work on the same compute unit. A pause lasts `pause_s` or longer and more than five times the usual
 interval. A first call after a pause is slow if it takes `ratio` times the median of the other calls, and `min_extra_ms`
-longer. Reported when `slow_share` of the calls after at least `min_pauses` pauses are slow, and calls elsewhere are not.
-The cost is the extra time of these calls.
+longer. Reported when `slow_share` of the calls after at least `min_pauses` pauses are slow, and hardly any of the
+others, of which there are `min_calls` or more. The cost is the extra time of these calls.
 
 ## What can look like it and is not
 

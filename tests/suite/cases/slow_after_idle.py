@@ -121,7 +121,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, prompt_and_tokens),
     *cases(ID, LOOKALIKE, 2, others_work_first, also=CONTENTION),
     *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=("latency-jitter", *HELD_UP)),
+    *cases(ID, LOOKALIKE, 2, one_go),
     *cases(ID, INSUFFICIENT, 2, two_pauses, also=HELD_UP),
-    *cases(ID, INSUFFICIENT, 2, one_go),
     *cases(ID, INSUFFICIENT, 2, as_with_a_prompt),
 ]
