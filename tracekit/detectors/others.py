@@ -95,7 +95,8 @@ class _Calls:
     @property
     def extra_ns(self) -> FloatArray:
         """What each takes beyond the usual time."""
-        return self.durations - self.usual_ns
+        extra: FloatArray = self.durations.astype(np.float64) - self.usual_ns
+        return extra
 
 
 def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) -> Mask:
@@ -124,8 +125,7 @@ def _unit_times(frame: pd.DataFrame) -> FloatArray:
     names = ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns", "ane_requested_ns", "gpu_requested_ns"]
     times: FloatArray = frame[names].to_numpy(dtype=np.float64, na_value=0.0)
     times[:, :2] += times[:, 3:]
-    known: FloatArray = times[:, :3]
-    return known
+    return times[:, :3]
 
 
 def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Spans, Spans]:
