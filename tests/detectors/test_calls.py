@@ -82,7 +82,7 @@ def gpu_calls(scenario, lengths):
         scenario.predict(MODEL, start, length * MS).gpu(MS, (length - 2) * MS)
 
 
-@pytest.mark.parametrize(("busy", "kept"), [(5, 9), (4, 10)])
+@pytest.mark.parametrize(("busy", "kept"), [(6, 9), (4, 10)])
 def test_a_long_call_waited_if_others_worked_half_of_its_extra_time(scenario, calls_of, busy, kept):
     gpu_calls(scenario, [10] * 9 + [20])
     scenario.gpu_work(1001 * MS, busy * MS, WINDOW_SERVER)
@@ -103,11 +103,57 @@ def test_a_call_that_others_did_not_make_longer_stays(scenario, calls_of):
     assert calls_of(scenario).waiting == 0
 
 
-def test_a_prediction_or_load_of_another_model_explains_a_long_call(scenario, calls_of):
+def cpu_call(scenario, model, start_ms, length_ms):
+    scenario.predict(model, start_ms * MS, length_ms * MS).event("CPU", 1_000, length_ms * MS - 2_000)
+
+
+def test_work_of_another_model_on_the_cpu_explains_a_long_call_on_the_cpu(scenario, calls_of):
     for index, length in enumerate([10] * 9 + [20]):
-        scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
-    scenario.predict(OTHER, 1001 * MS, 10 * MS)
+        cpu_call(scenario, MODEL, 100 + 100 * index, length)
+    cpu_call(scenario, OTHER, 1001, 10)
     assert calls_of(scenario).waiting == 1
+
+
+def test_a_prediction_of_another_model_on_another_unit_explains_nothing(scenario, calls_of):
+    for index, length in enumerate([10] * 9 + [20]):
+        cpu_call(scenario, MODEL, 100 + 100 * index, length)
+    scenario.predict(OTHER, 1001 * MS, 12 * MS).gpu(MS, 10 * MS)
+    calls = calls_of(scenario)
+    assert (calls.waiting, calls.unclear) == (0, 0)
+
+
+@pytest.mark.parametrize("hidden", ["own", "others"])
+def test_a_unit_that_is_not_known_leaves_it_unclear(scenario, calls_of, hidden):
+    for index, length in enumerate([10] * 9 + [20]):
+        if hidden == "own":
+            scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
+        else:
+            cpu_call(scenario, MODEL, 100 + 100 * index, length)
+    if hidden == "own":
+        cpu_call(scenario, OTHER, 1001, 15)
+    else:
+        scenario.predict(OTHER, 1001 * MS, 15 * MS)
+    calls = calls_of(scenario)
+    assert (calls.waiting, calls.unclear) == (0, 1)
+    assert (durations(calls), durations(calls.with_unclear)) == ([10] * 9, [10] * 9 + [20])
+
+
+def test_what_ordinary_calls_bear_explains_no_long_call(scenario, calls_of):
+    # The GPU works for others during half of each call, and that makes none of the first nine longer.
+    gpu_calls(scenario, [10] * 9 + [20])
+    for index in range(10):
+        scenario.gpu_work((101 + 100 * index) * MS, (5 if index < 9 else 10) * MS, WINDOW_SERVER)
+    assert calls_of(scenario).waiting == 0
+
+
+@pytest.mark.parametrize(("between", "kept"), [(0, 9), (60, 10)])
+def test_others_that_work_most_of_the_time_must_fill_more_of_the_extra_time(scenario, calls_of, between, kept):
+    # They fill 7 of 10 ms: more than half, and less than the middle between 60 % and all of it.
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.gpu_work(1001 * MS, 7 * MS, WINDOW_SERVER)
+    for index in range(9):
+        scenario.gpu_work((120 + 100 * index) * MS, between * MS, WINDOW_SERVER)
+    assert len(calls_of(scenario).rows) == kept
 
 
 def test_a_row_without_a_name_is_not_the_models_own_where_its_rows_are_named(scenario, calls_of):
@@ -127,6 +173,8 @@ def test_a_row_without_a_name_is_not_the_models_own_where_its_rows_are_named(sce
         pytest.param([[30, 10, 10]], [0] * 3, id="only one sequence"),
         pytest.param([[10, 30, 10]] * 2, [0] * 6, id="not at the beginning"),
         pytest.param([[14, 10, 10]] * 2, [0] * 6, id="not long enough"),
+        pytest.param([[30] * 8 + [10] * 20] * 2, ([1] * 8 + [0] * 20) * 2, id="a long prompt in pieces"),
+        pytest.param([[30] * 9 + [10] * 20] * 2, [0] * 58, id="more than a prompt"),
     ],
 )
 def test_long_calls_that_open_sequences(groups, expected):

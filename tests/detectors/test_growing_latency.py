@@ -84,15 +84,80 @@ def test_one_long_sequence_is_judged_by_the_thermal_state(scenario, judge, state
     assert isinstance(judge(scenario, ID, ratio=1.3)["Writer"], expected)
 
 
-def test_a_rise_that_goes_on_after_pauses_is_no_growth_of_a_sequence(scenario, judge):
-    now = 100 * MS
-    for index in range(120):
+def across_turns(scenario, pause, turns=3, calls=40):
+    now, scenario.duration_ns = 100 * MS, 100_000 * MS
+    for index in range(turns * calls):
         length = 10 * MS + index * MS * 3 // 8
         scenario.predict(MODEL, now, length)
-        now += length + (2_000 * MS if index % 40 == 39 else MS)
+        now += length + (pause if index % calls == calls - 1 else MS)
+    return now
+
+
+@pytest.mark.parametrize(
+    ("calls", "pause_s", "states", "expected"),
+    [
+        pytest.param(40, 2, None, Finding, id="too quick for heat"),
+        pytest.param(40, 25, None, InsufficientData, id="slow enough for heat"),
+        pytest.param(40, 25, ["Nominal"] * 3, Finding, id="cool throughout"),
+        pytest.param(40, 25, ["Nominal", "Fair", "Serious"], Finding, id="rising in each state"),
+        pytest.param(15, 2, None, Finding, id="short turns, too quick for heat"),
+        pytest.param(15, 25, None, InsufficientData, id="short turns, slow enough for heat"),
+        pytest.param(15, 25, ["Nominal"] * 3, Finding, id="short turns, cool throughout"),
+        pytest.param(15, 25, ["Nominal", "Fair", "Serious"], Passed, id="short turns, hotter with each"),
+    ],
+)
+def test_a_rise_that_goes_on_after_pauses(scenario, judge, calls, pause_s, states, expected):
+    end = across_turns(scenario, pause_s * 1_000 * MS, calls=calls)
+    scenario.duration_ns = end
+    for number, state in enumerate(states or ()):
+        scenario.thermal.append(StateRow(number * end // 3, end // 3, state))
+    outcome = judge(scenario, ID)["Writer"]
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert outcome.summary.startswith(f"From sequence to sequence, {3 * calls} predictions") is (calls == 15)
+
+
+def heated(scenario, rest_s):
+    """Two sequences, each from Nominal to Serious, whose calls take longer and longer."""
+    now, scenario.duration_ns = 0, 2 * (60 * 500 + rest_s * 1_000) * MS
+    for _ in range(2):
+        for part, state in enumerate(("Nominal", "Fair", "Serious")):
+            begin = now
+            for index in range(20):
+                length = 10 * MS + (20 * part + index) * MS // 5
+                scenario.predict(MODEL, now, length)
+                now += 500 * MS
+            scenario.thermal.append(StateRow(begin, now - begin, state))
+        scenario.thermal.append(StateRow(now, rest_s * 1_000 * MS, "Nominal"))
+        now += rest_s * 1_000 * MS
+
+
+def test_heat_that_a_rest_ends_is_no_growth(scenario, judge):
+    heated(scenario, 180)
     outcome = judge(scenario, ID)["Writer"]
     assert isinstance(outcome, Passed)
-    assert "does not come from their length" in outcome.summary
+    assert "thermal state" in outcome.summary
+    assert isinstance(judge(scenario, "thermal-throttling")["Writer"], Finding)
+
+
+@pytest.mark.parametrize(("rest_s", "expected"), [(180, InsufficientData), (20, Finding)])
+def test_a_rest_in_which_a_device_could_cool_down_leaves_it_open(scenario, judge, rest_s, expected):
+    heated(scenario, rest_s)
+    scenario.thermal.clear()
+    assert isinstance(judge(scenario, ID)["Writer"], expected)
+
+
+def test_growth_that_does_not_follow_the_state_is_the_work(scenario, judge):
+    # Cooler and cooler, and yet longer and longer.
+    end = sequences(scenario, 1, gap=600 * MS)
+    scenario.thermal += [StateRow(0, end // 2, "Serious"), StateRow(end // 2, 60_000 * MS - end // 2, "Nominal")]
+    assert isinstance(judge(scenario, ID, ratio=2)["Writer"], Finding)
+
+
+def test_a_slow_rise_is_told_as_what_it_is(scenario, judge):
+    sequences(scenario, 2, step=MS // 10)
+    # Medians of the first and last tenth: 10.15 and 13.75 ms.
+    assert "the last tenth takes 1.35 times as long as the first (median)" in judge(scenario, ID)["Writer"].summary
 
 
 def test_a_model_without_predictions_is_not_applicable(scenario, judge):

@@ -66,8 +66,24 @@ def test_less_than_a_millisecond_is_no_finding(scenario, judge, usual, expected)
 
 @pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
 def test_few_calls_are_not_judged(scenario, judge, count, expected):
-    calls(scenario, [30 if index in (3, 9, 14) else 10 for index in range(count)])
+    calls(scenario, [30 if index % 3 == 1 else 10 for index in range(count)])
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("slow", "expected"), [(6, Finding), (5, InsufficientData), (4, InsufficientData)])
+def test_few_slow_calls_can_be_chance(scenario, judge, slow, expected):
+    calls(scenario, [30 if index % 6 == 3 and index // 6 < slow else 10 for index in range(60)])
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+def test_clocks_that_come_up_are_no_prompt_however_often(scenario, judge):
+    calls(scenario, [20] * 30 + [10] * 70)
+    first = len(scenario.coreml)
+    assert isinstance(judge(scenario, ID)["Segmenter"], Finding)
+    for index in range(first):
+        row = scenario.coreml[index]
+        scenario.predict(MODEL, row.start_ns + 20_000 * MS, row.duration_ns)
+    assert isinstance(judge(scenario, ID)["Segmenter"], Finding)
 
 
 def test_heat_is_left_to_its_own_detector(scenario, judge):

@@ -7,7 +7,7 @@ else's work, and the long calls that open a sequence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -16,16 +16,19 @@ import pandas as pd
 
 from tracekit.analysis.cadence import BURST_FACTOR
 from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.outcomes import Cost, InsufficientData, Intervals
+from tracekit.detectors.others import held_up
+from tracekit.detectors.outcomes import Cost, Finding, InsufficientData, Intervals
 from tracekit.detectors.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
-from tracekit.trace.events import Kind, Lane, Level
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from tracekit.detectors.framework import ModelView
+    from tracekit.detectors.outcomes import Outcome
     from tracekit.trace.model import Trace
 
     FloatArray = npt.NDArray[np.float64]
@@ -39,14 +42,16 @@ EVEN = 1.25
 """Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
 undisturbed calls have about 1.2 (our judgement)."""
 
-LONGER = 0.2
-"""How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
-
-WAITED_SHARE = 0.5
-"""Part of the extra time of a call in which others were at work that explains it (our judgement)."""
-
 OPENING_RATIO = 1.5
 """A call that opens a sequence stands out where it takes so many times the median of the sequence (our judgement)."""
+
+MAX_OPENING = 8
+"""Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a row
+are a phase of the device, such as clocks that come up (our judgement)."""
+
+SAME_CONCURRENCY = 0.25
+"""Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
+(our judgement)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +67,13 @@ class Calls:
     overlapping: int
     """Left out: another prediction of the model was in flight meanwhile."""
     waiting: int
-    """Left out: longer than others while somebody else worked for much of the extra time."""
+    """Left out: longer than others while somebody else worked on the same unit for much of the extra time."""
+    unclear: int
+    """Left out: the same, if work whose unit or owner is not known was on that unit."""
     opening: int
     """Left out: opens a sequence of shorter calls, as a prompt does before the tokens that follow."""
+    with_unclear: Calls | None = None
+    """The calls together with the unclear ones; None where there are none."""
 
     @property
     def starts(self) -> IntArray:
@@ -78,7 +87,13 @@ class Calls:
 
     def where(self, chosen: Mask) -> Calls:
         """Some of the calls, with the same counts beside them."""
-        return Calls(self.rows[chosen], self.burst[chosen], self.cold, self.overlapping, self.waiting, self.opening)
+        return replace(self, rows=self.rows[chosen], burst=self.burst[chosen])
+
+    @property
+    def asked(self) -> float:
+        """How many calls were asked for each one that is compared: those that waited count as ordinary ones, so that
+        leaving them out makes slow calls no more frequent. At least 1."""
+        return (len(self.rows) + self.waiting + self.unclear) / max(len(self.rows), 1)
 
     @property
     def left_out(self) -> str:
@@ -87,13 +102,14 @@ class Calls:
             (self.cold, "right after a load"),
             (self.overlapping, "that overlapped another"),
             (self.waiting, "that waited for other work"),
+            (self.unclear, "that may have waited for other work"),
             (self.opening, "that opened a sequence"),
         )
         return ", ".join(f"{format_count(count, 'prediction')} {why}" for count, why in counts if count)
 
     def too_few(self, model: str, needed: int) -> InsufficientData:
         """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
-        total = len(self.rows) + self.cold + self.overlapping + self.waiting + self.opening
+        total = len(self.rows) + self.cold + self.overlapping + self.waiting + self.unclear + self.opening
         if self.cold >= max(needed, total / 2):
             return InsufficientData(
                 model,
@@ -136,33 +152,88 @@ _KEPT: WeakKeyDictionary[Trace, dict[str, Calls]] = WeakKeyDictionary()
 
 def comparable_calls(view: ModelView) -> Calls:
     """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
-    hardware rows where times differ much; found once per trace."""
+    rows of the trace where times differ much; found once per trace."""
     kept = _KEPT.setdefault(view.trace, {})
     if view.name not in kept:
-        kept[view.name] = _comparable_calls(view)
+        kept[view.name] = _comparable(view, _in_flight(view.predictions) == 1)
     return kept[view.name]
 
 
-def _comparable_calls(view: ModelView) -> Calls:
+def calls_of_same_concurrency(view: ModelView) -> Calls:
+    """The comparable calls where one prediction at a time is the rule; else those with about as many predictions of the
+    model in flight as during most. Calls in flight together take longer, and all of them by as much. O(n log n)."""
+    calls = comparable_calls(view)
+    if calls.overlapping <= len(calls.rows):
+        return calls
+    depth = _in_flight(view.predictions)
+    timed = view.warm & (depth > 0)
+    return _comparable(view, np.abs(depth - np.median(depth[timed])) <= SAME_CONCURRENCY)
+
+
+def judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> Outcome:
+    """What a detector says of calls, however those count of which it is unclear whether they waited for others.
+
+    Where only these calls make a finding, the answer is that it is not evaluated.
+    """
+    outcome = judge(calls)
+    if calls.with_unclear is None or isinstance(outcome, Finding):
+        return outcome
+    other = judge(calls.with_unclear)
+    if isinstance(other, Finding):
+        return InsufficientData(
+            view.name,
+            f"{format_count(calls.unclear, 'prediction')} took longer while other work ran, and the recording does not "
+            "show whether that was on the same compute unit.",
+            "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other models.",
+        )
+    return other if isinstance(outcome, InsufficientData) else outcome
+
+
+def _in_flight(predictions: pd.DataFrame) -> FloatArray:
+    """Shape (predictions,): mean number of the predictions in flight during each, 1 where it is alone; 0 for those
+    without duration. O(n log n)."""
+    starts, durations = predictions["start_ns"].to_numpy(), predictions["duration_ns"].to_numpy()
+    depth = integrate(*depth_profile(starts, starts + durations), starts, starts + durations)
+    mean: FloatArray = depth / np.maximum(durations, 1)
+    return mean
+
+
+def calls_with_openings(view: ModelView) -> Calls:
+    """The comparable calls with the long ones that open a sequence. O(n log n)."""
+    calls = comparable_calls(view)
+    return _comparable(view, _in_flight(view.predictions) == 1, openings=True) if calls.opening else calls
+
+
+def _comparable(view: ModelView, alike: Mask, openings: bool = False) -> Calls:
+    """The comparable calls among those that are `alike` in their concurrency, shape (predictions,)."""
     rows = view.predictions
     burst = sequences(rows)
     warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
+    kept = warm & alike & timed
+    cold, overlapping = int((~warm & timed).sum()), int((warm & ~alike & timed).sum())
+    calls = Calls(rows if kept.all() else rows[kept], burst[kept], cold, overlapping, 0, 0, 0)
+    if not _uneven(calls.durations):
+        return calls
+    found = held_up(view, calls.rows, _windows(rows, burst))
+    waiting, unclear = int(found.surely.sum()), int(found.perhaps.sum())
+    choose = (lambda calls: calls) if openings else _without_openings
+    whole = choose(replace(calls.where(~found.surely), waiting=waiting))
+    if not unclear:
+        return whole
+    left = replace(calls.where(~(found.surely | found.perhaps)), waiting=waiting, unclear=unclear)
+    return replace(choose(left), with_unclear=whole)
+
+
+def _without_openings(calls: Calls) -> Calls:
+    opening = opens_sequence(calls.durations, calls.burst)
+    return replace(calls.where(~opening), opening=int(opening.sum())) if opening.any() else calls
+
+
+def _windows(rows: pd.DataFrame, burst: IntArray) -> tuple[IntArray, IntArray]:
+    """Start and end of each sequence."""
     starts = rows["start_ns"].to_numpy()
-    ends = starts + rows["duration_ns"].to_numpy()
-    times, depth = depth_profile(starts, ends)
-    alone = integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0
-    kept = warm & alone & timed
-    cold, overlapping = int((~warm & timed).sum()), int((warm & ~alone & timed).sum())
-    durations = (ends - starts)[kept]
-    waiting = opening = np.zeros(len(durations), np.bool_)
-    if _uneven(durations):
-        waiting = _waited(view, starts[kept], durations)
-        opening = np.zeros(len(durations), np.bool_)
-        opening[~waiting] = opens_sequence(durations[~waiting], burst[kept][~waiting])
-    kept[kept] = ~(waiting | opening)
-    return Calls(
-        rows if kept.all() else rows[kept], burst[kept], cold, overlapping, int(waiting.sum()), int(opening.sum())
-    )
+    first = np.flatnonzero(np.diff(burst, prepend=-1))
+    return starts[first], np.maximum.reduceat(starts + rows["duration_ns"].to_numpy(), first)
 
 
 def _uneven(durations: IntArray) -> bool:
@@ -172,84 +243,24 @@ def _uneven(durations: IntArray) -> bool:
     return bool(high > EVEN * low)
 
 
-def _waited(view: ModelView, starts: IntArray, durations: IntArray) -> Mask:
-    """Shape (calls,): others worked for much of the time that the call took longer than the shortest tenth.
-
-    Others are rows of the model's compute units that are not its own, and what else the app asked of Core ML.
-    """
-    extra = durations - float(np.quantile(durations, 0.1))
-    work = _work(view.trace)
-    own = view.hardware.index.to_numpy()
-    foreign = np.isin(work.lane, [lane for lane in _LANES if (work.lane[own] == lane).any()])
-    foreign[own] = False
-    asked = work.asked_of != work.models.get(view.name, -1)
-    begin = np.concatenate([work.start[foreign], work.asked_start[asked]])
-    length = np.concatenate([work.length[foreign], work.asked_length[asked]])
-    profile = depth_profile(*union(begin, begin + length))
-    meanwhile = integrate(*profile, starts, starts + durations)
-    longer = extra >= LONGER * (durations - extra)
-    waited: Mask = longer & (meanwhile >= WAITED_SHARE * extra)
-    return waited
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Work:
-    """What all models of a recording and others did: shape (hardware rows,) each, and (rows that the app asked,)."""
-
-    start: IntArray
-    length: IntArray
-    lane: IntArray
-    """A place in `_LANES`; -1 for other lanes."""
-    asked_start: IntArray
-    asked_length: IntArray
-    asked_of: IntArray
-    """A number for the model that a prediction was of; -2 for loads and compilations."""
-    models: dict[str, int]
-    """The numbers by base name."""
-
-
-_WORK: WeakKeyDictionary[Trace, _Work] = WeakKeyDictionary()
-_LANES = (0, 1)
-"""Neural Engine and GPU, as numbers."""
-
-
-def _work(trace: Trace) -> _Work:
-    if trace not in _WORK:
-        hardware, activity = trace.hardware, trace.activity
-        lane = np.full(len(hardware), -1, np.int64)
-        for number, name in zip(_LANES, (Lane.NEURAL_ENGINE, Lane.GPU), strict=True):
-            lane[(hardware["lane"] == name).to_numpy(dtype=bool)] = number
-        asked = activity[((activity["level"] == Level.TOP) & activity["model"].notna()).to_numpy(dtype=bool)]
-        codes = asked["model"].cat.codes.to_numpy().astype(np.int64)
-        _WORK[trace] = _Work(
-            hardware["start_ns"].to_numpy(),
-            hardware["duration_ns"].to_numpy(),
-            lane,
-            asked["start_ns"].to_numpy(),
-            asked["duration_ns"].to_numpy(),
-            np.where((asked["kind"] == Kind.PREDICTION).to_numpy(dtype=bool), codes, -2),
-            {str(name): number for number, name in enumerate(asked["model"].cat.categories)},
-        )
-    return _WORK[trace]
-
-
 def opens_sequence(durations: IntArray, burst: IntArray) -> Mask:
     """Shape (calls,): the call is one of the long ones with which most sequences open.
 
-    The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, if at least half of
-    the bursts of three and more calls, and at least two, open like that. O(n log n).
+    The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, up to `MAX_OPENING`
+    of them, if at least half of the bursts of three and more calls, and at least two, open like that. O(n log n).
     """
     frame = pd.DataFrame({"duration": durations, "burst": burst})
     groups = frame.groupby("burst")
     long = frame["duration"] >= OPENING_RATIO * groups["duration"].transform("median")
-    leading = long.groupby(frame["burst"]).cummin().to_numpy(dtype=bool)
+    leading = long.groupby(frame["burst"]).cummin()
+    leading &= leading.groupby(frame["burst"]).transform("sum") <= MAX_OPENING
     sizes = groups.size()
     several = sizes.index[sizes >= 3]
     opened = frame.loc[leading, "burst"].unique()
     count = int(np.isin(several, opened).sum())
     if count < 2 or 2 * count < len(several):
         return np.zeros(len(durations), np.bool_)
-    return leading
+    return leading.to_numpy(dtype=bool)
 
 
 def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:

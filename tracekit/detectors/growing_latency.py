@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.growth import GrowthRule
-from tracekit.detectors.calls import Calls, comparable_calls, extra_time
+from tracekit.analysis.growth import Growth, GrowthRule
+from tracekit.detectors.calls import Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -54,7 +54,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(view.predictions) == 0:
         return NotApplicable(view.name, "No prediction was recorded.")
     rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
-    calls = comparable_calls(view)
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
+
+
+def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     reading = read_growth(view, calls, rule)
     found = reading.found
     if len(calls.rows) < rule.min_calls:
@@ -75,13 +78,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
         Metric("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
     )
     if reading.cause is None:
-        return Passed(view.name, _passed(reading), metrics)
+        return Passed(view.name, _passed(found, rule), metrics)
+    if reading.cause is Cause.HEAT:
+        return Passed(view.name, "Latency rises with the thermal state of the device: see thermal-throttling.", metrics)
     if reading.cause is Cause.UNCLEAR:
         return InsufficientData(
             view.name,
-            f"Predictions take {float(found.ratio[found.grows].max()):.1f} times as long at the end of one long "
-            "sequence as at its beginning; a device that heats up would look the same.",
-            "Record at least two such sequences with a pause between them, and add the Thermal State instrument.",
+            f"Latency rises to {float(found.ratio[found.grows].max()):.1f} times what it was, so slowly that a device "
+            "that heats up would look the same.",
+            "Record from a cool device on, at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
 
@@ -95,16 +100,15 @@ def _median(values: npt.NDArray[np.float64]) -> float | None:
     return float(np.median(known)) if len(known) else None
 
 
-def _passed(reading: GrowthReading) -> str:
-    found = reading.found
-    words = format_count(len(found.count), "sequence")
-    if found.usual:
-        return f"Latency rises from each of {words} to the next, so that it does not come from their length."
-    if len(found.count) > 1:
-        return (
-            f"In {words} of up to {int(found.count.max()):,} predictions, latency does not rise from one to the next."
-        )
-    return f"In a sequence of {int(found.count.max()):,} predictions, latency does not rise from one to the next."
+def _passed(found: Growth, rule: GrowthRule) -> str:
+    several = len(found.count) > 1
+    words = format_count(len(found.count), "sequence") if several else "a sequence"
+    ratio = float(np.median(found.ratio))
+    steadily = ", without a steady rise" if ratio >= rule.ratio else ""
+    return (
+        f"In {words} of {'up to ' if several else ''}{int(found.count.max()):,} predictions, the last tenth takes "
+        f"{ratio:.2f} times as long as the first{' (median)' if several else ''}{steadily}."
+    )
 
 
 def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Finding:
@@ -128,6 +132,8 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     which = f"The {longest:,} predictions of a sequence"
     if sequences > 1:
         which = f"The predictions of {sequences:,} sequences, up to {longest:,} each,"
+    if reading.across:
+        which = f"From sequence to sequence, {longest:,} predictions"
     afresh = ", and start afresh with the next sequence" if found.starts_afresh else ""
     return Finding(
         model=view.name,
@@ -159,12 +165,14 @@ for other work, and long calls that open a sequence (a prompt before its tokens)
 than five times the usual distance ends one, and so does a fall of the latency below two thirds. In a sequence of at
 least `min_calls` the rank correlation of duration and order must reach `correlation` (and be clearly positive in both
 halves, which a single jump is not), and the median of the last tenth must be `ratio` times that of the first. It is a
-finding when this holds for at least half of the sequences. The cost is the time beyond the beginning of the sequence.
+finding when this holds for at least half of the sequences, or for all sequences together where latency rises on from
+one to the next. The thermal state decides first, where it was recorded: calls must grow while it stays the same. The
+cost is the time beyond the beginning of the sequence.
 
 ## What can look like it and is not
 
-- A device that heats up: then latency does not start afresh with the next sequence. One single sequence is judged only
-  if it takes less than 20 s or the thermal state was recorded and stayed the same.
+- A device that heats up: then calls are longer in the hotter states. Without recorded states, only a rise within 20 s,
+  or one that starts afresh before a device could cool down (30 s), is judged.
 - A single jump, as when the input changes: that is no growth.
 - Calls that pile up: each waits for those before it. They overlap and are judged by `concurrent-predictions`.
 """

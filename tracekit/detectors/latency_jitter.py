@@ -9,13 +9,14 @@ import numpy as np
 
 from tracekit.analysis.growth import GrowthRule
 from tracekit.analysis.states import states_at
-from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time
+from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (
     Direction,
     Finding,
+    InsufficientData,
     Metric,
     NotApplicable,
     Outcome,
@@ -24,6 +25,7 @@ from tracekit.detectors.outcomes import (
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.readings import (
     Cause,
+    SwitchRule,
     Work,
     busy_times,
     cool_calls,
@@ -58,19 +60,29 @@ class Options:
     min_difference_ms: float = option(
         1.0, "ms", "Smaller differences come from scheduling and cost no frame (our judgement)."
     )
+    min_slow: int = option(
+        6,
+        "predictions",
+        "If one call in forty is slow, which nobody notices, six or more of a hundred are so by chance in 4% of "
+        "recordings, and five in 10%.",
+    )
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     if len(view.predictions) == 0:
         return NotApplicable(view.name, "No prediction was recorded.")
-    calls = comparable_calls(view)
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
+
+
+def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
+    asked = calls.asked
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     durations = calls.durations
-    typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
+    typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * asked)]))
     third = len(durations) // 3
     first, last = float(np.median(durations[:third])), float(np.median(durations[-third:]))
     metrics = (
@@ -89,9 +101,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"median{_beside(calls)}.",
             metrics,
         )
-    reason = _other_reading(view, calls)
+    reason = _other_reading(view, calls, asked)
     if reason:
         return Passed(view.name, reason, metrics)
+    count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
+    if count < options.min_slow:
+        return InsufficientData(
+            view.name,
+            f"{format_count(count, 'prediction')} of {len(durations):,} took much longer than the others. So few can "
+            f"be chance; {options.min_slow} are needed.",
+            "Record the feature for longer.",
+        )
     return _finding(view, calls, metrics, first if drift else typical, drift)
 
 
@@ -99,11 +119,11 @@ def _beside(calls: Calls) -> str:
     return f" (left out: {calls.left_out})" if calls.left_out else ""
 
 
-def _other_reading(view: ModelView, calls: Calls) -> str:
+def _other_reading(view: ModelView, calls: Calls, asked: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
     if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
         return "Each call of a sequence takes longer than the one before: see growing-latency."
-    groups = read_switching(view, calls)
+    groups = read_switching(view, calls, SwitchRule().of_all(asked))
     if groups is not None and groups.work is not Work.UNKNOWN and not no_switching(view, calls, groups):
         return "Predictions fall into a fast and a slow group: see shape-switching."
     if follows_input_size(view, calls):
@@ -203,19 +223,20 @@ power saving and lower clocks stretch some calls and not others.
 
 Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
 for other work, and long calls that open a sequence; where heat slows calls down, on those in the coolest state. The
-95th percentile is set against the median; it is a finding from `tail_ratio` on, or when the median of the last third of
-the calls is `drift_ratio` times that of the first, and in either case `min_difference_ms` longer. Before that, other
-readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long calls
-have in common is said: the thermal state, the performance state of the GPU, and whether they work or wait longer. The
-cost is the time that calls of one and a half times the usual time and more took beyond it.
+95th percentile is set against the median, and calls that waited count as ordinary ones; it is a finding from
+`tail_ratio` on, or when the median of the last third of the calls is `drift_ratio` times that of the first, and in
+either case `min_difference_ms` longer. With fewer than `min_slow` slow calls the check is not evaluated. Before that,
+other readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long
+calls have in common is said: the thermal state, the performance state of the GPU, and whether they work or wait longer.
+The cost is the time that calls of one and a half times the usual time and more took beyond it.
 
 ## What can look like it and is not
 
-- Calls that wait for other models, for other processes or for each other: they are left out, and judged by the
-  detectors of contention and concurrency.
+- Calls that wait for other models or processes on the same compute unit, or for each other: they are left out, and
+  judged by the detectors of contention and concurrency. Where the unit is not known, the check is not evaluated.
 - Inputs of different size: copying them takes longer, too, where they are copied.
 - Inputs of a few shapes: `shape-switching`. Sequences: `growing-latency`. Heat: `thermal-throttling`.
-- The first calls after a load or of each sequence.
+- The first calls after a load or of each sequence: `warm-up-spike` and `slow-after-idle`.
 """
 
 FIX = """

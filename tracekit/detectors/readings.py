@@ -1,13 +1,13 @@
 """What the times of a model's calls show: one reading for one effect, in a fixed order.
 
-Growth, heat and different work can look alike in a histogram. They differ in time: growth starts afresh with each
-sequence, heat follows the thermal state, different work comes and goes from call to call. Each detector asks the
+Growth, heat and different work can look alike in a histogram. They differ in time: heat follows the thermal state,
+growth goes on while that stays the same, different work comes and goes from call to call. Each detector asks the
 readings before its own, with their usual rules, and leaves to them what they explain.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -44,13 +44,20 @@ KNOWN_SHARE = 0.9
 """Calls whose work on compute units must be known to compare it (our judgement)."""
 
 
+COOLING_S = 30.0
+"""A device that became hot does not cool down in less time (our judgement)."""
+
+
 class Cause(StrEnum):
-    """What makes the calls of a sequence grow."""
+    """What makes calls grow."""
 
     SEQUENCE = "sequence"
-    """The work: it starts afresh with each sequence, or happens too fast or too cool for heat."""
+    """The work: calls grow while the thermal state stays the same, or too fast for heat, or start afresh with each
+    sequence before a device could cool down."""
+    HEAT = "heat"
+    """The device: calls are longer in hotter states, and do not grow in the coolest one."""
     UNCLEAR = "unclear"
-    """One long sequence of a device whose temperature is not known, or that became hotter."""
+    """The thermal state is not known, or holds too few calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,29 +67,47 @@ class GrowthReading:
     found: Growth
     cause: Cause | None
     """None where the calls do not grow."""
+    across: bool = False
+    """The calls grow from sequence to sequence, and `found` counts all of them as one."""
 
 
 def read_growth(view: ModelView, calls: Calls, rule: GrowthRule | None = None) -> GrowthReading:
-    """Whether calls grow with their sequence. O(n log n)."""
-    found = growth(calls.durations, calls.burst, rule)
+    """Whether calls grow with their sequence, or on from sequence to sequence. O(n log n)."""
+    found, across = growth(calls.durations, calls.burst, rule), False
     if not found.usual:
-        return GrowthReading(found, None)
-    if found.starts_afresh:
-        return GrowthReading(found, Cause.SEQUENCE)
-    grown = np.flatnonzero(found.grows)
-    if len(grown) > 1:
-        # Each sequence begins where the one before ended: that is no property of the sequence.
-        return GrowthReading(found, None)
-    first, count = int(found.first[grown[0]]), int(found.count[grown[0]])
-    sequence = slice(first, first + count)
+        joined = growth(calls.durations, np.zeros_like(calls.burst), rule)
+        if not joined.usual:
+            return GrowthReading(found, None)
+        found, across = joined, True
+    count = found.count[found.grows]
+    opens = np.cumsum(count) - count
+    place = np.repeat(found.first[found.grows] - opens, count) + np.arange(count.sum())
     states = thermal_states(view, calls)
-    if states is None:
-        starts = calls.starts[sequence]
-        quick = float(starts[-1] - starts[0]) < HEATING_S * 1e9
-        return GrowthReading(found, Cause.SEQUENCE if quick else Cause.UNCLEAR)
-    cool = states[sequence] == states[sequence].min()
-    grows = growth(calls.durations[sequence][cool], calls.burst[sequence][cool], rule).usual
-    return GrowthReading(found, Cause.SEQUENCE if grows else Cause.UNCLEAR)
+    if states is None or (states[place] < 0).any():
+        return GrowthReading(found, _cause_without_states(calls, found), across)
+    state, sequence = states[place], np.repeat(np.arange(len(count)), count)
+    cool = state == np.minimum.reduceat(state, opens)[sequence]
+    durations = calls.durations[place]
+    if 2 * int(growth(durations[cool], sequence[cool], rule).grows.sum()) >= len(count):
+        return GrowthReading(found, Cause.SEQUENCE, across)
+    ratio = heat(durations, state, MIN_IN_STATE).ratio
+    if ratio is None:
+        return GrowthReading(found, Cause.UNCLEAR, across)
+    return GrowthReading(found, Cause.HEAT if ratio >= HEAT_RATIO else Cause.SEQUENCE, across)
+
+
+def _cause_without_states(calls: Calls, found: Growth) -> Cause:
+    """What time alone tells: heat comes slowly, and goes slowly."""
+    first = found.first[found.grows]
+    last = first + found.count[found.grows] - 1
+    starts, ends = calls.starts[first], calls.starts[last] + calls.durations[last]
+    if not found.starts_afresh:
+        quick = float(ends[-1] - starts[0]) < HEATING_S * 1e9
+    else:
+        quick = (
+            float((ends - starts).max()) < HEATING_S * 1e9 or float((starts[1:] - ends[:-1]).max()) < COOLING_S * 1e9
+        )
+    return Cause.SEQUENCE if quick else Cause.UNCLEAR
 
 
 def thermal_states(view: ModelView, calls: Calls) -> IntArray | None:
@@ -139,6 +164,10 @@ class SwitchRule:
     """Least number of changes from one group to the other."""
     excess_ns: float = 1e6
     """Least difference between the medians."""
+
+    def of_all(self, asked: float) -> SwitchRule:
+        """The rule for calls of which so many were asked for each that is compared (`Calls.asked`)."""
+        return replace(self, share=min(self.share * asked, 0.5))
 
 
 GROUP_SPREAD = 0.3

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time
+from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time, judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -57,12 +57,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
     if len(view.predictions) == 0:
         return NotApplicable(view.name, "No prediction was recorded.")
-    calls = comparable_calls(view)
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
+
+
+def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
+    asked = calls.asked
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
+    rule = rule.of_all(asked)
     found = read_switching(view, calls, rule)
     if found is None:
         return Passed(
@@ -71,7 +76,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = (
         Metric("slow group to fast group", found.ratio, "ratio", options.ratio, Direction.ABOVE),
         Metric(
-            "predictions in the slow group", float(found.slow.mean()), "share", options.group_share, Direction.ABOVE
+            "predictions in the slow group",
+            float(found.slow.mean()) / asked,
+            "share",
+            options.group_share,
+            Direction.ABOVE,
         ),
         Metric("changes between the groups", found.switches, "count", options.switches, Direction.ABOVE),
         Metric("median of the fast group", found.fast_median_ns, "ns"),

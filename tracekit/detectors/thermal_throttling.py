@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.states import THERMAL_STATES, UNKNOWN, Heat
-from tracekit.detectors.calls import MIN_CALLS, Calls, comparable_calls, extra_time
+from tracekit.detectors.calls import MIN_CALLS, Calls, calls_of_same_concurrency, extra_time, judged
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -42,7 +42,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return NotApplicable(view.name, "No prediction was recorded.")
     if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
         return Passed(view.name, "The device stayed cool: its thermal state was Nominal throughout.")
-    calls = comparable_calls(view)
+    return judged(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
+
+
+def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     found = read_heat(view, calls)
@@ -116,14 +119,15 @@ misses it in a warm hand after some minutes.
 ## How it is measured
 
 Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
-for other work, and long calls that open a sequence. Each call belongs to the thermal state that held in its middle.
+for other work, and long calls that open a sequence. Where the app keeps several predictions in flight, calls with about
+the same number in flight are compared instead. Each call belongs to the thermal state that held in its middle.
 States with at least ten calls count. The median in the hottest of them is set against that in the coolest: it is a
 finding from `slowdown` on. The cost is the time that calls in hotter states took beyond the coolest state's median.
 
 ## What can look like it and is not
 
 - Latency that grows with a sequence (`growing-latency`): it grows while the device is cool, too.
-- Predictions that wait for other models or for the screen: they are left out.
+- Predictions that wait for other models or for the screen on the same compute unit: they are left out.
 - Larger inputs after a while: only the thermal state tells them from heat, so look whether the work changed as well.
 """
 

@@ -154,6 +154,37 @@ def long_answer_in_the_cool(draws: Draws) -> App:
     return app
 
 
+def context_of_all_turns(draws: Draws, state: str = "Nominal") -> App:
+    """A chat whose text is read again as a whole for each token: latency rises on from turn to turn, in the cool."""
+    app = start_recording(draws, noise=False)
+    app.thermal(state)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    tokens = draws.integer(14, 45)
+    for turn in range(4):
+        for index in range(tokens):
+            app.predict(model, neural_engine(6 * MS + (turn * tokens + index) * 14 * MS // (4 * tokens)))
+            app.pause(150_000)
+        app.pause(draws.integer(8, 20) * 1_000 * MS)
+    return app
+
+
+def heat_and_rest(draws: Draws) -> App:
+    """Twice the device becomes hot within a minute, and cools down in a rest of three."""
+    app = start_recording(draws, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for _ in range(2):
+        app.thermal("Nominal")
+        for index in range(60):
+            if index in (20, 40):
+                app.thermal("Fair" if index == 20 else "Serious")
+            app.predict(model, neural_engine((8 + 8 * index // 59) * MS))
+            app.pause(900 * MS)
+        app.pause(180_000 * MS)
+    return app
+
+
 def steady_cpu(draws: Draws) -> App:
     """Calls of the same length."""
     return cpu_app(draws, compute_ns=cpu(6 * MS).compute_ns, predictions=80)
@@ -165,6 +196,7 @@ CASES = [
     *cases(ID, POSITIVE, 2, answers_without_pause),
     *cases(ID, POSITIVE, 2, in_buckets),
     *cases(ID, POSITIVE, 1, long_answer_in_the_cool),
+    *cases(ID, POSITIVE, 4, context_of_all_turns),
     *cases(ID, NEGATIVE, 4, decoder_app, expected={}),
     *cases(ID, NEGATIVE, 4, gpu_app, expected="no_finding"),
     *cases(ID, NEGATIVE, 4, steady_cpu),
@@ -172,6 +204,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (1440, 1460, 1480, 1490, 1495), to_ratio),
     *cases(ID, LOOKALIKE, 2, a_jump, also=EFFECTS),
     *cases(ID, LOOKALIKE, 2, heating_up, also=("thermal-throttling",)),
+    *cases(ID, LOOKALIKE, 3, heat_and_rest, also=("thermal-throttling",)),
     *cases(ID, LOOKALIKE, 1, piling_up, also=("concurrent-predictions",)),
     *cases(ID, INSUFFICIENT, 2, short_sequences),
     *cases(ID, INSUFFICIENT, 2, one_long_answer, expected=INSUFFICIENT_DATA, also=EFFECTS),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from suite.cases.shape_switching import larger_inputs, off_the_engine, prompt_and_tokens, waiting
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.together import Caller, together
 from tracekit.testing import Draws
 from tracekit.testing.apps import (
     MS,
@@ -119,6 +122,73 @@ def few_calls(draws: Draws) -> App:
     return cpu_app(draws, compute_ns=lambda index: (30 if index % 5 == 2 else 8) * MS, predictions=15, runs=1)
 
 
+def slow_at_random(draws: Draws, calls: int = 140, tenths: tuple[int, int] = (20, 45)) -> Callable[[int], int]:
+    """Work of 8 ms, and of 2 to 4.5 times as much in one call of twelve."""
+    slow = {draws.integer(12 * part + 1, 12 * part + 11) for part in range(calls // 12 + 1)}
+    return lambda index: (8 * draws.integer(*tenths) // 10 if index in slow else 8) * MS
+
+
+def beside_a_decoder(draws: Draws) -> App:
+    """The Neural Engine is slow now and then, while another model decodes on the GPU without a break."""
+    decoder = Caller("gpu", lambda _: 11 * MS)
+    return together(draws, Caller("neural engine", slow_at_random(draws), 33 * MS), decoder, calls=140)
+
+
+def beside_two_others(draws: Draws) -> App:
+    """The same on the CPU, beside models on both other units."""
+    others = Caller("gpu", lambda _: 14 * MS, 30 * MS), Caller("neural engine", lambda _: 6 * MS, 20 * MS)
+    return together(draws, Caller("cpu", slow_at_random(draws), 25 * MS), *others, calls=140)
+
+
+def clocks_that_come_up(draws: Draws) -> App:
+    """Twice after a rest, fifty calls in a row are slow."""
+    return neural_engine_app(
+        draws, compute_ns=lambda index: (19 if index % 100 < 50 else 9) * MS, predictions=200, runs=2
+    )
+
+
+def queue_of_two(draws: Draws) -> App:
+    """Two models share the Neural Engine, and calls of the first wait for those of the second now and then."""
+    other = Caller("neural engine", lambda _: 13 * MS, 97 * MS)
+    return together(draws, Caller("neural engine", lambda _: 8 * MS, 31 * MS), other, calls=120)
+
+
+def queue_on_the_gpu(draws: Draws) -> App:
+    """The same on the GPU."""
+    other = Caller("gpu", lambda _: 24 * MS, 127 * MS)
+    return together(draws, Caller("gpu", lambda _: 10 * MS, 31 * MS), other, calls=120)
+
+
+def processor_shared(draws: Draws) -> App:
+    """Two models on the CPU: while both run, the first takes nearly twice as long."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    app.load(first)
+    app.load(second)
+    for index in range(100):
+        begin = app.now_ns
+        if index % 8 == 3:
+            app.predict(second, cpu(22 * MS), inputs=0, wait=False)
+        app.predict(first, cpu((18 if index % 8 == 3 else 10) * MS), inputs=0)
+        app.now_ns = begin + 40 * MS
+    return app
+
+
+def unknown_units(draws: Draws) -> App:
+    """The same, and no row tells on which unit either of them ran."""
+    app = processor_shared(draws)
+    app.scenario.coreml[:] = [row for row in app.scenario.coreml if row.label != "CPU"]
+    return app
+
+
+def few_slow_calls(draws: Draws) -> App:
+    """Three to five slow calls among sixty."""
+    slow = set()
+    while len(slow) < 5:
+        slow.add(draws.integer(1, 59))
+    return neural_engine_app(draws, compute_ns=lambda index: (21 if index in slow else 8) * MS, predictions=60, runs=1)
+
+
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
 
 CASES = [
@@ -126,6 +196,9 @@ CASES = [
     *cases(ID, POSITIVE, 3, low_priority),
     *cases(ID, POSITIVE, 3, slow_for_good),
     *cases(ID, POSITIVE, 3, spikes),
+    *cases(ID, POSITIVE, 3, beside_a_decoder),
+    *cases(ID, POSITIVE, 3, beside_two_others),
+    *cases(ID, POSITIVE, 2, clocks_that_come_up),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),
@@ -142,6 +215,11 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, answers, also=("growing-latency",)),
     *cases(ID, LOOKALIKE, 1, tiny_model),
     *cases(ID, LOOKALIKE, 2, waking_up),
+    *cases(ID, LOOKALIKE, 3, queue_of_two, also=CONTENTION),
+    *cases(ID, LOOKALIKE, 3, queue_on_the_gpu, also=("gpu-contention",)),
+    *cases(ID, LOOKALIKE, 3, processor_shared, also=("cpu-contention",)),
+    *cases(ID, INSUFFICIENT, 3, unknown_units, also=("unaccounted-time",)),
+    *cases(ID, INSUFFICIENT, 3, few_slow_calls),
     *cases(ID, INSUFFICIENT, 2, few_calls),
     *cases(ID, INSUFFICIENT, 2, async_app),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.together import Caller, together
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, Step, cpu, gpu, neural_engine, start_recording
@@ -154,6 +155,13 @@ def nothing_of_the_work(draws: Draws) -> App:
     return app
 
 
+def beside_a_decoder(draws: Draws) -> App:
+    """Two shapes on the Neural Engine, while another model decodes on the GPU without a break."""
+    shapes = [draws.chance(350) for _ in range(120)]
+    first = Caller("neural engine", lambda index: (22 if shapes[index] else 7) * MS, 40 * MS)
+    return together(draws, first, Caller("gpu", lambda _: 11 * MS), calls=120)
+
+
 JITTER = ("latency-jitter",)
 ENGINE = ("neural-engine-contention", "foreign-neural-engine-work")
 DEVICE = ("unexpected-device",)
@@ -163,6 +171,7 @@ CASES = [
     *cases(ID, POSITIVE, 3, off_to_the_gpu, also=DEVICE),
     *cases(ID, POSITIVE, 3, slower_on_the_same_unit),
     *cases(ID, POSITIVE, 2, three_shapes),
+    *cases(ID, POSITIVE, 3, beside_a_decoder),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, cpu_app),
     *cases(ID, NEGATIVE, 2, camera_app),

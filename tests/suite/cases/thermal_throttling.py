@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.together import Caller, together
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, Before, camera_app, gpu_app, neural_engine_app, steady_app
+from tracekit.testing.apps import MS, Before, async_app, camera_app, gpu_app, neural_engine_app, steady_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
 from tracekit.testing.rows import Model
 
@@ -142,19 +145,73 @@ def hot_for_a_moment(draws: Draws) -> App:
     return neural_engine_app(draws, predictions=60, runs=1, before=warming(55, "Serious"))
 
 
+def beside_another(draws: Draws) -> App:
+    """Two models on different units, at work at once; both take 1.6 times as long in state Serious."""
+
+    def work(usual_ns: int, hot_from: int) -> Callable[[int], int]:
+        return lambda index: usual_ns * (16 if index >= hot_from else 10) // 10
+
+    first = Caller("neural engine", work(9 * MS, 70), 30 * MS)
+    second = Caller("gpu", work(12 * MS, 50), 42 * MS)
+    return together(draws, first, second, calls=140, before=warming(70, "Serious"))
+
+
+def on_one_unit(draws: Draws) -> App:
+    """The same where both share the Neural Engine, and queue now and then."""
+    first = Caller("neural engine", lambda index: (9 if index < 70 else 15) * MS, 40 * MS)
+    second = Caller("neural engine", lambda index: (5 if index < 51 else 8) * MS, 55 * MS)
+    return together(draws, first, second, calls=140, before=warming(70, "Serious"))
+
+
+def two_in_flight(draws: Draws) -> App:
+    """The app always keeps two predictions in flight."""
+    slow = draws.integer(14, 20)
+    app = async_app(draws, in_flight=2, compute_ns=10 * MS, predictions=60, alone=0)
+    app.thermal("Serious")
+    for _ in range(60):
+        app.now_ns = max(app.now_ns + 400_000, app.room_at(2) + 50_000)
+        app.predict(app.model, neural_engine(slow * MS), wait=False)
+    return app
+
+
+def two_in_flight_and_fast(draws: Draws) -> App:
+    """The same without any effect of the heat."""
+    app = async_app(draws, in_flight=2, compute_ns=10 * MS, predictions=60, alone=0)
+    app.thermal("Serious")
+    for _ in range(60):
+        app.now_ns = max(app.now_ns + 400_000, app.room_at(2) + 50_000)
+        app.predict(app.model, neural_engine(10 * MS), wait=False)
+    return app
+
+
+def more_in_flight_when_hot(draws: Draws) -> App:
+    """One call at a time while cool and four at once while hot: calls take longer, and the work does not."""
+    app = neural_engine_app(draws, compute_ns=10 * MS, predictions=40, runs=1)
+    app.thermal("Serious")
+    for _ in range(80):
+        app.now_ns = max(app.now_ns + 400_000, app.room_at(4) + 50_000)
+        app.predict(app.model, neural_engine(10 * MS), wait=False)
+    return app
+
+
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
 
 CASES = [
     *cases(ID, POSITIVE, 5, throttled),
     *cases(ID, POSITIVE, 3, in_steps),
     *cases(ID, POSITIVE, 3, recovering),
+    *cases(ID, POSITIVE, 3, beside_another, also=(ID,)),
     *cases(ID, NEGATIVE, 5, cool),
+    *cases(ID, POSITIVE, 3, on_one_unit, also=(ID, *CONTENTION)),
+    *cases(ID, POSITIVE, 3, two_in_flight),
     *cases(ID, NEGATIVE, 5, hot_and_fast),
+    *cases(ID, NEGATIVE, 2, two_in_flight_and_fast),
     *each(ID, NEAR_ABOVE, (1200, 1205, 1210, 1220, 1240), slowdown),
     *each(ID, NEAR_BELOW, (1199, 1195, 1190, 1180, 1160), slowdown),
     *cases(ID, LOOKALIKE, 2, growing_and_warm, also=("growing-latency",)),
     *cases(ID, LOOKALIKE, 2, contended_while_warm, also=CONTENTION),
     *cases(ID, LOOKALIKE, 2, slow_before_hot, also=("latency-jitter", "shape-switching")),
+    *cases(ID, LOOKALIKE, 2, more_in_flight_when_hot, also=("concurrent-predictions",)),
     *cases(ID, INSUFFICIENT, 2, hot_from_the_start),
     *cases(ID, INSUFFICIENT, 1, few_calls),
     *cases(ID, INSUFFICIENT, 1, hot_for_a_moment),

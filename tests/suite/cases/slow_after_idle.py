@@ -1,0 +1,127 @@
+"""Models whose first call after each pause is slow."""
+
+from __future__ import annotations
+
+from suite.cases.shape_switching import prompt_and_tokens
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models, neural_engine_app
+from tracekit.testing.recorder import App, Step, Unit, start_recording
+from tracekit.testing.rows import Model
+
+ID = "slow-after-idle"
+
+
+def uses(
+    draws: Draws,
+    unit: Unit = "neural engine",
+    *,
+    pauses: int = 6,
+    calls: int = 14,
+    usual_ns: int = 9 * MS,
+    first_ns: int = 0,
+    host_ns: int = 0,
+    period_ns: int = 0,
+) -> App:
+    """The user comes back so many times. The first call of each use takes `first_ns` of work instead of the usual, and
+    `host_ns` without any row to explain it."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=unit == "neural engine")
+    for _ in range(pauses + 1):
+        begin = app.now_ns
+        for index in range(calls):
+            work = first_ns or usual_ns if index == 0 else usual_ns
+            inputs = 0 if unit == "cpu" else 2
+            app.predict(model, Step(unit, work), inputs=inputs, host_ns=host_ns if index == 0 else 0)
+            app.now_ns = max(app.now_ns + 150_000, begin + (index + 1) * period_ns)
+        app.pause(draws.integer(2_000, 6_000) * MS)
+    return app
+
+
+def taken_from_memory(draws: Draws) -> App:
+    """After each pause, the first call first brings the program back: no unit works meanwhile."""
+    return uses(draws, draws.choice(("neural engine", "gpu", "cpu")), host_ns=draws.integer(25, 90) * MS)
+
+
+def low_clocks(draws: Draws) -> App:
+    """Frames of a camera, with pauses: the unit works three times as long for the first one."""
+    unit = draws.choice(("neural engine", "gpu", "cpu"))
+    return uses(draws, unit, first_ns=draws.integer(24, 32) * MS, period_ns=33_333_000)
+
+
+def used_now_and_then(draws: Draws) -> App:
+    """The same uses, and no call is slow."""
+    return uses(draws, draws.choice(("neural engine", "gpu", "cpu")))
+
+
+def frames_with_pauses(draws: Draws) -> App:
+    """Frames of a camera, with pauses."""
+    return uses(draws, period_ns=33_333_000)
+
+
+def ratio(draws: Draws, permille: int) -> App:
+    """Exact calls of 20 ms, and this much of it after each pause."""
+    app = start_recording(draws, jitter=0, noise=False)
+    model = Model("Landmarks")
+    app.load(model)
+    for index in range(80):
+        length = 20_000 * (permille if index % 10 == 0 else 1_000)
+        app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, 18 * MS)
+        app.now_ns += length + (3_000 if index % 10 == 9 else 1) * MS
+    return app
+
+
+def others_work_first(draws: Draws) -> App:
+    """When the user comes back, another process has the Neural Engine."""
+
+    def before(app: App, index: int) -> None:
+        if index and index % 12 == 0:
+            app.occupy("neural engine", app.now_ns, 30 * MS)
+
+    return neural_engine_app(draws, compute_ns=8 * MS, predictions=84, runs=7, before=before)
+
+
+def slow_at_any_time(draws: Draws) -> App:
+    """Every fourth call is held up, after a pause or not."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for index in range(96):
+        app.predict(model, Step("neural engine", 8 * MS), host_ns=26 * MS if index % 4 == 0 else 0)
+        app.pause(2_500 * MS if index % 12 == 11 else 200_000)
+    return app
+
+
+def two_pauses(draws: Draws) -> App:
+    """Too few of them."""
+    return uses(draws, pauses=2, calls=30, host_ns=40 * MS)
+
+
+def one_go(draws: Draws) -> App:
+    """No pause at all."""
+    return neural_engine_app(draws, predictions=80, runs=1)
+
+
+def as_with_a_prompt(draws: Draws) -> App:
+    """The unit works longer for the first call, and the others follow at once: a text generator looks the same."""
+    return uses(draws, first_ns=30 * MS)
+
+
+HELD_UP = ("unaccounted-time",)
+CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
+
+CASES = [
+    *cases(ID, POSITIVE, 6, taken_from_memory, also=HELD_UP),
+    *cases(ID, POSITIVE, 6, low_clocks),
+    *cases(ID, NEGATIVE, 6, used_now_and_then),
+    *cases(ID, NEGATIVE, 5, frames_with_pauses),
+    *each(ID, NEAR_ABOVE, (2_000, 2_010, 2_030, 2_060, 2_100), ratio, also=HELD_UP),
+    *each(ID, NEAR_BELOW, (1_999, 1_990, 1_970, 1_940, 1_900), ratio, also=HELD_UP),
+    *cases(ID, LOOKALIKE, 2, prompt_and_tokens),
+    *cases(ID, LOOKALIKE, 2, others_work_first, also=CONTENTION),
+    *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=("latency-jitter", *HELD_UP)),
+    *cases(ID, LOOKALIKE, 2, one_go),
+    *cases(ID, INSUFFICIENT, 2, two_pauses, also=HELD_UP),
+    *cases(ID, INSUFFICIENT, 2, as_with_a_prompt),
+]
