@@ -180,6 +180,7 @@ DETECTOR = Detector(
         "excess-data-copies",
         "neural-engine-contention",
         "gpu-contention",
+        "cpu-contention",
     ),
     options=Options,
     detect=detect,
