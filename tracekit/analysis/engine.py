@@ -155,8 +155,8 @@ def _ways(pieces: _Pieces, model: IntArray) -> pd.Series:
     O(n log n)."""
     free = pieces.reach <= pieces.ready
     groups = pd.Series((pieces.begin - pieces.ready)[free]).groupby(_kind(pieces, model)[free])
-    ways = np.maximum(groups.quantile(USUAL_SHARE), STANDS_OUT * groups.median())
-    return ways[(groups.size() >= MIN_FREE).to_numpy()]
+    most, twice = groups.quantile(USUAL_SHARE), STANDS_OUT * groups.median()
+    return most.where(most >= twice, twice)[(groups.size() >= MIN_FREE).to_numpy()]
 
 
 def _kind(pieces: _Pieces, model: IntArray) -> IntArray:
