@@ -192,6 +192,7 @@ depends on which of the models may wait.
 - Work of others that runs beside that of the model: two processes had twice the throughput of one in a public
   measurement, so overlap alone is harmless.
 - Work of others that ended long before: the prediction was busy with something else.
+- Work of others that ends while a prediction is on its way to the engine, and does not delay it.
 - Several predictions of the same model: `concurrent-predictions` judges those.
 - Rows that name no model: with others at work as well, nothing tells whose they are, and nothing is judged.
 """

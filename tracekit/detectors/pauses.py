@@ -33,9 +33,9 @@ Events that it waits for come by chance, and the spread of such times is 0.8 (ou
 WORK_LONGEST_NS = 100_000_000
 """Longer pauses are not taken for work by their regularity alone (our judgement)."""
 
-SLEEP_SPREAD = 0.05
-"""Pauses that vary by no more may be a sleep for a fixed time, which ends up to a fifth late. Work on inputs that
-differ varies more (heuristic)."""
+SLEEP_SPREAD = 0.07
+"""Pauses that vary by no more may be a sleep for a fixed time that ends up to a third late, at any time (half the
+distance between their quartiles, as a share of the median). Work on inputs that differ varies more (heuristic)."""
 
 SLEEP_SHORTEST_NS = 16_666_667
 """Nobody lets an app sleep for less than a frame at 60 fps between two predictions (heuristic)."""

@@ -115,7 +115,7 @@ against the time from the first call to the last; it is a finding from `gap_shar
 their input: their distances vary by no more than 1 %, or a long distance is made up for by a short one, or pauses are
 shorter by as much as calls are longer. Otherwise the pauses count as work of the app if its signposts fill half of
 them, or if they are certainly no shorter where calls are longer, no longer than 100 ms, and half the distance between
-their quartiles is 0.05 to 0.3 of their median; pauses shorter than a frame at 60 fps may vary less. What is neither is
+their quartiles is 0.07 to 0.3 of their median; pauses shorter than a frame at 60 fps may vary less. What is neither is
 not judged. Where several models take turns, the finding names the one before whose calls most time passes.
 
 ## What can look like it and is not

@@ -147,19 +147,21 @@ FREE: tuple[Allowed, ...] = ("latency-jitter", "shape-switching")
 CASES = [
     *each(ID, POSITIVE, (2, 3, 4, 6, 8, 10), frames_of_30, also=FREE),
     *each(ID, POSITIVE, (3, 5, 9), frames_of_60, also=FREE),
-    *each(ID, NEAR_ABOVE, (18, 19, 20), frames_of_30, also=FREE),
+    *each(ID, NEAR_ABOVE, (17, 18, 19), frames_of_30, also=FREE),
     *each(ID, NEAR_BELOW, (22, 25, 40), frames_of_30, also=FREE),
-    *cases(ID, LOOKALIKE, 2, skipped_on_purpose),
+    *cases(ID, LOOKALIKE, 2, skipped_on_purpose, page="An app that skips frames on purpose"),
     *cases(ID, LOOKALIKE, 2, two_lengths, also=FREE),
-    *cases(ID, LOOKALIKE, 2, overlapping, also=(*FREE, "concurrent-predictions")),
+    *cases(
+        ID, LOOKALIKE, 2, overlapping, also=(*FREE, "concurrent-predictions"), page="Long predictions whose frame waits"
+    ),
     *cases(ID, POSITIVE, 6, too_slow_for_60, settings=BUDGET_60),
     *cases(ID, POSITIVE, 5, too_slow_for_30, settings=BUDGET_30),
     *cases(ID, NEGATIVE, 6, in_time, settings=BUDGET_60),
     *cases(ID, NEGATIVE, 5, too_slow_for_60, settings=BUDGET_30 | {"missed-deadline.missed_share": 1}),
     *each(ID, NEAR_ABOVE, (10, 11, 12, 13, 14), late, settings=BUDGET_60),
     *each(ID, NEAR_BELOW, (5, 6, 7, 8, 9), late, settings=BUDGET_60),
-    *cases(ID, LOOKALIKE, 2, cold_calls, settings=BUDGET_60),
-    *cases(ID, LOOKALIKE, 2, no_budget, expected=NOT_APPLICABLE),
+    *cases(ID, LOOKALIKE, 2, cold_calls, settings=BUDGET_60, page="The first call after a load"),
+    *cases(ID, LOOKALIKE, 2, no_budget, expected=NOT_APPLICABLE, page="Work that nobody waits for"),
     *cases(ID, LOOKALIKE, 2, seldom, settings=BUDGET_60),
     *cases(ID, INSUFFICIENT, 3, few_calls, settings=BUDGET_60),
 ]
