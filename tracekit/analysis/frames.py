@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.cadence import BURST_FACTOR, FRAME_RATES
 from tracekit.analysis.idle import Pacing, pacing
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pandas as pd
 
     IntArray = npt.NDArray[np.int64]
 
@@ -25,6 +25,10 @@ ON_BEAT_SHARE = 0.9
 
 SINGLE_SHARE = 0.25
 """Part of the steps that must be a single frame; with fewer, the rate may as well be a lower one (heuristic)."""
+
+SLACK = 0.05
+"""Part of the time between predictions; with less, they follow each other at once, and their own latency sets the pace
+(heuristic)."""
 
 MIN_STEPS = 20
 """Fewer steps can be on a beat by chance (heuristic)."""
@@ -53,7 +57,9 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     place = np.flatnonzero(steps <= BURST_FACTOR * float(np.median(steps))) if len(steps) else steps
     if len(place) < MIN_STEPS:
         return None
-    steps, idle = steps[place], np.maximum(steps[place] - lengths[place], 0)
+    steps, busy = steps[place], np.minimum(lengths[place], steps[place])
+    if int((steps - busy).sum()) < SLACK * int(steps.sum()):
+        return None
     fits = []
     for rate in FRAME_RATES:
         frames = np.rint(steps * rate / 1e9).astype(np.int64)
@@ -64,6 +70,7 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     if not fits:
         return None
     _, rate, frames = min(fits, key=lambda fit: fit[0])
-    beyond = (frames - 1) * round(1e9 / rate)
-    kept = pacing(steps - beyond, idle - beyond) is Pacing.BEAT
-    return FrameSteps(rate, place, frames) if kept else None
+    single = steps - (frames - 1) * round(1e9 / rate)
+    # Long predictions pass more frames: what tells a beat is whether steps of as many frames follow their predictions.
+    usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
+    return FrameSteps(rate, place, frames) if pacing(single, single - (busy - usual)) is Pacing.BEAT else None
