@@ -23,19 +23,12 @@ WITHOUT_CASE: dict[str, tuple[str, ...]] = {
         "Rows of a few µs",
         "A large input that has to be converted once",
     ),
-    "concurrent-predictions": (
-        "Throughput jobs that keep two or three calls in flight",
-        "Several models at work at the same time",
-        "Several instances of one model on different devices",
-        "A batch call",
-    ),
     "cold-load": (
         "The first launch after installation or a system update",
         "A long cached load of a large model",
         "Other instances go on predicting during the load",
         "A benchmark that empties the cache on purpose",
     ),
-    "missed-deadline": ("Several models in one frame",),
     "compile-at-runtime": (
         "A model that was just downloaded",
         "Compilations of other processes",
@@ -103,10 +96,6 @@ WITHOUT_CASE: dict[str, tuple[str, ...]] = {
         "A tiny model that the CPU runs faster",
         "A hot device",
         "Requests to the Neural Engine without execution rows of it",
-    ),
-    "serial-predictions": (
-        "A batch call",
-        "Several models that take turns",
     ),
     "foreign-neural-engine-work": (
         "Predictions that Core ML did not record",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.cases.concurrent_predictions import batch
 from suite.cases.pipeline_gaps import changing, gap_share, packing_pixels, unsteady_camera
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
@@ -92,6 +93,20 @@ def sleeping(draws: Draws) -> App:
     return cpu_app(draws, jitter=10, compute_ns=changing(draws, 32, 48), gap_ns=20 * MS, predictions=80, runs=1)
 
 
+def in_turn(draws: Draws) -> App:
+    """Two models in turn: each waits a third of the time, in which the other one works."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    app.load(first)
+    app.load(second)
+    for _ in range(60):
+        app.predict(first, neural_engine(draws.integer(8, 12) * MS))
+        app.pause(100_000)
+        app.predict(second, neural_engine(draws.integer(4, 6) * MS))
+        app.pause(100_000)
+    return app
+
+
 def drawing_between(draws: Draws) -> App:
     """The GPU draws for the app in the pauses, so that it does not rest."""
 
@@ -122,6 +137,8 @@ CASES = [
     *cases(ID, LOOKALIKE, 4, one_answer, expected="insufficient_data", page="Calls that need the result"),
     *cases(ID, LOOKALIKE, 2, one_answer_of_two_models),
     *cases(ID, LOOKALIKE, 2, sleeping, page="A sleep between calls"),
+    *cases(ID, LOOKALIKE, 2, in_turn, page="Several models that take turns"),
+    *cases(ID, LOOKALIKE, 2, batch, page="A batch call"),
     *cases(ID, LOOKALIKE, 2, drawing_between, also=("gpu-contention",)),
     *cases(ID, LOOKALIKE, 2, packing_pixels, also=("pipeline-gaps",)),
     *cases(ID, LOOKALIKE, 1, unsteady_camera, page="Frames of a camera"),
