@@ -19,7 +19,6 @@ WITHOUT_CASE: dict[str, tuple[str, ...]] = {
         "A benchmark that loads on purpose",
     ),
     "excess-data-copies": (
-        "Models below `min_mean_ms`",
         "Rows of a few µs",
         "A large input that has to be converted once",
     ),
@@ -70,12 +69,7 @@ WITHOUT_CASE: dict[str, tuple[str, ...]] = {
         "A cold load that nothing uses",
         "An instance that was loaded shortly before the end of the recording",
     ),
-    "unaccounted-time": (
-        "A recording without the Neural Engine or GPU table",
-        "Several calls in flight",
-        "Very short predictions",
-        "Rows that lie in two predictions at once",
-    ),
+    "unaccounted-time": ("Rows that lie in two predictions at once",),
     "unused-load": (
         "A model that is loaded ahead of its use",
         "A recording in which the feature was not used at all",
@@ -87,63 +81,34 @@ WITHOUT_CASE: dict[str, tuple[str, ...]] = {
         "Loads that overlap without rows of the Neural Engine",
     ),
     "core-ml-not-instrumented": (
-        "An app that runs no model while the system uses the Neural Engine for photos or dictation",
         "Models that run through Core AI or Foundation Models",
         "An export without the table of Core ML",
     ),
     "unexpected-device": (
-        "A recording without the table of the unit",
         "A tiny model that the CPU runs faster",
         "A hot device",
         "Requests to the Neural Engine without execution rows of it",
     ),
     "foreign-neural-engine-work": (
-        "Predictions that Core ML did not record",
         "The target's own work through another framework",
         "A generic label inside one of the target's predictions is taken for the target's",
     ),
-    "compute-unit-ping-pong": (
-        "One planned hand-over",
-        "A pipeline whose stages run on different units",
-        "The short `CPU` row that comes with each request to the GPU",
-        "Gaps in which no other unit works",
-    ),
-    "neural-engine-fragmentation": (
-        "A pipeline of several models on the Neural Engine",
-        "Other units that work between the pieces",
-        "Waiting for a Neural Engine that works for others",
-        "Pieces that follow each other without a gap",
-    ),
+    "compute-unit-ping-pong": ("Gaps in which no other unit works",),
     "run-issues": (
         "Status 54 of `xctrace`",
         "An instrument that the device does not support and that nobody needs",
     ),
     "attached-late": (
-        "A recording that was attached before the models were loaded",
         "A recording that keeps only its last seconds (windowed)",
-        "A launched app without load rows",
         "Somebody who wants to see the steady state alone",
     ),
-    "truncated-recording": (
-        "A time limit",
-        "A launched tool that `xctrace` ends at the time limit",
-        "Work of another process with a model of the same name",
-    ),
+    "truncated-recording": ("A launched tool that `xctrace` ends at the time limit",),
     "float-conversion": (
-        "Copies without a data cast",
         "A cast of a few µs",
         "Input data that comes as Float32 or 8 bits from elsewhere",
     ),
-    "main-thread-work": (
-        "A model that works in the background all the time",
-        "A long load in the background during which the main thread hangs for a moment",
-        "Work that the same touch starts on the main thread and in the background",
-    ),
-    "state-copies": (
-        "Filters that take an image and give one",
-        "A large input that stays the same",
-        "A model with state whose copies take microseconds",
-    ),
+    "main-thread-work": ("Work that the same touch starts on the main thread and in the background",),
+    "state-copies": ("A model with state whose copies take microseconds",),
 }
 """Items that no case stands for yet, by detector. It only gets shorter: an item that has a case must not be in it."""
 
