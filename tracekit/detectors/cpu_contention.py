@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,8 @@ from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from tracekit.trace.model import Trace
 
     IntArray = npt.NDArray[np.int64]
     FloatArray = npt.NDArray[np.float64]
@@ -106,9 +109,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     own = view.compute[is_any(view.compute["kind"], Kind.CPU_COMPUTE) & view.compute["prediction"].notna().to_numpy()]
     if own.empty:
         return NotApplicable(view.name, "None of its recorded work ran on the CPU.")
-    others = _of_others(view)
-    if others.empty:
+    every = _cpu_work(view.trace)
+    mine = every.index.isin(view.compute.index)
+    if mine.all():
         return NotApplicable(view.name, f"No other model of this app has CPU work here. {_UNKNOWN}")
+    others = every[~mine]
     found = _calls(view, own, others)
     part = float(np.median(found.cpu_ns / found.durations)) if len(found.rows) else 1.0
     if part < options.cpu_share:
@@ -141,12 +146,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
 
 
-def _of_others(view: ModelView) -> pd.DataFrame:
-    """CPU work of other models of the app."""
-    compute = view.trace.compute
-    chosen = is_any(compute["kind"], Kind.CPU_COMPUTE)
-    chosen[view.compute.index.to_numpy()] = False
-    return compute[chosen & (compute["duration_ns"].to_numpy() > 0)]
+_KEPT: WeakKeyDictionary[Trace, pd.DataFrame] = WeakKeyDictionary()
+
+
+def _cpu_work(trace: Trace) -> pd.DataFrame:
+    """CPU work of all models of the app, with the columns of times and `model`; found once per trace."""
+    if trace not in _KEPT:
+        chosen = is_any(trace.compute["kind"], Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
+        _KEPT[trace] = trace.compute.loc[chosen, ["start_ns", "duration_ns", "model"]]
+    return _KEPT[trace]
 
 
 def _calls(view: ModelView, own: pd.DataFrame, others: pd.DataFrame) -> Calls:
