@@ -54,16 +54,24 @@ def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worke
         instants = range(members[0][0], max(end for _, end in members))
         free |= {(number, t) for t in instants if not any(start <= t < end for start, end in members)}
     idle = {(n, t) for n, t in free if not any(start <= t < start + length for start, length in worked)}
-    # A prediction without length covers nothing: what it stands in is no gap between predictions that ran.
     covered = sorted(
         t
         for start, end in zip(result.start_ns.tolist(), result.end_ns.tolist(), strict=True)
         for t in range(start, end)
     )
-    if all(length for _, length in drawn):
-        assert covered == sorted(t for _, t in free)
-        assert int(result.device_idle_ns.sum()) == len(idle)
-        assert int(found.gap_ns.sum()) == len(free)
+    assert covered == sorted(t for _, t in free)
+    assert int(result.device_idle_ns.sum()) == len(idle)
+    assert int(found.gap_ns.sum()) == len(free)
+
+
+@pytest.mark.parametrize("without", [0, 3, 6], ids=["first", "inner", "last"])
+def test_a_call_without_duration_leaves_all_sums_of_gaps_alike(frame, without):
+    # Seven calls of 4 ms, one every 10 ms, one of which has no duration: 6 gaps of 6 ms, and 4 ms more.
+    lengths = [0 if index == without else 4 for index in range(7)]
+    predictions = frame(*[(index * 10 * MS, (index * 10 + length) * MS) for index, length in enumerate(lengths)])
+    cadence = summarise_cadence(predictions, bursts(predictions), working(frame()))
+    free = 36 * MS if without == 6 else 40 * MS
+    assert (cadence.gap_ns, cadence.gaps.total_ns, cadence.device_idle_ns) == (free, free, free)
 
 
 def test_device_idle_time_is_unknown_without_hardware(frame):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis import engine
@@ -14,10 +14,10 @@ from tracekit.analysis.pieces import gaps_between, turns
 NANOSECOND = 1
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def no_slack(monkeypatch):
-    """Times here are of a few ns."""
-    monkeypatch.setattr(engine, "HANDOVER_NS", 0)
+    """Times of a few ns, too few to tell how long a hand-over takes."""
+    monkeypatch.setattr(engine, "_handover_ns", lambda *_: 0)
 
 
 def serial(lengths):
@@ -30,7 +30,8 @@ def serial(lengths):
     return rows
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.usefixtures("no_slack")
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
     st.integers(0, 10),
@@ -126,3 +127,28 @@ def test_the_usual_course_is_that_of_most_predictions(frame):
     calls = frame((0, 15), (20, 35), (40, 55)).index
     assert turns(frame(), hardware, calls, min_cpu_ns=0).usual_course() == ("ane", "gpu")
     assert turns(frame(), frame(), calls, min_cpu_ns=0).usual_course() == ()
+
+
+def handover(behind, delay):
+    return engine._handover_ns(np.array(behind, np.int64), np.array(delay, np.int64))
+
+
+@pytest.mark.parametrize("median_us", [20, 100, 200, 300, 500])
+def test_the_handover_is_found_whatever_it_is(median_us):
+    rng = np.random.default_rng(median_us)
+    behind = (median_us * 1_000 * rng.lognormal(0, 0.25, 40)).astype(int)
+    found = handover(behind, behind + rng.integers(2_000_000, 9_000_000, 40))
+    # Nearly all of it counts, and little more than it.
+    assert np.quantile(behind, 0.9) <= found <= behind.max()
+
+
+def test_ends_of_other_work_that_are_spread_evenly_show_no_handover():
+    rng = np.random.default_rng(3)
+    delay = rng.integers(1_000_000, 5_000_000, 60)
+    lured = sum(handover((delay * rng.random(60)).astype(int), delay) > 0 for _ in range(200))
+    assert lured <= 200 * engine.CHANCE * 1.8
+
+
+def test_one_meeting_shows_no_handover():
+    assert handover([10], [1_000]) == 0
+    assert handover([10, 12], [1_000, 1_000]) == 12

@@ -9,7 +9,7 @@ from tracekit.testing.rows import Model
 
 ID = "missed-deadline"
 MS = 1_000_000
-SEGMENTER = Model("Segmenter")
+SEGMENTER, CAMERA = Model("Segmenter"), Model("Camera")
 
 
 def calls(scenario, durations_ms, model=SEGMENTER, spacing_ms=50):
@@ -74,3 +74,39 @@ def test_predictions_without_durations_are_not_judged(scenario, judge):
 def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge):
     scenario.load(SEGMENTER, 0, MS)
     assert judge(scenario, ID, budget_ms=15)["Segmenter"] == NotApplicable("Segmenter", "No prediction was recorded.")
+
+
+def camera(scenario, every, slow_ms=44, dropped=True, count=101):
+    """30 fps; one in `every` predictions takes `slow_ms` and costs the next frame, the others take 15 ms."""
+    scenario.load(CAMERA, 0, MS)
+    frame = 3
+    for index in range(count):
+        slow = index % every == every - 1
+        scenario.predict(CAMERA, frame * 1_000 * MS // 30, (slow_ms if slow else 15) * MS)
+        frame += 2 if slow and dropped else 1
+
+
+def test_without_a_budget_dropped_frames_are_found_with_their_time(scenario, judge):
+    camera(scenario, 5)
+    found = judge(scenario, ID)["Camera"]
+    assert isinstance(found, Finding)
+    # 20 slow ones, each beyond a frame of 33.33 ms.
+    assert found.cost.ns == pytest.approx(20 * (44 * MS - 1e9 / 30), rel=1e-6)
+    assert found.evidence_total == 20
+    assert "30 fps" in found.summary
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param({"every": 19}, Finding, id="one in nineteen"),
+        pytest.param({"every": 22}, Passed, id="one in twenty-two"),
+        pytest.param({"every": 5, "slow_ms": 33}, Passed, id="skipped, but no longer than a frame"),
+        pytest.param({"every": 5, "dropped": False}, Passed, id="overlapping"),
+        pytest.param({"every": 15, "count": 60}, Passed, id="four times"),
+        pytest.param({"every": 5, "count": 20}, NotApplicable, id="too few"),
+    ],
+)
+def test_a_frame_is_dropped_where_a_prediction_takes_longer(scenario, judge, change, expected):
+    camera(scenario, **change)
+    assert isinstance(judge(scenario, ID)["Camera"], expected)

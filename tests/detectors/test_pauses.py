@@ -32,26 +32,31 @@ def always(pause_ms):
     return lambda _: pause_ms
 
 
+def work(pause_ms):
+    """Pauses near a time, as long as work on inputs that differ takes."""
+    return lambda index: pause_ms * (0.8, 0.9, 1.1, 1.2, 1.1, 0.9)[index % 6]
+
+
 def around(pause_ms):
     """Pauses near a time, a little different each."""
     return lambda index: pause_ms + (0.1, -0.2, 0.2, -0.1)[index * 3 % 4]
 
 
 def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
-    spans = calls(scenario, always(20))
+    spans = calls(scenario, work(20))
+    lost = [start - end for (_, end), (start, _) in pairwise(spans)]
     found = judge(scenario, GAPS)["Segmenter"]
     assert isinstance(found, Finding)
-    assert found.cost.ns == 99 * 20 * MS
-    assert found.cost.share == pytest.approx(99 * 20 * MS / (spans[-1][0] - spans[0][0]))
+    assert found.cost.ns == sum(lost)
+    assert found.cost.share == pytest.approx(sum(lost) / (spans[-1][0] - spans[0][0]))
     assert found.cost.of == "the time from first to last prediction"
     assert found.lost.starts.tolist() == [end for _, end in spans[:-1]]
     assert found.lost.ends.tolist() == [start for start, _ in spans[1:]]
     assert found.evidence_total == 99
     assert len(found.evidence) == 50
-    assert {(entry.end_ns - entry.start_ns, entry.label) for entry in found.evidence} == {
-        (20 * MS, "before Prediction")
-    }
-    assert found.evidence[0].row == 1
+    assert [entry.end_ns - entry.start_ns for entry in found.evidence] == sorted(lost, reverse=True)[:50]
+    assert {entry.label for entry in found.evidence} == {"before Prediction"}
+    assert found.evidence[0].row == lost.index(max(lost)) + 1
 
 
 @pytest.mark.parametrize(("pause", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])
@@ -74,9 +79,22 @@ def test_a_beat_is_no_finding(scenario, judge, detector, beat):
     assert isinstance(judge(scenario, detector)["Segmenter"], Passed)
 
 
-@pytest.mark.parametrize(("pause", "expected"), [(100, Finding), (101, InsufficientData)])
+@pytest.mark.parametrize(("pause", "expected"), [(99, Finding), (101, InsufficientData)])
 def test_long_pauses_are_no_proof_of_work(scenario, judge, pause, expected):
+    calls(scenario, lambda index: pause * (0.8, 0.9, 1.0, 1.2, 1.1)[index % 5])
+    assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("pause", "expected"), [(16.6, Finding), (16.8, InsufficientData), (43, InsufficientData)])
+def test_a_sleep_for_a_frame_and_more_is_no_proof_of_work(scenario, judge, pause, expected):
     calls(scenario, always(pause))
+    assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(0.071, Finding), (0.069, InsufficientData)])
+def test_pauses_that_hardly_vary_may_be_a_sleep(scenario, judge, spread, expected):
+    factors = (1 - spread, 1 - spread, 1, 1 + spread, 1 + spread)
+    calls(scenario, lambda index: 40 * factors[index % 5], count=101)
     assert isinstance(judge(scenario, GAPS)["Segmenter"], expected)
 
 
@@ -131,7 +149,7 @@ def test_of_two_models_the_one_behind_the_longer_pauses_is_named(scenario, judge
         length = CALLS[index * 7 % 5] * MS
         scenario.predict(MODEL, now, length)
         scenario.predict(OTHER, now + length + MS, 5 * MS)
-        now += length + 6 * MS + 30 * MS
+        now += length + 6 * MS + round(work(30)(index) * MS)
     outcomes = judge(scenario, GAPS)
     assert isinstance(outcomes["Segmenter"], Finding)
     assert isinstance(outcomes["Other"], Passed)

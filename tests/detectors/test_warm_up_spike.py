@@ -14,13 +14,14 @@ POSE = Model("PoseNet")
 
 
 def play(scenario: Scenario, durations_ms: list[float], start: int = 0, gap: int = MS, model: Model = POSE) -> int:
-    """A load of 50 ms and predictions of these durations, `gap` apart; a negative one is a pause. Returns the end."""
+    """A load of 50 ms and predictions of these durations, `gap` apart; a negative one is a pause. Each works
+    for a ms on the CPU at most, so what makes one longer is no work. Returns the end."""
     now = scenario.load(model, start, 50 * MS) + MS
     for length in durations_ms:
         if length < 0:
             now += round(-length * MS)
         else:
-            scenario.predict(model, now, round(length * MS))
+            scenario.predict(model, now, round(length * MS)).event("CPU", 0, min(MS, round(length * MS)))
             now += round(length * MS) + gap
     return now
 

@@ -45,7 +45,7 @@ NOTHING = "nothing"
 _WORTH_A_POOL = 100
 """Starting further processes takes as long as some thirty cases."""
 
-_USUAL = {
+USUAL = {
     POSITIVE: FINDING,
     NEGATIVE: PASSED,
     NEAR_ABOVE: FINDING,
@@ -91,6 +91,8 @@ class Case:
     bundle: bool = False
     """Write and read a native bundle: slower, but only bundles hold the issues of a run."""
 
+    page: str = ""
+    """Beginning of the item of the detector's page, of those that are no problem, that this is a case of."""
     variant: object = None
     """What `each` varies; for messages."""
 
@@ -244,7 +246,7 @@ def read_back(recorded: Recorded, *, bundle: bool) -> Trace:
 
 def expected_of(case: Case, recorded: Recorded, outcomes: Mapping[Key, str]) -> dict[Key, str]:
     """What must be said, under the key that holds the answer: one for the recording stands for its models."""
-    wanted = case.expected or _USUAL[case.kind]
+    wanted = case.expected or USUAL[case.kind]
     if case.detector not in detector_ids() or wanted == NOTHING:
         return {}
     if not isinstance(wanted, Mapping):

@@ -77,7 +77,10 @@ def bursts(predictions: pd.DataFrame, factor: float = BURST_FACTOR) -> Bursts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gaps:
-    """Times inside bursts in which no prediction was in flight: shape (gaps,) each, by start."""
+    """Times inside bursts in which no prediction was in flight: shape (gaps,) each, by start.
+
+    They add up to `Bursts.gap_ns`; a prediction without duration neither fills a gap nor splits one.
+    """
 
     start_ns: IntArray
     end_ns: IntArray
@@ -100,8 +103,12 @@ def gaps(predictions: pd.DataFrame, found: Bursts, busy: Working | None = None) 
     starts = predictions["start_ns"].to_numpy()
     ends = starts + predictions["duration_ns"].to_numpy()
     group, piece_starts, piece_ends = union_by_group(found.burst, starts, ends)
-    inner = np.flatnonzero(group[1:] == group[:-1])
-    low, high = piece_ends[inner], piece_starts[inner + 1]
+    # A gap opens where a burst or a piece begins or ends: calls without duration at the edge of a burst leave no piece.
+    owner = np.concatenate((np.arange(len(found.count)), group))
+    low = np.concatenate((found.start_ns, piece_ends))[np.argsort(owner, kind="stable")]
+    owner = np.concatenate((group, np.arange(len(found.count))))
+    high = np.concatenate((piece_starts, found.end_ns))[np.argsort(owner, kind="stable")]
+    low, high = low[high > low], high[high > low]
     idle = None
     if busy is not None:
         idle = high - low - integrate(*busy, low, high)
@@ -136,8 +143,8 @@ class Cadence:
     gaps: Statistics | None
     """The times between predictions, inside bursts, in which none was in flight; None where there is none."""
     device_idle_ns: int | None
-    """Part of these in which neither the Neural Engine nor the GPU worked, for whomever; None where the work of one of
-    them was not recorded."""
+    """Part of `gap_ns` in which neither the Neural Engine nor the GPU worked, for whomever; None where the work of one
+    of them was not recorded."""
     inter_start_ns: float | None
     """Median distance from start to start."""
     per_second: float | None

@@ -206,7 +206,7 @@ def _finding(
     metrics: tuple[Metric, ...],
 ) -> Finding:
     """The finding with its cost: the extra time of disturbed predictions, as far as others worked meanwhile."""
-    lost = _shared(_union(view, others), union(found.starts[disturbed], found.ends[disturbed]))
+    lost = shared_time(_union(view, others), union(found.starts[disturbed], found.ends[disturbed]))
     cost = min(
         int(np.minimum(extra, found.others_ns)[disturbed].sum()),
         int((lost.ends - lost.starts).sum()),
@@ -236,7 +236,7 @@ def _finding(
     )
 
 
-def _shared(first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray]) -> Intervals:
+def shared_time(first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray]) -> Intervals:
     """The time that two sets of intervals share, each without overlaps of its own."""
     times, depth = depth_profile(np.concatenate((first[0], second[0])), np.concatenate((first[1], second[1])))
     both = np.flatnonzero(depth >= 2)

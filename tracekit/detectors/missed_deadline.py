@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.frames import frame_steps
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
@@ -42,6 +43,7 @@ class Options:
         0.05, "share of predictions", "One late frame in twenty is seen as a stutter (our judgement).", maximum=1
     )
     min_predictions: int = option(20, "predictions", "In fewer calls a single late one would decide (our judgement).")
+    min_dropped: int = option(5, "predictions", "Fewer dropped frames are no habit of the app (heuristic).")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -49,7 +51,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(view.predictions) == 0:
         return NotApplicable(view.name, "No prediction was recorded.")
     if not options.budget_ms:
-        return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
+        return _by_frames(view, options)
     timed = view.predictions["duration_ns"].to_numpy() > 0
     judged = view.predictions[view.warm & timed]
     if len(judged) < options.min_predictions:
@@ -77,6 +79,36 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not metrics[0].reached or late.empty:
         return Passed(view.name, f"{words if len(late) else 'No prediction took longer than the budget'}.", metrics)
     return _finding(view, judged, late, budget, f"{words}; the median is {format_duration(typical)}", metrics)
+
+
+def _by_frames(view: ModelView, options: Options) -> Outcome:
+    """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
+    found = frame_steps(view.predictions)
+    if found is None:
+        return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
+    frame_ns = round(1e9 / found.frames_per_second)
+    rows = view.predictions.iloc[found.place]
+    long = rows["duration_ns"].to_numpy() > frame_ns
+    steady = view.warm[found.place]
+    dropped = long & (found.frames > 1) & steady
+    share = int(dropped.sum()) / max(int(steady.sum()), 1)
+    metrics = (
+        Metric("predictions that cost a frame", share, "share", options.missed_share, Direction.ABOVE),
+        Metric("dropped after a prediction", int(dropped.sum()), "count", options.min_dropped, Direction.ABOVE),
+        Metric("frame", frame_ns, "ns"),
+        Metric("median prediction", float(np.median(rows["duration_ns"])), "ns"),
+    )
+    rate = f"Predictions follow a steady rate of {found.frames_per_second} fps"
+    if int(steady.sum()) < options.min_predictions:
+        return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
+    if not all(metric.reached for metric in metrics[:2]):
+        few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
+        return Passed(view.name, f"{rate}, and {few} took longer than a frame and cost the next one.", metrics)
+    words = (
+        f"{rate}, but {int(dropped.sum()):,} of {format_count(int(steady.sum()), 'prediction')} "
+        f"({format_share(share)}) took longer than a frame ({format_duration(frame_ns)}) and cost the next one"
+    )
+    return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
 
 
 def _finding(
@@ -122,14 +154,21 @@ prediction that takes longer drops a frame, however good the average is.
 Per model, on the predictions that the app itself called, without the first one after each load, which warms up. The
 duration of each is compared with `budget_ms`, which `--budget 16.7ms`, `--budget 30fps` or, for one model,
 `--budget Segmenter=16.7ms` gives. It is a finding when `missed_share` of them or more took longer. Fewer than
-`min_predictions` predictions are not judged. The cost is the time beyond the budget. Without a budget nothing is
-judged.
+`min_predictions` predictions are not judged. The cost is the time beyond the budget.
+
+Without a budget, a steady rate tells the frame: nine in ten predictions start a whole number of frames of a common
+rate (15 to 120 fps) after the one before, a quarter or more of them one frame, and the starts keep that rate however
+long predictions take. It is a finding when predictions that take longer than a frame are followed by a dropped frame,
+for `missed_share` of the predictions and `min_dropped` times or more. Where every prediction takes longer than a
+frame, the recording shows a lower rate and no dropped frame; only a budget finds that.
 
 ## What can look like it and is not
 
 - Work that nobody waits for frame by frame, such as indexing a library: give it no budget.
 - The first call after a load: it is left out here and judged by `warm-up-spike`.
 - Several models in one frame: each is compared with its own budget, so give each its part of the frame.
+- An app that skips frames on purpose, or gets none: its predictions take less than a frame.
+- Long predictions whose frame waits in a queue or that overlap: no frame is dropped.
 """
 
 FIX = """
@@ -180,6 +219,7 @@ DETECTOR = Detector(
         "excess-data-copies",
         "neural-engine-contention",
         "gpu-contention",
+        "cpu-contention",
     ),
     options=Options,
     detect=detect,

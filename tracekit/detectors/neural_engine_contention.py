@@ -177,17 +177,22 @@ looks slow although its own work takes no longer.
 
 ## How it is measured
 
-Per model, on predictions with work on the Neural Engine. A prediction waits where its work begins within 0.1 ms of the
-end of work of others; the wait goes back to what the prediction did itself before, and no further than the engine was
-busy without a break. It counts when it takes `wait_share` of the prediction or more, and is a finding when at least
-`affected_share` of the predictions do. Fewer than `min_predictions` predictions are not judged. The cost is the time
-they waited. What comes of it for the app as a whole depends on which of the models may wait.
+Per model, on predictions with work on the Neural Engine. A prediction waits where others use the engine after it was
+ready, and its own work begins just after theirs, later than it does when the engine is free (95th percentile, and
+twice the median). How long the hand-over takes is measured in the recording: if work of others had nothing to do with
+the prediction, it would end at any time before the prediction's own work begins; the hand-over is the time within
+which most more of them end than that, with a chance of 5 % or less. The wait goes back to what the prediction did
+itself before, and no further than the engine was busy without a longer break. It counts when it takes `wait_share` of
+the prediction or more, and is a finding when at least `affected_share` of the predictions do. Fewer than
+`min_predictions` predictions are not judged. The cost is the time they waited. What comes of it for the app as a whole
+depends on which of the models may wait.
 
 ## What can look like it and is not
 
 - Work of others that runs beside that of the model: two processes had twice the throughput of one in a public
   measurement, so overlap alone is harmless.
 - Work of others that ended long before: the prediction was busy with something else.
+- Work of others that ends while a prediction is on its way to the engine, and does not delay it.
 - Several predictions of the same model: `concurrent-predictions` judges those.
 - Rows that name no model: with others at work as well, nothing tells whose they are, and nothing is judged.
 """

@@ -13,6 +13,7 @@ from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacin
 from tracekit.detectors.calls import opens_sequence, sequences
 from tracekit.detectors.evidence import MAX_EVIDENCE
 from tracekit.detectors.outcomes import Cost, Evidence, InsufficientData, Intervals, NotApplicable
+from tracekit.detectors.prompts import works_longer
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Kind, Lane, Level
 from tracekit.trace.frames import is_any
@@ -31,6 +32,17 @@ Events that it waits for come by chance, and the spread of such times is 0.8 (ou
 
 WORK_LONGEST_NS = 100_000_000
 """Longer pauses are not taken for work by their regularity alone (our judgement)."""
+
+SLEEP_SPREAD = 0.07
+"""Pauses that vary by no more may be a sleep for a fixed time that ends up to a third late, at any time (half the
+distance between their quartiles, as a share of the median). Work on inputs that differ varies more (heuristic)."""
+
+SLEEP_SHORTEST_NS = 16_666_667
+"""Nobody lets an app sleep for less than a frame at 60 fps between two predictions (heuristic)."""
+
+PROMPT_RATIO = 3.0
+"""The first call of a single sequence may be a prompt where it takes so many times the median: it holds several tokens,
+and each later call one (heuristic)."""
 
 MARKED_SHARE = 0.5
 """Part of the pauses that signposts of the app must cover to show that it works in them (our judgement)."""
@@ -111,9 +123,15 @@ def read_pauses(view: ModelView, least: int) -> Pauses:
     if paced is Pacing.BEAT:
         return Pauses(idle, Activity.PACED, (), culprit)
     marked = _marked(view, idle)
-    follows = paced is Pacing.FOLLOWING and spread(idle.idle_ns) <= WORK_SPREAD
-    works = marked or (follows and float(np.median(idle.idle_ns)) <= WORK_LONGEST_NS)
+    works = marked or (paced is Pacing.FOLLOWING and _like_work(idle.idle_ns))
     return Pauses(idle, Activity.WORK if works else Activity.UNCLEAR, marked, culprit)
+
+
+def _like_work(idle_ns: IntArray) -> bool:
+    """Whether pauses, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
+    varied, usual = spread(idle_ns), float(np.median(idle_ns))
+    sleeps = varied <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
+    return varied <= WORK_SPREAD and usual <= WORK_LONGEST_NS and not sleeps
 
 
 def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
@@ -158,10 +176,26 @@ def generates_a_sequence(view: ModelView) -> bool:
     if opens_sequence(rows["duration_ns"].to_numpy(), sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
-    activity = view.trace.activity
-    calls = activity[((activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION)).to_numpy(dtype=bool)]
-    if len(first) < 2:
+    return len(first) >= 2 and _opened_by_another(view, first)
+
+
+def may_be_one_answer(view: ModelView) -> bool:
+    """Whether the calls are a single sequence that looks like one prompt and one answer: its first call takes
+    `PROMPT_RATIO` times as long as usual, with as much more work, or follows a call of a model that hardly does else.
+    """
+    rows = view.predictions
+    durations = rows["duration_ns"].to_numpy()
+    if sequences(rows)[-1]:
         return False
+    first = np.zeros(1, np.int64)
+    long = durations[0] >= PROMPT_RATIO * float(np.median(durations))
+    return bool(long and works_longer(view, first)[0]) or _opened_by_another(view, first)
+
+
+def _opened_by_another(view: ModelView, first: npt.NDArray[np.intp]) -> bool:
+    """Whether most of the calls at these places follow a call of another model that is made for nothing else."""
+    rows, activity = view.predictions, view.trace.activity
+    calls = activity[((activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION)).to_numpy(dtype=bool)]
     before = np.searchsorted(calls["start_ns"].to_numpy(), rows["start_ns"].to_numpy()[first], side="left") - 1
     models = calls["model"].astype("object").to_numpy()
     openers = models[before[before >= 0]]

@@ -80,8 +80,8 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
         why = f"Signposts of the app lie in the pauses: {', '.join(found.marked)}"
     else:
         why = (
-            "The pauses are about equally long, however long the predictions take, as when the app works in them; "
-            "waiting for a camera or a timer looks different"
+            "The pauses are similar, however long the predictions take, as when the app works in them; waiting for a "
+            "camera, a timer or a sleep looks different"
         )
     return Finding(
         model=view.name,
@@ -115,15 +115,16 @@ against the time from the first call to the last; it is a finding from `gap_shar
 their input: their distances vary by no more than 1 %, or a long distance is made up for by a short one, or pauses are
 shorter by as much as calls are longer. Otherwise the pauses count as work of the app if its signposts fill half of
 them, or if they are certainly no shorter where calls are longer, no longer than 100 ms, and half the distance between
-their quartiles is at most 0.3 of their median. What is neither is not judged. Where several models take turns, the
-finding names the one before whose calls most time passes.
+their quartiles is 0.07 to 0.3 of their median; pauses shorter than a frame at 60 fps may vary less. What is neither is
+not judged. Where several models take turns, the finding names the one before whose calls most time passes.
 
 ## What can look like it and is not
 
 - Frames of a camera, chunks of audio, timers: they keep a beat.
 - Calls that events of the user or the network bring about: their distances vary by any amount.
 - Work of other models, and loads, between the calls: that time is not idle.
-- An app that sleeps between calls for a fixed time looks like work; only signposts or a Time Profiler tell.
+- An app that sleeps between calls for a fixed time: pauses of a frame and more that hardly vary may be sleep or work.
+  Without signposts in them they are not judged.
 """
 
 FIX = """

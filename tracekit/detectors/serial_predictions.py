@@ -11,6 +11,7 @@ from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (
     Direction,
     Finding,
+    InsufficientData,
     Metric,
     Outcome,
     Passed,
@@ -23,6 +24,7 @@ from tracekit.detectors.pauses import (
     evidence_of_pauses,
     find_pauses,
     generates_a_sequence,
+    may_be_one_answer,
     paced_words,
     pause_cost,
     unclear,
@@ -70,6 +72,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, words, metrics)
     if found.activity is Activity.UNCLEAR:
         return unclear(view, f"the compute unit rests {format_share(resting)}")
+    if may_be_one_answer(view):
+        return InsufficientData(
+            view.name,
+            "The only sequence begins as a language model does: a long prediction for the prompt, then one for each "
+            "token. If each needs the result of the one before, none can overlap another.",
+            "Record the feature twice in one recording, with a pause in between.",
+        )
     return _finding(view, found, metrics)
 
 
@@ -138,7 +147,8 @@ keep a beat wait for their input, and pauses that look neither like work nor lik
 ## What can look like it and is not
 
 - Calls that need the result of the one before, as with a language model. They are recognised by a long first call, or
-  by a call of another model, before each sequence; one sequence alone cannot show it.
+  by a call of another model, before each sequence. One sequence that begins like that is not judged.
+- A sleep between calls for a fixed time: as with `pipeline-gaps`, it is not judged.
 - Frames of a camera, chunks of audio, timers: they keep a beat.
 - A batch call, which shows as single predictions in sequence without pauses.
 - Several models that take turns: the time of the others is not idle.

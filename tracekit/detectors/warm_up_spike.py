@@ -11,6 +11,7 @@ import pandas as pd
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import covered_ns
 from tracekit.analysis.waiting import pauses_after, stand_alone
+from tracekit.detectors.calls import EVEN
 from tracekit.detectors.evidence import evidence_of
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -26,6 +27,8 @@ from tracekit.detectors.outcomes import (
     covered_by,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.pauses import Activity, read_pauses
+from tracekit.detectors.prompts import works_longer
 from tracekit.detectors.waits import without_load
 from tracekit.units import format_count, format_duration
 
@@ -102,9 +105,32 @@ def detect(view: ModelView, options: Options) -> Outcome:
     special = durations * options.alike_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
     chosen = spike & rare & special & ~deliberate
     metrics = _metrics(firsts, chosen, resumed, options)
+    if chosen.any() and resumed is None and _may_be_prompts(view, firsts.place[chosen]):
+        return InsufficientData(
+            view.name,
+            f"The first prediction after a load took {format_duration(int(durations[chosen].max()))}, and its compute "
+            "unit worked as much longer: it warms the model up, or has a larger input, such as the prompt of a "
+            "language model.",
+            f"Use the feature twice in one recording: pause for {options.pause_s:g} s or more, and keep the model "
+            "loaded.",
+        )
     if chosen.any():
         return _finding(view, firsts, chosen, metrics)
     return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations, options), metrics)
+
+
+def _may_be_prompts(view: ModelView, places: IntArray) -> bool:
+    """Whether the slow calls at these places may be slow for their input: their compute units work longer too, nothing
+    paces the calls, as nothing paces the tokens of an answer, and they are not alike, as warming up is each time."""
+    durations = view.predictions["duration_ns"].to_numpy()[places]
+    alike = len(places) > 1 and durations.max() <= EVEN * durations.min()
+    if alike or not works_longer(view, places).all():
+        return False
+    return read_pauses(view, _FEW_CALLS).activity is not Activity.PACED
+
+
+_FEW_CALLS = 3
+"""So many calls have two distances: fewer show no pace."""
 
 
 def first_calls(uses: Uses, predictions: pd.DataFrame, options: Options) -> FirstCalls:
@@ -234,9 +260,11 @@ other pauses, is a call to warm the model up, as the fix asks for.
 ## What can look like it and is not
 
 - A model whose calls are often that slow: it has jitter, not a warm-up.
-- A language model that reads the whole prompt in its first call: so does the first call of each later turn. In a
-  recording of a single turn the two look alike, so record two.
-- A first call with a far larger input.
+- A language model that reads the whole prompt in its first call: so does the first call of each later turn. A
+  recording of a single turn is not judged.
+- A first call with a far larger input: its compute unit works longer too. Without a pause of `pause_s` later on, after
+  which calls are fast from the first one on, it is not judged, unless something paces the calls or the first calls
+  after several loads are alike.
 """
 
 FIX = """

@@ -102,6 +102,18 @@ def several_instances(draws: Draws) -> App:
     return app
 
 
+def batch(draws: Draws) -> App:
+    """Batches of twenty inputs: Core ML makes one prediction after the other, without a pause."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(5):
+        for _ in range(20):
+            app.predict(model, neural_engine(8 * MS))
+        app.pause(1_500 * MS)
+    return app
+
+
 def few_calls(draws: Draws) -> App:
     """Five calls at once, and that is all."""
     return async_app(draws, in_flight=5, alone=0, predictions=draws.integer(4, 8))
@@ -115,15 +127,16 @@ def three_from_the_start(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 7, piled_up),
     *cases(ID, POSITIVE, 4, deep_from_the_start),
-    *cases(ID, NEGATIVE, 5, async_app),
+    *cases(ID, NEGATIVE, 5, async_app, page="Throughput jobs"),
     *cases(ID, NEGATIVE, 5, neural_engine_app),
     *each(ID, NEAR_ABOVE, (1500, 1520, 1550), slowed_down),
     *each(ID, NEAR_ABOVE, (100, 105, 110), short_peaks),
     *each(ID, NEAR_BELOW, (1450, 1480, 1499), slowed_down),
     *each(ID, NEAR_BELOW, (90, 95, 99), short_peaks),
     *cases(ID, LOOKALIKE, 2, parallel_device),
-    *cases(ID, LOOKALIKE, 2, different_models, also=("neural-engine-contention",)),
+    *cases(ID, LOOKALIKE, 2, different_models, also=("neural-engine-contention",), page="Several models at work"),
+    *cases(ID, LOOKALIKE, 2, batch, page="A batch call"),
     *cases(ID, INSUFFICIENT, 1, few_calls),
     *cases(ID, INSUFFICIENT, 1, three_from_the_start),
-    *cases(ID, INSUFFICIENT, 1, several_instances),
+    *cases(ID, INSUFFICIENT, 1, several_instances, page="Several instances of one model"),
 ]

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_APPLICABLE, POSITIVE, cases, each
+from suite.frame import (
+    INSUFFICIENT,
+    LOOKALIKE,
+    NEAR_ABOVE,
+    NEAR_BELOW,
+    NEGATIVE,
+    NOT_APPLICABLE,
+    POSITIVE,
+    Allowed,
+    cases,
+    each,
+)
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
@@ -74,15 +85,98 @@ def few_calls(draws: Draws) -> App:
     return neural_engine_app(draws, compute_ns=25 * MS, predictions=draws.integer(8, 19), runs=1)
 
 
+def dropping(draws: Draws, fps: int, every: int, long_permille: int = 1_350) -> App:
+    """A camera; one prediction in `every` takes this much of a frame, and the frame that comes meanwhile is dropped."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    first, period, frame = app.now_ns + 20 * MS, 1_000 * MS // fps, 0
+    for index in range(120):
+        app.now_ns = first + frame * period + draws.integer(0, 1_600) * 125
+        slow = index % every == every - 1
+        app.predict(model, neural_engine(period * (long_permille if slow else 550) // 1_000))
+        frame = (app.now_ns - first) // period + 1
+    return app
+
+
+def frames_of_30(draws: Draws, every: int) -> App:
+    """30 fps, and one in so many predictions costs a frame."""
+    return dropping(draws, 30, every)
+
+
+def frames_of_60(draws: Draws, every: int) -> App:
+    """60 fps."""
+    return dropping(draws, 60, every)
+
+
+def two_in_one_frame(draws: Draws) -> App:
+    """Two models of 10 ms each in every frame of 33 ms: either keeps within 16.7 ms."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    app.load(first)
+    app.load(second)
+    begin = app.now_ns + 20 * MS
+    for frame in range(80):
+        app.now_ns = begin + frame * 1_000 * MS // 30
+        app.predict(first, neural_engine(10 * MS))
+        app.predict(second, neural_engine(10 * MS))
+    return app
+
+
+def skipped_on_purpose(draws: Draws) -> App:
+    """Every fourth frame is left out, and no prediction takes longer than a frame."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    first, period = app.now_ns + 20 * MS, 1_000 * MS // 30
+    for frame in range(140):
+        if frame % 4 != 3:
+            app.now_ns = first + frame * period + draws.integer(0, 1_600) * 125
+            app.predict(model, neural_engine(18 * MS))
+    return app
+
+
+def two_lengths(draws: Draws) -> App:
+    """Calls of 32 and 65 ms that follow each other at once: by chance near one and two frames."""
+    return neural_engine_app(
+        draws, compute_ns=lambda index: (63 if index % 4 == 3 else 30) * MS, predictions=100, runs=1
+    )
+
+
+def overlapping(draws: Draws) -> App:
+    """30 fps; one in five predictions takes longer than a frame, and the next one starts in time."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    first = app.now_ns + 20 * MS
+    for frame in range(120):
+        app.now_ns = first + frame * 1_000 * MS // 30
+        app.predict(model, cpu((42 if frame % 5 == 4 else 16) * MS), inputs=0, wait=False)
+    return app
+
+
+FREE: tuple[Allowed, ...] = ("latency-jitter", "shape-switching")
+"""Every nth prediction that takes longer may rightly be called jitter, or a second shape."""
+
 CASES = [
+    *each(ID, POSITIVE, (2, 3, 4, 6, 8, 10), frames_of_30, also=FREE),
+    *each(ID, POSITIVE, (3, 5, 9), frames_of_60, also=FREE),
+    *each(ID, NEAR_ABOVE, (17, 18, 19), frames_of_30, also=FREE),
+    *each(ID, NEAR_BELOW, (22, 25, 40), frames_of_30, also=FREE),
+    *cases(ID, LOOKALIKE, 2, two_in_one_frame, settings=BUDGET_60, page="Several models in one frame"),
+    *cases(ID, LOOKALIKE, 2, skipped_on_purpose, page="An app that skips frames on purpose"),
+    *cases(ID, LOOKALIKE, 2, two_lengths, also=FREE),
+    *cases(
+        ID, LOOKALIKE, 2, overlapping, also=(*FREE, "concurrent-predictions"), page="Long predictions whose frame waits"
+    ),
     *cases(ID, POSITIVE, 6, too_slow_for_60, settings=BUDGET_60),
     *cases(ID, POSITIVE, 5, too_slow_for_30, settings=BUDGET_30),
     *cases(ID, NEGATIVE, 6, in_time, settings=BUDGET_60),
     *cases(ID, NEGATIVE, 5, too_slow_for_60, settings=BUDGET_30 | {"missed-deadline.missed_share": 1}),
     *each(ID, NEAR_ABOVE, (10, 11, 12, 13, 14), late, settings=BUDGET_60),
     *each(ID, NEAR_BELOW, (5, 6, 7, 8, 9), late, settings=BUDGET_60),
-    *cases(ID, LOOKALIKE, 2, cold_calls, settings=BUDGET_60),
-    *cases(ID, LOOKALIKE, 2, no_budget, expected=NOT_APPLICABLE),
+    *cases(ID, LOOKALIKE, 2, cold_calls, settings=BUDGET_60, page="The first call after a load"),
+    *cases(ID, LOOKALIKE, 2, no_budget, expected=NOT_APPLICABLE, page="Work that nobody waits for"),
     *cases(ID, LOOKALIKE, 2, seldom, settings=BUDGET_60),
     *cases(ID, INSUFFICIENT, 3, few_calls, settings=BUDGET_60),
 ]

@@ -43,6 +43,37 @@ def behind_another_model(draws: Draws) -> App:
     return app
 
 
+def slow_handover(draws: Draws, median_us: int) -> App:
+    """The engine takes some time from the end of one request to the begin of the next, a different one each."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    work, often = draws.integer(5, 9) * MS, draws.integer(3, 8)
+    for index in range(70):
+        if index % 10 < often:
+            app.occupy("neural engine", app.now_ns, work + draws.integer(0, work), label=ASSISTANT)
+            app.work.free_at["neural engine"] += draws.around(median_us * 1_000, 250)
+        app.predict(model, neural_engine(work), inputs=2)
+        app.pause(2 * MS)
+    return app
+
+
+def by_chance(draws: Draws) -> App:
+    """Work of others ends at any time before a prediction's own begins, which it does when it is ready."""
+    app = start_recording(draws, noise=False)
+    model = draw_models(draws)[0]
+    app.load(model, engine=True)
+    for _ in range(80):
+        prediction = app.scenario.predict(model, app.now_ns, 14 * MS)
+        begin = draws.around(4 * MS, 40)
+        if draws.chance(700):
+            end = app.now_ns + begin * draws.integer(50, 995) // 1_000 // 125 * 125
+            app.scenario.other_neural_engine(app.now_ns - 2 * MS, end - app.now_ns + 2 * MS, ASSISTANT)
+        prediction.neural_engine(begin, 9 * MS)
+        app.now_ns += 25 * MS
+    return app
+
+
 def nameless_others(draws: Draws) -> App:
     """The model's own rows name it; those of the other process name nothing."""
     app = start_recording(draws)
@@ -142,6 +173,7 @@ CASES = [
     *cases(ID, POSITIVE, 6, behind_another_process, also=LATE),
     *cases(ID, POSITIVE, 3, nameless_others, also=LATE),
     *cases(ID, POSITIVE, 3, behind_another_model, also=LATE),
+    *each(ID, POSITIVE, (20, 50, 100, 150, 200, 250, 300, 400, 500), slow_handover, also=LATE),
     *cases(ID, NEGATIVE, 4, neural_engine_app),
     *cases(ID, NEGATIVE, 3, camera_app),
     *cases(ID, NEGATIVE, 3, many_models_app, expected="no_finding"),
@@ -149,10 +181,11 @@ CASES = [
     *each(ID, NEAR_ABOVE, (10, 11, 12), so_many, also=LATE),
     *each(ID, NEAR_BELOW, (180, 190, 195, 199), so_long, also=LATE),
     *each(ID, NEAR_BELOW, (7, 8, 9), so_many, also=LATE),
-    *cases(ID, LOOKALIKE, 2, side_by_side, also=OTHERS),
-    *cases(ID, LOOKALIKE, 2, own_business, also=OTHERS),
-    *cases(ID, LOOKALIKE, 2, own_calls),
-    *cases(ID, INSUFFICIENT, 2, nameless, also=(*OTHERS, "serial-predictions")),
+    *cases(ID, LOOKALIKE, 2, side_by_side, also=OTHERS, page="Work of others that runs beside"),
+    *cases(ID, LOOKALIKE, 2, own_business, also=OTHERS, page="Work of others that ended long before"),
+    *cases(ID, LOOKALIKE, 4, by_chance, also=OTHERS, page="Work of others that ends while"),
+    *cases(ID, LOOKALIKE, 2, own_calls, page="Several predictions of the same model"),
+    *cases(ID, INSUFFICIENT, 2, nameless, also=(*OTHERS, "serial-predictions"), page="Rows that name no model"),
     *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
     *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
 ]

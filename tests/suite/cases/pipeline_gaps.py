@@ -19,7 +19,7 @@ def changing(draws: Draws, low_ms: int, high_ms: int) -> Amount:
 def packing_pixels(draws: Draws) -> App:
     """A loop over pixels takes two to four times as long as the prediction."""
     return neural_engine_app(
-        draws, compute_ns=changing(draws, 5, 8), gap_ns=draws.integer(13, 26) * MS, predictions=150, runs=1
+        draws, compute_ns=changing(draws, 5, 8), gap_ns=changing(draws, 13, 26), predictions=150, runs=1
     )
 
 
@@ -35,7 +35,7 @@ def before_the_first_of_two(draws: Draws) -> App:
     for model in (first, second):
         app.load(model)
     for _ in range(120):
-        app.pause(24 * MS)
+        app.pause(draws.integer(19, 29) * MS)
         app.predict(first, neural_engine(draws.integer(4, 8) * MS))
         app.pause(100_000)
         app.predict(second, cpu(draws.integer(15, 25) * MS // 10), inputs=0)
@@ -129,6 +129,25 @@ def timer(draws: Draws) -> App:
     return cpu_app(draws, compute_ns=6 * MS, period_ns=500 * MS, predictions=60, runs=1)
 
 
+def sleeping(draws: Draws) -> App:
+    """The app sleeps for 40 ms after each call, and wakes up to 6 ms late."""
+    return neural_engine_app(
+        draws, compute_ns=changing(draws, 5, 12), gap_ns=changing(draws, 40, 46), predictions=120, runs=1
+    )
+
+
+def sleeping_exactly(draws: Draws, sleep_ms: int) -> App:
+    """The same for other times, which vary by some thousandths."""
+    return cpu_app(
+        draws,
+        jitter=10,
+        compute_ns=changing(draws, 5, 12),
+        gap_ns=sleep_ms * MS,
+        predictions=120,
+        runs=1,
+    )
+
+
 def few_calls(draws: Draws) -> App:
     """Eight photos."""
     return neural_engine_app(draws, compute_ns=8 * MS, gap_ns=20 * MS, predictions=8, runs=1)
@@ -146,10 +165,12 @@ CASES = [
     *each(ID, NEAR_ABOVE, (501, 505, 510, 520, 530), gap_share),
     *each(ID, NEAR_BELOW, (499, 495, 490, 480, 470), gap_share, also=SERIAL),
     *cases(ID, LOOKALIKE, 2, camera_with_small_model),
-    *cases(ID, LOOKALIKE, 3, unsteady_camera),
-    *cases(ID, LOOKALIKE, 2, typing),
+    *cases(ID, LOOKALIKE, 3, unsteady_camera, page="Frames of a camera"),
+    *cases(ID, LOOKALIKE, 2, typing, page="Calls that events of the user"),
     *cases(ID, LOOKALIKE, 1, loading_between, also=("reload-before-predict", "cold-load", "load-churn")),
-    *cases(ID, LOOKALIKE, 1, other_models_between),
-    *cases(ID, LOOKALIKE, 1, timer),
+    *cases(ID, LOOKALIKE, 1, other_models_between, page="Work of other models"),
+    *cases(ID, LOOKALIKE, 4, sleeping, expected="insufficient_data", page="An app that sleeps"),
+    *each(ID, LOOKALIKE, (17, 20, 33, 50, 90), sleeping_exactly),
+    *cases(ID, LOOKALIKE, 1, timer, page="Frames of a camera"),
     *cases(ID, INSUFFICIENT, 3, few_calls),
 ]

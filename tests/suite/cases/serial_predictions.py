@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from suite.cases.concurrent_predictions import batch
 from suite.cases.pipeline_gaps import changing, gap_share, packing_pixels, unsteady_camera
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, async_app, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.recorder import App, Step, neural_engine, start_recording
 
 ID = "serial-predictions"
 
@@ -62,6 +63,50 @@ def one_model_for_both(draws: Draws) -> App:
     return app
 
 
+def one_answer(draws: Draws) -> App:
+    """One prompt and one long answer; the app samples each token for a quarter to a third of the time."""
+    app = start_recording(draws)
+    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
+    app.load(model)
+    app.predict(model, Step(unit, draws.integer(60, 400) * MS))
+    for _ in range(draws.integer(80, 140)):
+        app.pause(4 * MS)
+        app.predict(model, Step(unit, draws.integer(70, 110) * MS // 10))
+    return app
+
+
+def one_answer_of_two_models(draws: Draws) -> App:
+    """The same with a model for the prompt and one for the tokens."""
+    app = start_recording(draws)
+    prefill, decode = draw_models(draws, 2)
+    app.load(decode)
+    app.load(prefill)
+    app.predict(prefill, neural_engine(120 * MS))
+    for _ in range(100):
+        app.pause(4 * MS)
+        app.predict(decode, neural_engine(draws.integer(70, 110) * MS // 10))
+    return app
+
+
+def sleeping(draws: Draws) -> App:
+    """The app sleeps for 20 ms between calls of 40 ms."""
+    return cpu_app(draws, jitter=10, compute_ns=changing(draws, 32, 48), gap_ns=20 * MS, predictions=80, runs=1)
+
+
+def in_turn(draws: Draws) -> App:
+    """Two models in turn: each waits a third of the time, in which the other one works."""
+    app = start_recording(draws)
+    first, second = draw_models(draws, 2)
+    app.load(first)
+    app.load(second)
+    for _ in range(60):
+        app.predict(first, neural_engine(draws.integer(8, 12) * MS))
+        app.pause(100_000)
+        app.predict(second, neural_engine(draws.integer(4, 6) * MS))
+        app.pause(100_000)
+    return app
+
+
 def drawing_between(draws: Draws) -> App:
     """The GPU draws for the app in the pauses, so that it does not rest."""
 
@@ -87,10 +132,15 @@ CASES = [
     *cases(ID, NEGATIVE, 2, paced),
     *each(ID, NEAR_ABOVE, (201, 205, 210, 220, 240), gap_share),
     *each(ID, NEAR_BELOW, (199, 195, 190, 180, 160), gap_share),
-    *cases(ID, LOOKALIKE, 2, language_model),
+    *cases(ID, LOOKALIKE, 2, language_model, page="Calls that need the result"),
     *cases(ID, LOOKALIKE, 2, one_model_for_both),
+    *cases(ID, LOOKALIKE, 4, one_answer, expected="insufficient_data", page="Calls that need the result"),
+    *cases(ID, LOOKALIKE, 2, one_answer_of_two_models),
+    *cases(ID, LOOKALIKE, 2, sleeping, page="A sleep between calls"),
+    *cases(ID, LOOKALIKE, 2, in_turn, page="Several models that take turns"),
+    *cases(ID, LOOKALIKE, 2, batch, page="A batch call"),
     *cases(ID, LOOKALIKE, 2, drawing_between, also=("gpu-contention",)),
     *cases(ID, LOOKALIKE, 2, packing_pixels, also=("pipeline-gaps",)),
-    *cases(ID, LOOKALIKE, 1, unsteady_camera),
+    *cases(ID, LOOKALIKE, 1, unsteady_camera, page="Frames of a camera"),
     *cases(ID, INSUFFICIENT, 3, short_runs),
 ]

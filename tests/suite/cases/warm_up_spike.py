@@ -14,7 +14,7 @@ def slow_first(draws: Draws) -> App:
     """The first call takes several times as long, on any unit."""
     work, factor = draws.integer(6, 20) * MS, draws.integer(5, 40)
     make = draws.choice((neural_engine_app, gpu_app))
-    return make(draws, compute_ns=lambda index: work * factor if index == 0 else work)
+    return make(draws, compute_ns=lambda index: work * factor if index == 0 else work, runs=2)
 
 
 def camera_stutters(draws: Draws) -> App:
@@ -44,7 +44,45 @@ def exact(draws: Draws, first_us: int, usual_us: int = 20_000) -> App:
     for index in range(61):
         length = (first_us if index == 0 else usual_us) * 1_000
         app.scenario.predict(model, app.now_ns, length).event("CPU", 0, length)
-        app.now_ns += length + 200_000
+        app.now_ns += length + (2_000 * MS if index == 40 else 200_000)
+    return app
+
+
+def prepared(draws: Draws) -> App:
+    """The first call prepares for long, and its compute unit works no longer than later; nobody pauses."""
+    app = start_recording(draws)
+    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu"))
+    app.load(model, 60 * MS)
+    for index in range(60):
+        app.predict(model, Step(unit, 12 * MS), host_ns=draws.integer(60, 400) * MS if index == 0 else 0)
+        app.pause(300_000)
+    return app
+
+
+def one_answer(draws: Draws) -> App:
+    """One prompt and one long answer, with or without work of the app between the tokens."""
+    app = start_recording(draws)
+    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
+    app.load(model, 180 * MS)
+    between = draws.choice((150_000, 2 * MS, 5 * MS))
+    app.predict(model, Step(unit, draws.integer(90, 900) * MS))
+    for _ in range(draws.integer(80, 160)):
+        app.pause(between)
+        app.predict(model, Step(unit, 11 * MS))
+    return app
+
+
+def answers_after_loads(draws: Draws) -> App:
+    """The same three times, loaded for each, with prompts of different lengths."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    for prompt in (90, 260, 150):
+        app.load(model, 180 * MS)
+        app.predict(model, Step("neural engine", prompt * MS))
+        for _ in range(40):
+            app.pause(150_000)
+            app.predict(model, Step("neural engine", 11 * MS))
+        app.pause(8_000 * MS)
     return app
 
 
@@ -101,6 +139,7 @@ CASES = [
     *cases(ID, POSITIVE, 6, slow_first),
     *cases(ID, POSITIVE, 3, camera_stutters),
     *cases(ID, POSITIVE, 3, after_each_load),
+    *cases(ID, POSITIVE, 3, prepared),
     *cases(ID, NEGATIVE, 4, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),
@@ -109,7 +148,23 @@ CASES = [
     *each(ID, NEAR_BELOW, (59_900, 59_000, 57_000), exact),
     *each(ID, NEAR_BELOW, (11_990, 11_700, 11_000), of_short_calls),
     *cases(ID, LOOKALIKE, 2, warmed_up),
-    *cases(ID, LOOKALIKE, 2, turns, also=("shape-switching", "latency-jitter")),
-    *cases(ID, LOOKALIKE, 1, often_slow, also=("shape-switching", "latency-jitter")),
+    *cases(ID, LOOKALIKE, 2, turns, also=("shape-switching", "latency-jitter"), page="A language model that reads"),
+    *cases(ID, LOOKALIKE, 6, one_answer, expected="insufficient_data", page="A language model that reads"),
+    *cases(
+        ID,
+        LOOKALIKE,
+        2,
+        answers_after_loads,
+        also=("load-churn", "cold-load"),
+        page="A first call with a far larger input",
+    ),
+    *cases(
+        ID,
+        LOOKALIKE,
+        1,
+        often_slow,
+        also=("shape-switching", "latency-jitter"),
+        page="A model whose calls are often that slow",
+    ),
     *cases(ID, INSUFFICIENT, 3, few_calls),
 ]

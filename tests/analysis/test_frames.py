@@ -1,0 +1,60 @@
+"""Frames that predictions keep to, from starts laid on a grid by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracekit.analysis.frames import frame_steps
+
+MS = 1_000_000
+
+
+def camera(frame, rate, every, *, offset_us=0, count=80, seed=2):
+    """Predictions of half a frame at this rate; one in `every` takes 1.3 frames, and the next frame is dropped."""
+    noise = np.random.default_rng(seed).integers(0, 1_000 * offset_us + 1, 2 * count)
+    period, number, rows = 1_000 * MS // rate, 1, []
+    for index in range(count):
+        start = number * period + int(noise[index])
+        slow = index % every == every - 1
+        rows.append((start, start + period * (13 if slow else 5) // 10))
+        number += 2 if slow else 1
+    return frame(*rows)
+
+
+@pytest.mark.parametrize("rate", [120, 60, 30, 25, 24])
+@pytest.mark.parametrize("every", [2, 3, 10])
+def test_dropped_frames_are_counted_at_each_rate(frame, rate, every):
+    found = frame_steps(camera(frame, rate, every, offset_us=100))
+    assert found.frames_per_second == rate
+    assert found.place[found.frames == 2].tolist() == [k for k in range(79) if k % every == every - 1]
+
+
+def test_a_pause_of_the_user_is_no_step(frame):
+    rows = [(k * 33 * MS + k * MS // 3 + (2_000 * MS if k > 40 else 0),) * 2 for k in range(80)]
+    found = frame_steps(frame(*[(start, end + 9 * MS) for start, end in rows]))
+    assert 40 not in found.place.tolist()
+    assert set(found.frames.tolist()) == {1}
+
+
+def test_calls_that_follow_each_other_at_once_keep_to_no_frames(frame):
+    """Lengths near one and two frames: the starts follow them, and not a beat."""
+    rng, now, rows = np.random.default_rng(4), 0, []
+    for index in range(80):
+        length = int((66 if index % 4 == 3 else 33) * MS * rng.normal(1, 0.03))
+        rows.append((now, now + length))
+        now += length + 200_000
+    assert frame_steps(frame(*rows)) is None
+
+
+@pytest.mark.parametrize(("steps", "known"), [(20, True), (19, False)])
+def test_few_steps_show_no_rate(frame, steps, known):
+    found = frame_steps(camera(frame, 30, 5, count=steps + 1))
+    assert (found is not None) == known
+
+
+def test_without_single_frames_the_rate_is_the_lower_one(frame):
+    starts = np.cumsum([200 * MS // 3] * 60)
+    found = frame_steps(frame(*[(int(start), int(start) + 50 * MS) for start in starts]))
+    assert found.frames_per_second == 15
+    assert set(found.frames.tolist()) == {1}

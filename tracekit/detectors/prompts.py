@@ -1,0 +1,55 @@
+"""Whether a long first call may be the prompt of a language model, whose answer the calls after it make.
+
+A call that warms the model up takes longer because something is prepared; a call with a larger input keeps its compute
+unit at work for longer. Only the second looks like a prompt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.intervals import union_length_by_group
+from tracekit.trace.events import Kind
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.detectors.framework import ModelView
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+WORKED_SHARE = 0.5
+"""Part of the extra time of a call in which its compute unit works for it beyond the usual; with less, waiting and
+preparing are what makes it long (heuristic)."""
+
+
+def works_longer(view: ModelView, places: IntArray) -> Mask:
+    """Shape (places,): the compute units worked for that call for much of the time that it took beyond the median. True
+    also where no work of the model was recorded, since then it may have. O(n log n)."""
+    durations = view.predictions["duration_ns"].to_numpy()
+    extra = durations[places] - float(np.median(durations))
+    busy = _busy_ns(view)
+    if not busy.any():
+        return np.ones(len(places), np.bool_)
+    longer: Mask = busy[places] - float(np.median(busy)) >= WORKED_SHARE * extra
+    return longer
+
+
+def _busy_ns(view: ModelView) -> IntArray:
+    """Shape (predictions,): time in which a compute unit worked for the prediction."""
+    parts = [
+        frame[is_any(frame["kind"], *kinds) & frame["prediction"].notna().to_numpy()]
+        for frame, kinds in ((view.hardware, (Kind.ANE_EXEC, Kind.GPU_EXEC)), (view.compute, (Kind.CPU_COMPUTE,)))
+    ]
+    called, start, length = (
+        np.concatenate([part[name].to_numpy(dtype=np.int64) for part in parts])
+        for name in ("prediction", "start_ns", "duration_ns")
+    )
+    place = view.predictions.index.get_indexer(pd.Index(called))
+    known = place >= 0
+    return union_length_by_group(place[known], start[known], (start + length)[known], len(view.predictions))
