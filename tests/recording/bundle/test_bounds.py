@@ -116,9 +116,7 @@ def test_a_list_of_objects_of_zeros_is_refused_before_it_is_sorted(width: int) -
 
 
 @pytest.mark.parametrize("form", [plistlib.FMT_BINARY, plistlib.FMT_XML])
-def test_objects_of_a_property_list_are_bounded(
-    monkeypatch: pytest.MonkeyPatch, form: plistlib.PlistFormat
-) -> None:
+def test_objects_of_a_property_list_are_bounded(monkeypatch: pytest.MonkeyPatch, form: plistlib.PlistFormat) -> None:
     data = plistlib.dumps([str(number) for number in range(50)], fmt=form)
     read_plist(data, "it")
     monkeypatch.setattr(limits, "MAX_OBJECTS", 50)
