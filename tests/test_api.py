@@ -108,5 +108,7 @@ def test_a_recording_of_thousands_of_models_is_refused_before_it_is_judged(
     samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tracekit.api.MAX_MODELS", 0)
-    with pytest.raises(tracekit.UnreadableRecording, match=r"names \d+ models?, and a report takes at most 0; record one"):
+    with pytest.raises(
+        tracekit.UnreadableRecording, match=r"names \d+ models?, and a report takes at most 0; record one"
+    ):
         tracekit.analyze(samples / "sharpen_8bit.trace")

@@ -114,8 +114,8 @@ def judge(
     errors are those of `analyze`."""
     if len(trace.models) > MAX_MODELS:
         raise UnreadableRecording(
-            f"the recording names {len(trace.models):,} models, and a report takes at most {MAX_MODELS}; record one app "
-            "at a time"
+            f"the recording names {len(trace.models):,} models, and a report takes at most {MAX_MODELS}; record one "
+            "app at a time"
         )
     judging = _judging(only, skip, settings, model_settings, budget, expect, config)
     budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))

@@ -161,7 +161,10 @@ class Terminal:
         self.slave = slave
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tracekit", *arguments],
-            stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
             env=os.environ | {"TERM": "xterm-256color"},
         )
         self.out = b""
