@@ -47,6 +47,13 @@ def test_calls_that_follow_each_other_at_once_keep_to_no_frames(frame):
     assert frame_steps(frame(*rows)) is None
 
 
+def test_equal_calls_that_follow_each_other_at_once_keep_to_no_frames(frame):
+    """Steps of 11 ms are a frame of 90 fps, but those of 31 ms are no whole number of them."""
+    starts = np.cumsum([31 * MS if k % 8 == 7 else 11 * MS for k in range(80)])
+    found = frame_steps(frame(*[(int(start), int(start) + 10 * MS) for start in starts]))
+    assert found is None
+
+
 @pytest.mark.parametrize(("steps", "known"), [(20, True), (19, False)])
 def test_few_steps_show_no_rate(frame, steps, known):
     found = frame_steps(camera(frame, 30, 5, count=steps + 1))

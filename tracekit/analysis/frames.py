@@ -64,8 +64,10 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     for rate in FRAME_RATES:
         frames = np.rint(steps * rate / 1e9).astype(np.int64)
         off = np.abs(steps * rate / 1e9 - frames)
-        on_beat = (frames > 0) & (off <= OFF_BEAT)
-        if on_beat.mean() >= ON_BEAT_SHARE and (on_beat & (frames == 1)).mean() >= SINGLE_SHARE:
+        on_beat, several = (frames > 0) & (off <= OFF_BEAT), frames > 1
+        # Equal predictions that follow each other at once look like single frames: those of several must fit too.
+        fit = min(float(part.mean()) for part in (on_beat, on_beat[several]) if len(part))
+        if fit >= ON_BEAT_SHARE and (on_beat & (frames == 1)).mean() >= SINGLE_SHARE:
             fits.append((float(np.median(off)), rate, np.maximum(frames, 1)))
     if not fits:
         return None
