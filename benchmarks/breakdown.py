@@ -2,9 +2,10 @@
 
     python benchmarks/breakdown.py [--rows N] [--predictions N]
 
-Makes N data, compute and hardware rows, each linked to one of the predictions. Times `tracekit.analysis.breakdown` on
-the whole, and a loop that takes the rows of each prediction out of the frames and walks over their edges; the loop on a
-part of the predictions and scaled up. Both must give the same Neural Engine, GPU and unaccounted time.
+Makes N data, compute and hardware rows, each linked to one of the predictions. Times
+`tracekit.analysis.breakdown.breakdown` on the whole, and a loop that takes the rows of each prediction out of the
+frames and walks over their edges; the loop on a part of the predictions and scaled up. Both must give the same Neural
+Engine, GPU and unaccounted time.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ import numpy as np
 import pandas as pd
 from attribution import frame
 
-from tracekit.analysis.breakdown import breakdown
-from tracekit.analysis.cadence import bursts
+from tracekit.analysis.breakdown.breakdown import breakdown
 from tracekit.analysis.modes import modes
-from tracekit.analysis.trends import stretches, trend
+from tracekit.analysis.throughput import bursts
+from tracekit.analysis.trends import change_point_segments, trend
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
 from tracekit.trace.frames import sorted_events
-from tracekit.trace.model import Coverage, Trace
+from tracekit.trace.trace import Coverage, Trace
 
 STEP = 10_000_000
 """Between the starts of two predictions, in ns."""
@@ -136,7 +137,7 @@ def main() -> None:
         ("bursts", lambda: bursts(trace.activity)),
         ("modes", lambda: modes(durations)),
         ("trend", lambda: trend(durations)),
-        ("stretches", lambda: stretches(durations)),
+        ("stretches", lambda: change_point_segments(durations)),
     ):
         begin = time.perf_counter()
         work()

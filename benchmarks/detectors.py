@@ -48,10 +48,10 @@ def measure(bundle: Path) -> None:
     rows = sum(len(frame) for frame in (trace.activity, trace.data, trace.compute, trace.hardware))
     print(f"{rows:,} events; reading: {read:.2f} s, peak {peak()}")
     started = time.perf_counter()
-    judgements = run_detectors(trace)
+    judgments = run_detectors(trace)
     judged = time.perf_counter() - started
     print(
-        f"{len(DETECTORS)} detectors, {len(judgements)} answers; judging: {judged:.2f} s, {judged / read:.2f} times as "
+        f"{len(DETECTORS)} detectors, {len(judgments)} answers; judging: {judged:.2f} s, {judged / read:.2f} times as "
         f"long as reading, peak {peak()}"
     )
     spent = dict.fromkeys((detector.id for detector in DETECTORS), 0.0)

@@ -11,7 +11,7 @@ import pytest
 
 import tracekit
 from tracekit.cli.main import main
-from tracekit.report.serialize import to_json
+from tracekit.report.renderers.serialize import to_json
 
 PUBLIC = [
     "MissingColumn",

@@ -12,8 +12,8 @@ import pytest
 
 import tracekit
 from tracekit.recording import open_recording
-from tracekit.report.serialize import to_json
-from tracekit.report.text import render_text
+from tracekit.report.renderers.serialize import to_json
+from tracekit.report.renderers.text import render_text
 
 pytestmark = pytest.mark.corpus
 

@@ -139,7 +139,7 @@ def test_an_interval_with_the_bounds_of_the_outer_one_lies_in_it() -> None:
     assert count.tolist() == [1, 1, 0, 0]
 
 
-def test_an_instant_on_a_shared_edge_lies_in_both_neighbours() -> None:
+def test_an_instant_on_a_shared_edge_lies_in_both_neighbors() -> None:
     index, count = intervals.containing([0, 10], [10, 20], [10, 0, 20], [10, 0, 20])
     assert count.tolist() == [2, 1, 1]
     assert index.tolist() == [-1, 0, 1]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
-    from tracekit.report.model import Report
-    from tracekit.trace.model import Trace
+    from tracekit.report.report import Report
     from tracekit.trace.open import open_trace
+    from tracekit.trace.trace import Trace
 
 __all__ = [
     "MissingColumn",
@@ -41,8 +41,8 @@ __all__ = [
 _LAZY = {
     "MissingColumn": "tracekit.errors",
     "Recording": "tracekit.recording.contents",
-    "Report": "tracekit.report.model",
-    "Trace": "tracekit.trace.model",
+    "Report": "tracekit.report.report",
+    "Trace": "tracekit.trace.trace",
     "TracekitError": "tracekit.errors",
     "UnreadableRecording": "tracekit.errors",
     "UsageError": "tracekit.errors",

@@ -22,7 +22,7 @@ from tracekit.errors import UnreadableRecording, UsageError
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
-from tracekit.report.shown import shown_judgements
+from tracekit.report.shown import shown_judgments
 from tracekit.trace.filter import model_names
 from tracekit.trace.open import open_trace
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from tracekit.detectors.options import ModelSettings, Settings
-    from tracekit.recording import Asking, Progress
-    from tracekit.report.model import Report
+    from tracekit.recording import Progress, XctraceOptions
+    from tracekit.report.report import Report
     from tracekit.trace.filter import Shown
-    from tracekit.trace.model import Trace
     from tracekit.trace.open import Paths
+    from tracekit.trace.trace import Trace
 
     Budgets = str | float | Sequence[str]
     """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
 
-_WISHES = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
+_REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
 
 MAX_MODELS = 500
@@ -62,7 +62,7 @@ def analyze(
     sort: str = "total",
     redact: bool = True,
     reader: str = "auto",
-    asking: Asking | None = None,
+    asking: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Read a recording, judge it and report.
@@ -78,7 +78,7 @@ def analyze(
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
     a budget or unit whose detector is left out; what does not depend on the recording is checked before it is read.
     """
-    _judging(only, skip, settings, model_settings, budget, expect, config)
+    resolve_config(only, skip, settings, model_settings, budget, expect, config)
     check_sort(sort)
     trace = open_trace(path, run=run, reader=reader, asking=asking, progress=progress)
     return judge(
@@ -117,10 +117,10 @@ def judge(
             f"the recording names {len(trace.models):,} models, and a report takes at most {MAX_MODELS}; record one "
             "app at a time"
         )
-    judging = _judging(only, skip, settings, model_settings, budget, expect, config)
+    judging = resolve_config(only, skip, settings, model_settings, budget, expect, config)
     budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))
     _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)], redact=redact)
-    judgements = run_detectors(
+    judgments = run_detectors(
         trace,
         only=judging.only,
         skip=judging.skip,
@@ -131,11 +131,11 @@ def judge(
     )
     file = None if judging.path is None else judging.path.name
     notes = _unjudged(judging)
-    checks = checks_from(shown_judgements(judgements, trace, shown))
+    checks = checks_from(shown_judgments(judgments, trace, shown))
     return build_report(trace, checks, shown=shown, sort=sort, redact=redact, settings=file, notes=notes)
 
 
-def _judging(
+def resolve_config(
     only: Collection[str],
     skip: Collection[str],
     settings: Settings | None,
@@ -161,8 +161,8 @@ def _judging(
         name = key.partition(".")[0]
         if _texts(given) and name not in chosen:
             raise UsageError(
-                f"{_WISHES[key]} '{_texts(given)[0]}': only {name} judges it, and that is left out by --only, --skip "
-                f"or the settings; let it run, or leave the {_WISHES[key]} out"
+                f"{_REQUESTS[key]} '{_texts(given)[0]}': only {name} judges it, and that is left out by --only, --skip "
+                f"or the settings; let it run, or leave the {_REQUESTS[key]} out"
             )
     check_settings(detectors, judging.settings, judging.model_settings)
     return judging
@@ -173,7 +173,7 @@ def _unjudged(judging: Config) -> tuple[str, ...]:
     chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
     return tuple(
         f"The {wish} of the settings was not looked at: {key.partition('.')[0]} is left out."
-        for key, wish in _WISHES.items()
+        for key, wish in _REQUESTS.items()
         if any(key in own for own in (judging.settings, *judging.model_settings.values()))
         and key.partition(".")[0] not in chosen
     )

@@ -10,8 +10,8 @@ import pytest
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.events import EVENT_DTYPES
-from tracekit.trace.model import Coverage, Trace
 from tracekit.trace.models import model_frame
+from tracekit.trace.trace import Coverage, Trace
 
 DEFAULTS = {
     "lane": "activity",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.concurrency import SLICES, depth_over_time, summarise_concurrency, summarise_in_flight
+from tracekit.analysis.concurrency import SLICES, depth_over_time, summarize_concurrency, summarize_in_flight
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size=12)
 
@@ -17,7 +17,7 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size
 @given(INTERVALS, st.integers(1, 3))
 def test_counting_every_nanosecond_gives_the_same(frame, intervals, limit):
     rows = sorted((start, start + length) for start, length in intervals)
-    found = summarise_concurrency(frame(*rows), limit)
+    found = summarize_concurrency(frame(*rows), limit)
     depth = [sum(start <= time < end for start, end in rows) for time in range(50)]
     busy = sum(d >= 1 for d in depth)
     assert found.max_depth == max(depth)
@@ -49,7 +49,7 @@ def test_the_time_at_each_depth_is_counted_instant_by_instant(frame, intervals):
 
 def test_the_course_of_the_depth_is_its_mean_in_equal_slices(frame):
     # 200 ns in slices of 10: one in flight for the first 100 ns, then none, then two, then three for the last 15.
-    found = summarise_in_flight(frame((0, 100), (150, 200), (150, 200), (185, 200)))
+    found = summarize_in_flight(frame((0, 100), (150, 200), (150, 200), (185, 200)))
     assert found is not None
     assert (found.start_ns, found.slice_ns, len(found.slices)) == (0, 10, SLICES)
     assert found.slices == (*[1.0] * 10, *[0.0] * 5, *[2.0] * 3, 2.5, 3.0)
@@ -58,17 +58,17 @@ def test_the_course_of_the_depth_is_its_mean_in_equal_slices(frame):
 
 
 def test_without_time_in_flight_there_is_no_course(frame):
-    assert summarise_in_flight(frame()) is None
-    assert summarise_in_flight(frame((5, 5), (9, 9))) is None
-    assert summarise_in_flight(frame((5, 5 + SLICES - 1))) is None
-    assert summarise_in_flight(frame((5, 5 + SLICES))).slices == (1.0,) * SLICES
+    assert summarize_in_flight(frame()) is None
+    assert summarize_in_flight(frame((5, 5), (9, 9))) is None
+    assert summarize_in_flight(frame((5, 5 + SLICES - 1))) is None
+    assert summarize_in_flight(frame((5, 5 + SLICES))).slices == (1.0,) * SLICES
 
 
 @settings(deadline=None, max_examples=200)
 @given(INTERVALS)
 def test_the_slices_hold_all_time_in_flight(frame, intervals):
     rows = sorted((1_000 * start, 1_000 * (start + length)) for start, length in intervals)
-    found = summarise_in_flight(frame(*rows))
+    found = summarize_in_flight(frame(*rows))
     whole = sum(end - start for start, end in rows)
     # Slices begin and end at whole ns.
     assert (sum(found.slices) * found.slice_ns if found else 0) == pytest.approx(whole, rel=0.01)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.conversions import summarise_conversions
+from tracekit.analysis.conversions import summarize_conversions
 
 KINDS = ("data_cast", "ane_data_copy", "output_transformation", "input_copy")
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19), st.integers(0, 12), st.sampled_from(KINDS)))
@@ -24,7 +24,7 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn, least):
         prediction=[(3, 5, 7, 11)[owner] for owner, *_ in drawn],
         attribution="contained",
     )
-    found = summarise_conversions(predictions, data, least_ns=least)
+    found = summarize_conversions(predictions, data, least_ns=least)
     converting = {owner for owner, _, length, kind in drawn if kind == "data_cast" and length >= least}
     covered, unclear = set(), set()
     for owner, at, length, kind in drawn:
@@ -48,15 +48,15 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn, least):
 def test_rows_that_lie_in_no_prediction_are_unclear(frame):
     predictions = frame((0, 20), index=[3])
     data = frame((30, 40), lane="data", kind="data_cast", prediction=[None], attribution="unattributed")
-    found = summarise_conversions(predictions, data, least_ns=1)
+    found = summarize_conversions(predictions, data, least_ns=1)
     assert (found.covered_ns, found.unclear_ns, found.converting) == (0, 10, 0)
-    assert summarise_conversions(predictions.head(0), data, least_ns=1).unclear_ns == 10
+    assert summarize_conversions(predictions.head(0), data, least_ns=1).unclear_ns == 10
 
 
 def test_rows_that_lie_in_several_predictions_count_once(frame):
     predictions = frame((0, 20), (5, 25), index=[3, 5])
     kinds = ["data_cast", "ane_data_copy"]
     data = frame((6, 10), (8, 14), lane="data", kind=kinds, prediction=[None, None], attribution="ambiguous")
-    found = summarise_conversions(predictions, data, least_ns=4)
+    found = summarize_conversions(predictions, data, least_ns=4)
     assert (found.covered_ns, found.cast_ns, found.converting) == (8, 4, 0)
-    assert summarise_conversions(predictions, data, least_ns=5).covered_ns == 0
+    assert summarize_conversions(predictions, data, least_ns=5).covered_ns == 0

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.copies import summarise_copies
+from tracekit.analysis.copies import summarize_copies
 
 KINDS = ("input_copy", "data_cast", "input_validation")
 COPIES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19), st.integers(0, 12), st.sampled_from(KINDS)))
 
 
-def summarise(predictions, data, ratio=10.0, least=1):
-    return summarise_copies(predictions, data, large_ratio=ratio, large_ns=least)
+def summarize(predictions, data, ratio=10.0, least=1):
+    return summarize_copies(predictions, data, large_ratio=ratio, large_ns=least)
 
 
 @settings(deadline=None, max_examples=200)
@@ -31,7 +31,7 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn):
         prediction=[(3, 5, 7, 11)[owner] for owner, *_ in drawn],
         attribution="contained",
     )
-    found = summarise(predictions, data)
+    found = summarize(predictions, data)
     inside = [
         {(owner, time) for time in range(start, min(end, 30 * owner + 20))}
         for (start, end), (owner, *_) in zip(rows, drawn, strict=True)
@@ -61,31 +61,31 @@ def test_outstanding_inputs_are_compared_with_the_others_of_their_call(frame, dr
         others = [size for k, (call, size) in enumerate(drawn) if call == owner and k != place]
         if others and length >= 5 and length >= ratio * statistics.median(others):
             expected.append(place)
-    assert sorted(summarise(predictions, data, ratio, least=5).large_rows.tolist()) == expected
+    assert sorted(summarize(predictions, data, ratio, least=5).large_rows.tolist()) == expected
 
 
 def test_rows_of_no_single_prediction_count_once(frame):
     predictions = frame((0, 30), (10, 40))
     data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
-    found = summarise(predictions, data)
+    found = summarize(predictions, data)
     assert found.covered_ns == 6
     assert found.rows.tolist() == [0]
 
 
 def test_rows_outside_every_prediction_do_not_count(frame):
     data = frame((50, 60), lane="data", kind="input_copy", prediction=None, attribution="exact")
-    found = summarise(frame((0, 30)), data)
+    found = summarize(frame((0, 30)), data)
     assert (found.covered_ns, found.share, found.by_kind, found.rows.tolist()) == (0, 0.0, {}, [])
 
 
 def test_nothing_recorded_gives_zero_of_zero(frame):
-    found = summarise(frame(), frame())
+    found = summarize(frame(), frame())
     assert (found.predicted_ns, found.covered_ns, found.share) == (0, 0, 0.0)
 
 
 def test_without_predictions_nothing_is_a_copy_inside_one(frame):
     data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
-    found = summarise(frame(), data)
+    found = summarize(frame(), data)
     assert (found.predicted_ns, found.covered_ns, found.rows.tolist()) == (0, 0, [])
 
 
@@ -107,6 +107,6 @@ def test_rows_of_several_predictions_never_cover_more_than_there_is(frame, drawn
         for owner, at, length in drawn
     ]
     owned = [set().union(*(t for t, row in zip(times, drawn, strict=True) if row[0] == owner)) for owner in range(3)]
-    found = summarise(predictions, data)
+    found = summarize(predictions, data)
     assert found.covered_ns == len(owned[0]) + len(owned[1]) + len(owned[2] - owned[0] - owned[1])
     assert found.share <= 1

@@ -77,25 +77,25 @@ def test_longer_calls_with_longer_pauses_follow():
 
 
 def test_starts_on_a_grid_are_a_beat():
-    assert pacing(*steps(CALLS, [33 - call for call in CALLS])) is Pacing.BEAT
+    assert pacing(*steps(CALLS, [33 - call for call in CALLS])) is Pacing.PERIODIC
 
 
 def test_frames_that_were_dropped_do_not_hide_the_beat():
     assert (
         pacing(*steps(CALLS, [(66 if index % 7 == 3 else 33) - call for index, call in enumerate(CALLS)]))
-        is Pacing.BEAT
+        is Pacing.PERIODIC
     )
 
 
 def test_each_start_off_a_grid_by_chance_is_a_beat():
     late = np.array([(0, 3, 1, 5, 2, 4)[index * 5 % 6] for index in range(61)])
     # Calls of one length say nothing, but what is early now is late next time.
-    assert pacing(*steps([10] * 60, 23 + np.diff(late))) is Pacing.BEAT
+    assert pacing(*steps([10] * 60, 23 + np.diff(late))) is Pacing.PERIODIC
 
 
 def test_pauses_that_shrink_with_the_calls_are_a_beat_though_distances_vary():
     beat = np.array([(30, 34, 32, 31, 33, 35, 29)[index * 3 % 7] for index in range(60)])
-    assert pacing(*steps(CALLS, beat - CALLS)) is Pacing.BEAT
+    assert pacing(*steps(CALLS, beat - CALLS)) is Pacing.PERIODIC
 
 
 def test_few_calls_tell_nothing():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.analysis.latency import frame_rate, summarise_latency, warm_mask
+from tracekit.analysis.latency import frame_rate, summarize_latency, warm_mask
 
 MS = 1_000_000
 
@@ -20,7 +20,7 @@ def test_the_first_prediction_after_a_load_is_cold(activity):
     predictions = activity.iloc[1:]
     warm = warm_mask(activity, predictions)
     assert warm.tolist() == [False] + [True] * 24
-    latency = summarise_latency(predictions, warm)
+    latency = summarize_latency(predictions, warm)
     assert (latency.cold.count, latency.cold.max_ns) == (1, 30 * MS)
     assert (latency.warm.count, latency.warm.max_ns, latency.warm.p95_ns) == (24, 10 * MS, 10 * MS)
 
@@ -32,7 +32,7 @@ def test_the_mask_follows_the_labels_of_the_predictions(activity):
 
 
 def test_without_predictions_there_are_no_statistics(frame):
-    latency = summarise_latency(frame(), warm_mask(frame(), frame()))
+    latency = summarize_latency(frame(), warm_mask(frame(), frame()))
     assert (latency.warm, latency.cold) == (None, None)
     assert frame_rate(frame(), warm_mask(frame(), frame())) is None
 

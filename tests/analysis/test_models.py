@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.analysis.models import summarise_models
+from tracekit.analysis.models import summarize_models
 
 
 def test_loads_and_predictions_are_counted_and_timed(frame, trace_of):
     activity = frame(
         (0, 10), (10, 12), (20, 30), (40, 44), kind=["load_cached", "prediction", "load_uncached", "prediction"]
     )
-    (model,) = summarise_models(trace_of(activity))
+    (model,) = summarize_models(trace_of(activity))
     assert (model.name, model.level, model.parents, model.instances) == ("Model", "top", (), None)
     assert (model.loads, model.cold_loads, model.predictions) == (2, 1, 2)
     assert model.load.total_ns == 20
@@ -28,12 +28,12 @@ def test_loads_and_predictions_are_counted_and_timed(frame, trace_of):
     ],
 )
 def test_cold_loads_are_unknown_where_loads_do_not_tell(frame, trace_of, kinds, cold):
-    (model,) = summarise_models(trace_of(frame((0, 1), (2, 3), kind=kinds)))
+    (model,) = summarize_models(trace_of(frame((0, 1), (2, 3), kind=kinds)))
     assert model.cold_loads == cold
 
 
 def test_instances_count_distinct_numbers(frame, trace_of):
-    (model,) = summarise_models(trace_of(frame((0, 1), (2, 3), (4, 5), instance=[1, 3, 1])))
+    (model,) = summarize_models(trace_of(frame((0, 1), (2, 3), (4, 5), instance=[1, 3, 1])))
     assert model.instances == 2
 
 
@@ -41,17 +41,17 @@ def test_a_stage_of_a_pipeline_names_its_parent(frame, trace_of):
     activity = frame(
         (0, 10), (1, 5), model=["Pipeline", "Encoder"], level=["top", "sub"], parent_model=[None, "Pipeline"]
     )
-    first, second = summarise_models(trace_of(activity))
+    first, second = summarize_models(trace_of(activity))
     assert (first.name, first.level, first.predictions) == ("Pipeline", "top", 1)
     assert (second.name, second.level, second.parents, second.predictions) == ("Encoder", "sub", ("Pipeline",), 1)
 
 
 def test_the_costliest_model_comes_first(frame, trace_of):
     activity = frame((0, 2), (0, 9), (0, 2), model=["B", "C", "A"])
-    assert [model.name for model in summarise_models(trace_of(activity))] == ["C", "A", "B"]
+    assert [model.name for model in summarize_models(trace_of(activity))] == ["C", "A", "B"]
 
 
 def test_a_model_without_activity_has_no_statistics(frame, trace_of):
     trace = trace_of(frame(), data=frame((0, 1), kind="input_copy", lane="data"))
-    (model,) = summarise_models(trace)
+    (model,) = summarize_models(trace)
     assert (model.loads, model.predictions, model.load, model.prediction) == (0, 0, None, None)

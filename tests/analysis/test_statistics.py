@@ -42,7 +42,7 @@ def test_a_quantile_needs_enough_values(count, present):
     assert tuple(name for name in ("p90", "p95", "p99") if getattr(found, f"{name}_ns") is not None) == present
 
 
-def test_quantiles_interpolate_between_neighbours():
+def test_quantiles_interpolate_between_neighbors():
     # Ranks run from 0 to 100, so the quantile q of 0, 10, ..., 1000 is 1000 q.
     found = of([10 * k for k in range(101)])
     assert (found.p50_ns, found.p90_ns, found.p95_ns, found.p99_ns) == (500, 900, 950, 990)

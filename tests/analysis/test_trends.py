@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.trends import stretches, trend
+from tracekit.analysis.trends import change_point_segments, trend
 
 MS = 1_000_000
 
@@ -41,7 +41,7 @@ def test_too_few_predictions_have_no_trend():
 def test_a_shift_is_found_where_it_happens(seed, before, after, ratio):
     random = np.random.default_rng(seed)
     level = np.concatenate((np.full(before, 10 * MS), np.full(after, 10 * MS * ratio)))
-    found = stretches((level * np.exp(random.normal(0, 0.05, before + after))).astype(np.int64))
+    found = change_point_segments((level * np.exp(random.normal(0, 0.05, before + after))).astype(np.int64))
     assert len(found) == 2
     # The last values before it may by chance lie nearer to the other level's.
     assert abs(found[1].first - before) <= 5
@@ -55,18 +55,18 @@ def test_a_shift_is_found_where_it_happens(seed, before, after, ratio):
 def test_noise_and_outliers_are_no_shift(seed, count):
     random = np.random.default_rng(seed)
     durations = 10 * MS * np.exp(random.normal(0, 0.3, count)) * np.where(random.random(count) < 0.02, 20, 1)
-    (whole,) = stretches(durations.astype(np.int64))
+    (whole,) = change_point_segments(durations.astype(np.int64))
     assert (whole.first, whole.count) == (0, count)
 
 
 def test_small_shifts_count_for_nothing_however_certain():
     durations = np.repeat([100 * MS, 110 * MS], 500)
-    assert len(stretches(durations)) == 1
-    assert [part.median_ns for part in stretches(durations, least_ratio=1.05)] == [100 * MS, 110 * MS]
+    assert len(change_point_segments(durations)) == 1
+    assert [part.median_ns for part in change_point_segments(durations, least_ratio=1.05)] == [100 * MS, 110 * MS]
 
 
 def test_a_time_of_trouble_is_a_stretch_of_its_own():
-    found = stretches(np.repeat([10 * MS, 25 * MS, 10 * MS], [100, 50, 80]))
+    found = change_point_segments(np.repeat([10 * MS, 25 * MS, 10 * MS], [100, 50, 80]))
     assert [(part.first, part.count, part.median_ns) for part in found] == [
         (0, 100, 10 * MS),
         (100, 50, 25 * MS),
@@ -75,5 +75,5 @@ def test_a_time_of_trouble_is_a_stretch_of_its_own():
 
 
 def test_nothing_has_no_stretch_and_few_have_one():
-    assert stretches(np.zeros(0, np.int64)) == ()
-    assert [part.count for part in stretches(np.array([1] * 5 + [100] * 5))] == [10]
+    assert change_point_segments(np.zeros(0, np.int64)) == ()
+    assert [part.count for part in change_point_segments(np.array([1] * 5 + [100] * 5))] == [10]

@@ -14,8 +14,8 @@ import pytest
 
 from tracekit import api
 from tracekit.cli.main import main
-from tracekit.recording.xctrace.reading import usable_tool
-from tracekit.trace.model import Trace
+from tracekit.recording.xctrace.reader_selection import usable_tool
+from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tracekit.analysis.aggregation import SORT_COLUMNS
 from tracekit.cli.analyze import COLUMNS, FORMATS, LEVELS, status_of
 from tracekit.cli.exits import ExitStatus
 from tracekit.detectors.outcomes import Severity
-from tracekit.report.renderers import RENDERERS
+from tracekit.report.renderers.formats import RENDERERS
 from tracekit.testing import Model, Process, Scenario, write_export
 
 MS = 1_000_000

@@ -31,7 +31,7 @@ def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_report_of_analyze(tracekit, reload_xml: Path, tmp_path: Path, monkeypatch) -> None:
-    from tracekit.report import serialize
+    from tracekit.report.renderers import serialize
 
     report = tmp_path / "report.json"
     report.write_text("before")

@@ -86,7 +86,7 @@ def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
         (False, {}, False),
     ],
 )
-def test_colour_needs_a_terminal_that_wants_it(
+def test_color_needs_a_terminal_that_wants_it(
     monkeypatch: pytest.MonkeyPatch, terminal: bool, environment: dict[str, str], expected: bool
 ) -> None:
     screen = io.StringIO()

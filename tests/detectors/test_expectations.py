@@ -6,7 +6,7 @@ import pytest
 
 from tracekit.detectors.expectations import EXPECT_KEY, UNITS, parse_expectation, with_expectations
 from tracekit.detectors.options import option_infos
-from tracekit.detectors.unexpected_device import DETECTOR
+from tracekit.detectors.rules.unexpected_device import DETECTOR
 from tracekit.errors import UsageError
 
 

@@ -21,7 +21,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example"
 MS = 1_000_000
 CHANGED = """
 from dataclasses import make_dataclass, replace
-from tracekit.detectors.cold_load import DETECTOR
+from tracekit.detectors.rules.cold_load import DETECTOR
 DETECTOR = replace(DETECTOR, {})
 """
 
@@ -100,7 +100,7 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
         ("number:DETECTOR", {"number.py": "DETECTOR = 7\n"}, "holds an object of type int"),
         (
             "double:DETECTOR",
-            {"double.py": "from tracekit.detectors.cold_load import DETECTOR\n"},
+            {"double.py": "from tracekit.detectors.rules.cold_load import DETECTOR\n"},
             "there is a detector 'cold-load' already",
         ),
         *(
@@ -132,7 +132,7 @@ def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, record
 EXITING = """
 import sys
 from dataclasses import replace
-from tracekit.detectors.cold_load import DETECTOR
+from tracekit.detectors.rules.cold_load import DETECTOR
 DETECTOR = replace(DETECTOR, id="exiting", detect=lambda view, options: sys.exit("enough"))
 """
 
@@ -155,8 +155,8 @@ HEAD = """
 import os, sys
 from dataclasses import make_dataclass, replace
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, Metric, NotApplicable, Passed
-from tracekit.detectors.reload_before_predict import DETECTOR as MODEL
-from tracekit.detectors.run_issues import DETECTOR as WHOLE
+from tracekit.detectors.rules.reload_before_predict import DETECTOR as MODEL
+from tracekit.detectors.rules.run_issues import DETECTOR as WHOLE
 """
 CHANGES = {
     "cells": "frame.loc[:, 'duration_ns'] = 1",

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.detectors import reload_before_predict
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, Intervals, Passed
-from tracekit.detectors.ranking import Relation, rank, won_back
-from tracekit.detectors.runner import Judgement
+from tracekit.detectors.ranking import Relation, rank, savings
+from tracekit.detectors.rules import reload_before_predict
+from tracekit.detectors.runner import Judgment
 
 
 def finding(lost, cost_ns=None, model="Net"):
@@ -24,30 +24,30 @@ def finding(lost, cost_ns=None, model="Net"):
 
 
 def judged(name, outcome, caused_by=()):
-    return Judgement(replace(reload_before_predict.DETECTOR, id=name, caused_by=caused_by), outcome)
+    return Judgment(replace(reload_before_predict.DETECTOR, id=name, caused_by=caused_by), outcome)
 
 
 def test_findings_about_different_times_win_back_all_they_claim():
-    assert won_back([finding([(0, 10)]), finding([(10, 30)])]) == [10, 20]
+    assert savings([finding([(0, 10)]), finding([(10, 30)])]) == [10, 20]
 
 
 def test_the_same_time_is_won_back_once():
-    assert won_back([finding([(0, 10), (20, 30)]), finding([(5, 25)])]) == [20, 10]
-    assert won_back([finding([(0, 10)]), finding([(0, 10)])]) == [10, 0]
+    assert savings([finding([(0, 10), (20, 30)]), finding([(5, 25)])]) == [20, 10]
+    assert savings([finding([(0, 10)]), finding([(0, 10)])]) == [10, 0]
 
 
 def test_a_finding_that_claims_half_of_its_time_leaves_the_other_half():
-    assert won_back([finding([(0, 100)], cost_ns=50), finding([(0, 100)])]) == [50, 50]
-    assert won_back([finding([(0, 100)]), finding([(0, 100)], cost_ns=50)]) == [100, 0]
+    assert savings([finding([(0, 100)], cost_ns=50), finding([(0, 100)])]) == [50, 50]
+    assert savings([finding([(0, 100)]), finding([(0, 100)], cost_ns=50)]) == [100, 0]
 
 
 def test_no_finding_wins_back_more_than_the_time_it_lost():
     # Costs summed over overlapping calls can exceed the elapsed time in which they lie.
-    assert won_back([finding([(0, 100)], cost_ns=250)]) == [100]
+    assert savings([finding([(0, 100)], cost_ns=250)]) == [100]
 
 
 def test_a_cost_without_a_place_is_taken_as_it_is():
-    assert won_back([finding([], cost_ns=7), finding([(0, 5)])]) == [7, 5]
+    assert savings([finding([], cost_ns=7), finding([(0, 5)])]) == [7, 5]
 
 
 intervals = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 15)), max_size=6).map(
@@ -65,7 +65,7 @@ def merged(pairs):
 def test_full_claims_add_up_to_the_time_that_any_of_them_covers(claims):
     findings = [finding(claim) for claim in claims]
     covered = {time for claim in claims for start, end in claim for time in range(start, end)}
-    assert sum(won_back(findings)) == len(covered)
+    assert sum(savings(findings)) == len(covered)
 
 
 @given(st.lists(st.tuples(intervals.filter(bool), st.integers(1, 60)), min_size=1, max_size=12))
@@ -78,7 +78,7 @@ def test_each_ns_goes_to_the_largest_claim_so_far_and_later_ones_have_the_rest(c
         share = min(cost / len(times), 1)
         expected.append(min(cost, sum(max(share - taken.get(time, 0), 0) for time in times)))
         taken |= {time: max(share, taken.get(time, 0)) for time in times}
-    assert won_back(findings) == pytest.approx(expected, abs=0.51)
+    assert savings(findings) == pytest.approx(expected, abs=0.51)
 
 
 def test_detectors_are_ranked_by_what_their_findings_win_back_together():
@@ -90,7 +90,7 @@ def test_detectors_are_ranked_by_what_their_findings_win_back_together():
             judged("other", Passed("A", "")),
         ]
     )
-    assert [(entry.judgement.detector.id, entry.judgement.outcome.model) for entry in order] == [
+    assert [(entry.judgment.detector.id, entry.judgment.outcome.model) for entry in order] == [
         ("many", "B"),
         ("many", "A"),
         ("small", "Net"),

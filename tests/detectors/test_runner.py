@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tracekit.detectors import reload_before_predict
 from tracekit.detectors.caveats import INFERRED
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import (
@@ -23,6 +22,7 @@ from tracekit.detectors.outcomes import (
     severity_of,
 )
 from tracekit.detectors.registry import DETECTORS
+from tracekit.detectors.rules import reload_before_predict
 from tracekit.detectors.runner import choose, run_detectors
 from tracekit.errors import UsageError
 from tracekit.recording import open_recording
@@ -92,12 +92,12 @@ def found(model="A", lost=((0, 5),), evidence=(), **cost):
 )
 def test_an_answer_that_cannot_be_fails_alone(trace, answer, told):
     odd = replace(reload_before_predict.DETECTOR, id="odd", detect=lambda _view, _options: answer)
-    judgements = run_detectors(trace, detectors=(odd, reload_before_predict.DETECTOR))
-    first, *_, last = [judgement.outcome for judgement in judgements]
+    judgments = run_detectors(trace, detectors=(odd, reload_before_predict.DETECTOR))
+    first, *_, last = [judgment.outcome for judgment in judgments]
     assert isinstance(first, DetectorFailed)
     assert told in first.error
     assert isinstance(last, Passed)
-    assert {check.outcome for check in checks_from(judgements)} == {"error", "passed"}
+    assert {check.outcome for check in checks_from(judgments)} == {"error", "passed"}
 
 
 def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_path):

@@ -11,7 +11,7 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.detectors.framework import Reference
 from tracekit.detectors.outcomes import Cost, Evidence, Metric
-from tracekit.report.model import (
+from tracekit.report.report import (
     Check,
     CoverageInfo,
     RecordingInfo,
@@ -19,7 +19,7 @@ from tracekit.report.model import (
     TableInfo,
     ToolInfo,
 )
-from tracekit.report.verdict import summarise
+from tracekit.report.verdict import summarize
 
 FIX = """Create the model once and keep it in a `lazy var`:
 
@@ -177,7 +177,7 @@ def report_of(checks: list[Check], models: tuple[ModelSummary, ...], aggregation
         models,
         aggregation,
         ordered,
-        summarise(ordered),
+        summarize(ordered),
     )
 
 

@@ -17,8 +17,8 @@ from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process
 from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
-from tracekit.report.renderers import RENDERERS
-from tracekit.trace.model import Trace
+from tracekit.report.renderers.formats import RENDERERS
+from tracekit.trace.trace import Trace
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +97,9 @@ def test_what_is_private_leaves_only_on_request(trace: Trace, name: str) -> None
 def test_every_outcome_of_the_detectors_becomes_a_check(trace: Trace) -> None:
     from tracekit.detectors.runner import run_detectors
 
-    judgements = run_detectors(trace)
-    report = build_report(trace, checks_from(judgements))
-    assert len(report.checks) == len(judgements)
+    judgments = run_detectors(trace)
+    report = build_report(trace, checks_from(judgments))
+    assert len(report.checks) == len(judgments)
     assert {check.id for check in report.checks} == {detector.id for detector in DETECTORS}
 
 

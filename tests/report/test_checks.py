@@ -23,7 +23,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.runner import Judgement
+from tracekit.detectors.runner import Judgment
 from tracekit.report.checks import checks_from
 
 
@@ -56,7 +56,7 @@ def finding(share: float = 0.3) -> Finding:
 
 
 def check_of(outcome: Outcome):
-    return checks_from([Judgement(DETECTOR, outcome)])[0]
+    return checks_from([Judgment(DETECTOR, outcome)])[0]
 
 
 def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
@@ -91,24 +91,24 @@ def test_the_total_of_evidence_is_never_below_what_is_shown() -> None:
 
 
 def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model() -> None:
-    def found(name: str, model: str | None, start_ns: int, cost_ns: int) -> Judgement:
+    def found(name: str, model: str | None, start_ns: int, cost_ns: int) -> Judgment:
         lost = Intervals(np.array([start_ns]), np.array([start_ns + cost_ns]))
         outcome = Finding(model, "", (), Cost(cost_ns, 0.1, ""), (), lost=lost)
-        return Judgement(replace(DETECTOR, id=name), outcome)
+        return Judgment(replace(DETECTOR, id=name), outcome)
 
-    judgements = [
+    judgments = [
         # Together 9 ns, so before "a" with its 8.
         found("b", "M", 0, 5),
         found("b", "N", 10, 4),
         found("a", "M", 20, 8),
-        Judgement(DETECTOR, Finding(None, "", (), None, ())),
-        Judgement(DETECTOR, DetectorFailed(None, "")),
-        Judgement(DETECTOR, InsufficientData(None, "", "")),
-        Judgement(DETECTOR, Passed("M", "")),
-        Judgement(replace(DETECTOR, id="z"), Passed("L", "")),
-        Judgement(DETECTOR, NotApplicable(None, "")),
+        Judgment(DETECTOR, Finding(None, "", (), None, ())),
+        Judgment(DETECTOR, DetectorFailed(None, "")),
+        Judgment(DETECTOR, InsufficientData(None, "", "")),
+        Judgment(DETECTOR, Passed("M", "")),
+        Judgment(replace(DETECTOR, id="z"), Passed("L", "")),
+        Judgment(DETECTOR, NotApplicable(None, "")),
     ]
-    expected = checks_from(judgements)
+    expected = checks_from(judgments)
     assert [(check.id, check.model) for check in expected[:4]] == [("b", "M"), ("b", "N"), ("a", "M"), ("an-id", None)]
     assert [check.outcome for check in expected[4:]] == [
         "error",
@@ -118,10 +118,10 @@ def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model
         "not_applicable",
     ]
     for seed in range(20):
-        shuffled = random.Random(seed).sample(judgements, len(judgements))  # noqa: S311 - a test needs no secrets
+        shuffled = random.Random(seed).sample(judgments, len(judgments))  # noqa: S311 - a test needs no secrets
         assert checks_from(shuffled) == expected
 
 
 def test_a_check_passes_on_what_limits_its_answer() -> None:
-    check = checks_from([Judgement(DETECTOR, Passed("M", ""), ("Others were at work too.",))])[0]
+    check = checks_from([Judgment(DETECTOR, Passed("M", ""), ("Others were at work too.",))])[0]
     assert (check.caveats, check.pattern) == (("Others were at work too.",), "2b all predictions slow")

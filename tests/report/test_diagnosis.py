@@ -10,7 +10,7 @@ import tracekit
 from tracekit.cli.main import main
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
-from tracekit.report.text_diagnosis import render_diagnosis
+from tracekit.report.renderers.text_diagnosis import render_diagnosis
 
 
 def answers(diagnosis):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import tracekit
-from tracekit.report.model import Report, ToolInfo
-from tracekit.report.renderers import RENDERERS
+from tracekit.report.renderers.formats import RENDERERS
+from tracekit.report.report import Report, ToolInfo
 
 GOLDENS = Path(__file__).parent / "goldens"
 

@@ -7,7 +7,7 @@ import pytest
 
 import tracekit
 from tracekit.report.over_time import COLUMNS, NOTE, TITLE, bars, time_rows
-from tracekit.report.renderers import RENDERERS
+from tracekit.report.renderers.formats import RENDERERS
 from tracekit.testing import Model, Process, Scenario, write_export
 
 MS = 1_000_000

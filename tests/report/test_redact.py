@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tracekit
-from tracekit.report.model import Report
 from tracekit.report.redact import PrivateFacts, public_attributes, redact, redact_text
-from tracekit.report.renderers import RENDERERS
-from tracekit.report.serialize import to_json
+from tracekit.report.renderers.formats import RENDERERS
+from tracekit.report.renderers.serialize import to_json
+from tracekit.report.report import Report
 from tracekit.testing import Model, Process, Scenario, write_export
 
 NOBODY = PrivateFacts(quotes=(), processes=(), target="StyleTransfer")

@@ -12,20 +12,20 @@ import tracekit
 from suite.cases.unused_load import forgotten
 from tracekit.api import judge
 from tracekit.cli.main import main
-from tracekit.detectors import reload_before_predict, run_issues, unused_load
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, Intervals, NotApplicable, Passed
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.runner import Judgement
+from tracekit.detectors.rules import reload_before_predict, run_issues, unused_load
+from tracekit.detectors.runner import Judgment
 from tracekit.errors import UsageError
 from tracekit.report.choice import shown_of, unknown_model, unknown_process
-from tracekit.report.model import Report
-from tracekit.report.shown import shown_judgements
+from tracekit.report.report import Report
+from tracekit.report.shown import shown_judgments
 from tracekit.testing import Draws, write_export
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 from tracekit.trace.filter import everything, only_models, only_range
-from tracekit.trace.model import Trace
+from tracekit.trace.trace import Trace
 
 MS = 1_000_000
 NET, OTHER = Model("Net", 1), Model("Other", 1)
@@ -66,17 +66,17 @@ def finding(model: str | None, *shown: Evidence, lost: tuple[int, int] | None = 
     return Finding(model, "", (), Cost(1, 0.5, "") if lost else None, shown, total, where)
 
 
-def answers(trace: Trace, shown, *judgements: Judgement) -> list[tuple[str, str | None, str]]:
+def answers(trace: Trace, shown, *judgments: Judgment) -> list[tuple[str, str | None, str]]:
     return [
         (entry.detector.id, entry.outcome.model, type(entry.outcome).__name__)
-        for entry in shown_judgements(judgements, trace, shown)
+        for entry in shown_judgments(judgments, trace, shown)
     ]
 
 
 def test_of_some_models_only_their_answers_are_shown(two):
     shown = only_models(everything(two), two, ["Net"])
     detector = reload_before_predict.DETECTOR
-    both = [Judgement(detector, finding("Net")), Judgement(detector, Passed("Other", ""))]
+    both = [Judgment(detector, finding("Net")), Judgment(detector, Passed("Other", ""))]
     assert answers(two, shown, *both) == [(detector.id, "Net", "Finding")]
     assert answers(two, None, *both) == [(detector.id, "Net", "Finding"), (detector.id, "Other", "Passed")]
 
@@ -95,8 +95,8 @@ def test_of_some_models_only_their_answers_are_shown(two):
 def test_a_finding_about_several_models_is_shown_with_any_of_them(two, about, total, outcome):
     shown = only_models(everything(two), two, ["Net"])
     entries = [evidence(name, 0, 1) for name in about]
-    judgement = Judgement(unused_load.DETECTOR, finding(None, *entries, total=total))
-    assert answers(two, shown, judgement) == [("unused-load", None, outcome)]
+    judgment = Judgment(unused_load.DETECTOR, finding(None, *entries, total=total))
+    assert answers(two, shown, judgment) == [("unused-load", None, outcome)]
 
 
 @pytest.mark.parametrize(
@@ -114,23 +114,23 @@ def test_a_finding_about_several_models_is_shown_with_any_of_them(two, about, to
 def test_of_a_range_the_findings_that_reach_into_it_are_shown(two, outcome, expected):
     shown = replace(everything(two), span=(10, 20))
     detector = reload_before_predict.DETECTOR
-    assert answers(two, shown, Judgement(detector, outcome)) == [(detector.id, "Net", expected)]
+    assert answers(two, shown, Judgment(detector, outcome)) == [(detector.id, "Net", expected)]
 
 
 def test_fault_with_the_recording_limits_every_part_of_it(two):
     shown = replace(only_range(everything(two), two, 0, 1), models=frozenset(["Net"]))
-    judgement = Judgement(run_issues.DETECTOR, finding(None, evidence("Other", 5, 6)))
-    assert answers(two, shown, judgement) == [("run-issues", None, "Finding")]
+    judgment = Judgment(run_issues.DETECTOR, finding(None, evidence("Other", 5, 6)))
+    assert answers(two, shown, judgment) == [("run-issues", None, "Finding")]
 
 
 def test_a_detector_that_looked_at_nothing_shown_does_not_say_passed(two):
     detector = reload_before_predict.DETECTOR
-    judgements = [Judgement(detector, Passed("Net", "")), Judgement(detector, Passed("Other", ""))]
+    judgments = [Judgment(detector, Passed("Net", "")), Judgment(detector, Passed("Other", ""))]
     for shown in (
         only_models(everything(two), two, ["Hidden"]),
         only_range(everything(two), two, 50_000 * MS, 1 << 62),
     ):
-        (answer,) = shown_judgements(judgements, two, shown)
+        (answer,) = shown_judgments(judgments, two, shown)
         assert isinstance(answer.outcome, NotApplicable)
         assert answer.outcome.model is None
 

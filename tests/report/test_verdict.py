@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tracekit.detectors.outcomes import Cost
-from tracekit.report.model import Check, Report
-from tracekit.report.verdict import summarise
+from tracekit.report.report import Check, Report
+from tracekit.report.verdict import summarize
 
 
 def check(
@@ -35,7 +35,7 @@ def check(
 
 
 def verdict(*checks: Check) -> str:
-    return summarise(checks).verdict
+    return summarize(checks).verdict
 
 
 def test_findings_are_counted_by_severity_and_the_first_is_named() -> None:
@@ -78,7 +78,7 @@ def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> N
     ],
 )
 def test_a_recording_without_evidence_is_not_called_clean(reason: str, told: str) -> None:
-    summary = summarise([check("insufficient_data", reason)] * 3)
+    summary = summarize([check("insufficient_data", reason)] * 3)
     assert summary.verdict == f"This recording cannot be judged: {told}"
     assert not summary.judged
 
@@ -103,7 +103,7 @@ def test_counts_add_up(full: Report) -> None:
 
 def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged() -> None:
     about_recording = "the recording itself"
-    summary = summarise(
+    summary = summarize(
         [
             check("finding", severity="low", model=None, pattern=about_recording),
             check("insufficient_data", "The Core ML table is empty."),
@@ -117,14 +117,14 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
 
 def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> None:
     about_recording = "the recording itself"
-    passed = summarise([check("passed", model=None, pattern=about_recording)])
+    passed = summarize([check("passed", model=None, pattern=about_recording)])
     assert (passed.judged, passed.verdict) == (True, "No finding: 1 check looked and found nothing.")
-    found = summarise([check("finding", severity="low", model=None, title="It was cut", pattern=about_recording)])
+    found = summarize([check("finding", severity="low", model=None, title="It was cut", pattern=about_recording)])
     assert (found.judged, found.verdict) == (True, "1 finding (1 low): It was cut.")
-    blind = summarise([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
+    blind = summarize([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
     assert (blind.judged, blind.verdict) == (False, "This recording cannot be judged: no table says.")
 
 
 def test_what_all_fixes_win_back_is_added_up_only_where_something_was_measured() -> None:
-    assert summarise([check("finding", severity="high"), check("finding", severity="low")]).win_back_ns == 2
-    assert summarise([check("passed")]).win_back_ns is None
+    assert summarize([check("finding", severity="high"), check("finding", severity="low")]).win_back_ns == 2
+    assert summarize([check("passed")]).win_back_ns is None

@@ -80,7 +80,7 @@ class Score:
 def scores() -> dict[str, Score]:
     """By detector, over all cases."""
     result = {detector: Score() for detector in detector_ids()}
-    for case, judged in _judgements():
+    for case, judged in _judgments():
         near = case.kind in NEAR
         for detector, _ in judged.unexpected:
             result[detector].false += not (near and detector == case.detector)
@@ -113,7 +113,7 @@ def page() -> str:
     return HEAD.format(shared=shared, count=count) + "\n" + "\n".join(lines) + "\n"
 
 
-def _judgements() -> Iterator[tuple[Case, Judged]]:
+def _judgments() -> Iterator[tuple[Case, Judged]]:
     """Every case of the suite. Detectors without cases have none."""
     modules = _modules()
     judge_many((module, place) for module in modules for place in range(len(load(module))))
@@ -155,7 +155,7 @@ def main() -> int:
     """Print the page and what is not right, write the page, and return the exit status."""
     text = page()
     Path("docs/detectors/accuracy.md").write_text(text, encoding="utf-8", newline="\n")
-    wrong = [f"{case.detector}, {line}\n" for case, judged in _judgements() for line in complaints(case, judged)]
+    wrong = [f"{case.detector}, {line}\n" for case, judged in _judgments() for line in complaints(case, judged)]
     everywhere = [(module, place) for module in _modules() for place in range(len(load(module)))]
     wrong += [f"{line}\n" for line in filter_complaints(everywhere)]
     sys.stdout.writelines([text, *wrong])

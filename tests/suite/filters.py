@@ -12,10 +12,10 @@ from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of
-from tracekit.report.model import Check, Report
-from tracekit.report.shown import shown_judgements
+from tracekit.report.report import Check, Report
+from tracekit.report.shown import shown_judgments
 from tracekit.trace.filter import Shown, everything, only_range
-from tracekit.trace.model import Trace
+from tracekit.trace.trace import Trace
 
 Answers = Mapping[tuple[str, str | None], list[tuple[object, ...]]]
 """By detector and model; several where one detector says several things of a model."""
@@ -46,10 +46,10 @@ def _of_case(key: Place) -> list[str]:
 
 def changed_by_filters(trace: Trace, settings: Settings) -> list[str]:
     """What a filter by each model, and one that leaves everything, change in the report of a trace."""
-    judgements = run_detectors(trace, settings=settings)
+    judgments = run_detectors(trace, settings=settings)
 
     def report(shown: Shown | None) -> Report:
-        checks = checks_from(shown_judgements(judgements, trace, shown))
+        checks = checks_from(shown_judgments(judgments, trace, shown))
         return build_report(trace, checks, shown=shown, redact=False)
 
     whole = report(None)

@@ -21,12 +21,12 @@ from typing import Any
 from support.handover import trace_of
 from tracekit.detectors.outcomes import OUTCOME_NAMES
 from tracekit.detectors.registry import DETECTORS
-from tracekit.detectors.runner import Judgement, run_detectors
+from tracekit.detectors.runner import Judgment, run_detectors
 from tracekit.recording import open_recording
 from tracekit.testing import Draws, Scenario, write_bundle
 from tracekit.testing.recorder import App
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
-from tracekit.trace.model import Trace
+from tracekit.trace.trace import Trace
 
 POSITIVE, NEGATIVE = "positive", "negative"
 NEAR_ABOVE, NEAR_BELOW = "near_above", "near_below"
@@ -218,12 +218,12 @@ def outcomes_of(
     return named(run_detectors(read_back(recorded, bundle=bundle), settings=settings))
 
 
-def named(judgements: Iterable[Judgement]) -> tuple[dict[Key, str], tuple[str, ...]]:
+def named(judgments: Iterable[Judgment]) -> tuple[dict[Key, str], tuple[str, ...]]:
     """What the detectors said, by detector and model, and which of them failed."""
     outcomes: dict[Key, str] = {}
     errors = []
-    for judgement in judgements:
-        detector, outcome = judgement.detector, judgement.outcome
+    for judgment in judgments:
+        detector, outcome = judgment.detector, judgment.outcome
         key = (detector.id, outcome.model)
         name = OUTCOME_NAMES[type(outcome)]
         # Several outcomes for one model: a finding outweighs the others.

@@ -69,9 +69,9 @@ def answers(scenario: Scenario, case: Case, order: Draws | None = None) -> Answe
     with tempfile.TemporaryDirectory() as folder:
         write_export(scenario, Path(folder), only=NEEDED_SCHEMAS, order=order)
         trace = build_trace(open_recording(Path(folder), schemas=NEEDED_SCHEMAS))
-    judgements = run_detectors(trace, settings=case.settings)
-    outcomes, errors = named(judgements)
-    found = [(judgement.detector.id, judgement.outcome) for judgement in judgements]
+    judgments = run_detectors(trace, settings=case.settings)
+    outcomes, errors = named(judgments)
+    found = [(judgment.detector.id, judgment.outcome) for judgment in judgments]
     metrics = {(name, outcome.model): outcome.metrics for name, outcome in found if isinstance(outcome, Finding)}
     return Answers(outcomes, metrics, errors)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from suite.frame import Key
 from tracekit.testing import Draws, Model
-from tracekit.testing.draws import on_clock
+from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.threads import MS, overlapping, steady

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.analysis.breakdown import breakdown
-from tracekit.analysis.breakdown_summary import summarise_breakdown
+from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
 from tracekit.recording import open_recording
 from tracekit.testing import write_export
-from tracekit.testing.captures import CONDITIONS, DECODE, HIFT, PARTITION_A, speech_app
+from tracekit.testing.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, speech_app
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.events import Attribution, Kind
 
@@ -60,5 +60,5 @@ def test_what_no_row_explains_is_said(split):
 
 
 def test_the_parts_of_all_predictions_add_up(split):
-    summary = summarise_breakdown(split)
+    summary = summarize_breakdown(split)
     assert sum(part.total_ns or 0 for part in summary.parts) == summary.total_ns

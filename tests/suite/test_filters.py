@@ -52,9 +52,9 @@ def test_the_comparison_tells_when_rows_are_taken_out_before_judging(queued, mon
     judged = filters.run_detectors
     reports = []
 
-    def early(judgements, trace, shown):
+    def early(judgments, trace, shown):
         if shown is None:
-            return judgements
+            return judgments
         reports.append(shown)
         return judged(narrowed(trace, shown))
 
@@ -69,8 +69,8 @@ def test_the_comparison_tells_when_a_finding_is_left_out(queued, monkeypatch):
 
     kept = filters.checks_from
 
-    def fewer(judgements):
-        checks = kept(judgements)
+    def fewer(judgments):
+        checks = kept(judgments)
         return (
             tuple(replace(check, cost=None) for check in checks)
             if len({c.model for c in checks} - {None}) == 1

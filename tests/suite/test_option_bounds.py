@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from suite.frame import INSUFFICIENT, POSITIVE, detector_ids, load, module_of, read_back
+from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.options import configure, option_infos
-from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views
 from tracekit.errors import UsageError

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import tracekit
+from support.bundle_snapshot import Told, told, unsaid
 from support.fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
-from support.told import Told, told, unsaid
 from tracekit.errors import UnreadableRecording
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, write_bundle
 from tracekit.trace.build import NEEDED_SCHEMAS
@@ -213,7 +213,7 @@ def _nothing(_change: str) -> bool:
     return False
 
 
-def judge(bundle: Bundle, kind: str, touched: Mapping[str, bytes | None], *, analyse: bool) -> str:
+def judge(bundle: Bundle, kind: str, touched: Mapping[str, bytes | None], *, analyze: bool) -> str:
     """Read a damaged bundle: `refused`, `same`, `said` where it says what it lacks, or `unsaid` where damage that
     nobody can notice changed something. Raises AssertionError for everything that should not be.
     """
@@ -227,7 +227,7 @@ def judge(bundle: Bundle, kind: str, touched: Mapping[str, bytes | None], *, ana
         rules = [beyond_checking(bundle, kind, path) for path in touched]
         wrong = sorted(change for change in changes if not any(rule(change) for rule in rules))
         assert not wrong, f"told otherwise without a word: {wrong}"
-        if analyse:
+        if analyze:
             judge_report(bundle, found)
     if changes:
         return "unsaid"
@@ -282,7 +282,7 @@ def attempt(bundles: list[Bundle], seed: int, number: int) -> tuple[str, str, st
             else:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(content)
-        outcome = judge(bundle, kind, touched, analyse=number // len(KINDS) % REPORT_EVERY == 0)
+        outcome = judge(bundle, kind, touched, analyze=number // len(KINDS) % REPORT_EVERY == 0)
     except Exception as error:
         raise BrokenReaderError(number, kind, sorted(touched), bundle.path) from error
     for name in touched:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tracekit.testing.cells import Cell, Column, TableContent
     from tracekit.testing.scenario import Scenario
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
 _CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that a file holds otherwise or not at all: whoever tests with them tests the files."""

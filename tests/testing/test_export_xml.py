@@ -6,9 +6,9 @@ import pytest
 from lxml import etree
 
 from tracekit.testing.contents import table_list
-from tracekit.testing.draws import Draws
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.machines import WINDOW_SERVER, Process
+from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import CORE_ML, Scenario
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.testing.draws import Draws
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.recorder import PLACES, App, Stage, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rng import Draws
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREPARE, LOAD_COLD, Model
 
 MS = 1_000_000

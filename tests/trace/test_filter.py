@@ -21,8 +21,8 @@ from tracekit.trace.filter import (
     only_range,
 )
 from tracekit.trace.frames import empty_events
-from tracekit.trace.model import Trace
 from tracekit.trace.models import model_frame
+from tracekit.trace.trace import Trace
 
 DEFAULTS: dict[str, Any] = {
     "start_ns": 0,

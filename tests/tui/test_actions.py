@@ -20,7 +20,7 @@ from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.palette import ActionCommands
 from tracekit.tui.screens.help import LETTER_SIGNS, help_text
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.letters import LITTLE
+from tracekit.tui.timeline.monochrome import LITTLE
 from tracekit.tui.timeline.widget import Timeline
 
 
@@ -69,7 +69,7 @@ def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
     assert "unknown state" in LOOKS[Category.OTHER].title
 
 
-def test_the_page_tells_the_signs_that_stand_for_colours() -> None:
+def test_the_page_tells_the_signs_that_stand_for_colors() -> None:
     page = (Path(__file__).parents[2] / "docs" / "view.md").read_text("utf-8")
     section = page.partition("With `NO_COLOR` set")[2].partition("\n## ")[0]
     signs = [sign for sign, _ in LETTER_SIGNS if not sign.isalpha()]

@@ -231,7 +231,7 @@ def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(run_view
     run_view(test, reload_sample, size=(80, 24))
 
 
-def test_without_colours_range_and_filter_are_told_by_signs(run_view, reload_sample, monkeypatch) -> None:
+def test_without_colors_range_and_filter_are_told_by_signs(run_view, reload_sample, monkeypatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def test(screen) -> None:
@@ -295,7 +295,7 @@ def test_moving_does_not_leave_the_recording(run_view, reload_sample) -> None:
     run_view(test, reload_sample)
 
 
-def test_without_colours_categories_are_letters(run_view, reload_sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def test(screen) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracekit.analysis.differences import Difference, Measure, Presence
+from tracekit.analysis.comparison import Difference, Measure, Presence
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.tui.detail.columns import fitted, headings
 from tracekit.tui.detail.compare import BY_DIFFERENCE, number_fields, ratio_text

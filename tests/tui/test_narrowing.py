@@ -14,8 +14,8 @@ from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.letters import faded_letters
-from tracekit.tui.timeline.paint import Ink, Picture, emphasized
+from tracekit.tui.timeline.glyphs import Ink, Picture, emphasized
+from tracekit.tui.timeline.monochrome import faded_letters
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
 from tracekit.tui.timeline.viewport import Span, column_of
 from tracekit.tui.timeline.widget import Timeline

@@ -10,15 +10,15 @@ import pytest
 from textual import events
 
 from tracekit.api import judge
-from tracekit.report.time_parts import GROUPS
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
-from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.aggregation import AggregationPane, Line, filter_of, lines_of, short_event
 from tracekit.tui.detail.events import EventsPane, event_rows
 from tracekit.tui.detail.models import ModelsPane
 from tracekit.tui.detail.predictions import PredictionsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.filtering import passing, ranks
+from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import EventFilter, EventRef, Sort
 from tracekit.tui.theme import PALETTES
 

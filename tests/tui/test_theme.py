@@ -87,7 +87,7 @@ def test_contrast_and_distance_are_the_published_ones() -> None:
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
 @pytest.mark.parametrize("vision", VISIONS)
 @pytest.mark.parametrize("name", TOGETHER)
-def test_colours_side_by_side_differ(name, vision, dark) -> None:
+def test_colors_side_by_side_differ(name, vision, dark) -> None:
     colors = PALETTES[dark].categories
     # Of the faded, each against it; of the others, each against each.
     pairs = (

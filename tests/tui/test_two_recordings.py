@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tracekit.analysis.differences import Measure
+from tracekit.analysis.comparison import Measure
 from tracekit.api import judge
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrowed, only_range
-from tracekit.tui.calls import calls_of
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.filtering import passing
+from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline

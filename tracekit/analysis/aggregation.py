@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
     Mask = npt.NDArray[np.bool_]
 

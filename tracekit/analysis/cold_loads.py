@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
     IntArray = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]

@@ -88,7 +88,7 @@ class InFlight:
     """Mean number in flight in each slice."""
 
 
-def summarise_in_flight(predictions: pd.DataFrame) -> InFlight | None:
+def summarize_in_flight(predictions: pd.DataFrame) -> InFlight | None:
     """Predictions in flight over time (shared event columns); None where they last less than a ns for each slice.
 
     O(n log n).
@@ -108,7 +108,7 @@ def summarise_in_flight(predictions: pd.DataFrame) -> InFlight | None:
     )
 
 
-def summarise_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencySummary:
+def summarize_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencySummary:
     """Concurrency of one model's predictions (shared event columns). Predictions without duration count for nothing.
 
     O(n log n).

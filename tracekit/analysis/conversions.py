@@ -46,7 +46,7 @@ class ConversionSummary:
     """Time that the other rows of `CONVERSION_KINDS` cover: nothing tells whether they convert, or whose they are."""
 
 
-def summarise_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, least_ns: int) -> ConversionSummary:
+def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, least_ns: int) -> ConversionSummary:
     """Conversions of one model; `data` links to the index of `predictions`. A cast counts from `least_ns` on.
 
     Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes

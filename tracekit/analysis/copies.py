@@ -86,7 +86,7 @@ class CopySummary:
     """Time that those rows cover."""
 
 
-def summarise_copies(
+def summarize_copies(
     predictions: pd.DataFrame, data: pd.DataFrame, *, large_ratio: float, large_ns: int
 ) -> CopySummary:
     """Copies of one model. Both frames have the shared event columns; `data` links to the index of `predictions`.

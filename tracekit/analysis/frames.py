@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.cadence import BURST_FACTOR, FRAME_RATES
 from tracekit.analysis.idle import Pacing, pacing
+from tracekit.analysis.throughput import BURST_FACTOR, FRAME_RATES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -75,4 +75,4 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     single = steps - (frames - 1) * round(1e9 / rate)
     # Long predictions pass more frames: what tells a beat is whether steps of as many frames follow their predictions.
     usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
-    return FrameSteps(rate, place, frames) if pacing(single, single - (busy - usual)) is Pacing.BEAT else None
+    return FrameSteps(rate, place, frames) if pacing(single, single - (busy - usual)) is Pacing.PERIODIC else None

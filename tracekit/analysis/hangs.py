@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.waiting import hangs_of_target, hung_share
+from tracekit.analysis.load_waits import hangs_of_target, hung_share
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import LOAD_KINDS, Kind, Level
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
     IntArray = npt.NDArray[np.int64]
     FloatArray = npt.NDArray[np.float64]

@@ -34,7 +34,7 @@ CERTAINTY = 2.5
 class Pacing(StrEnum):
     """What sets the distances of calls."""
 
-    BEAT = "beat"
+    PERIODIC = "beat"
     """Something outside, such as a camera or a timer: the next call starts when it is time, however long one takes."""
     FOLLOWING = "following"
     """Each call follows the one before after a pause of its own: pauses are not shorter where calls are longer."""
@@ -127,11 +127,11 @@ def pacing(distance_ns: IntArray, idle_ns: IntArray) -> Pacing:
     distance = _clipped(distance_ns - skipped * beat)
     busy = _clipped((distance_ns - idle_ns).astype(np.float64))
     if spread(distance) <= BEAT_SPREAD:
-        return Pacing.BEAT
+        return Pacing.PERIODIC
     if np.ptp(distance[1:]) and np.ptp(distance[:-1]):
         returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
         if returns <= min(BEAT_RETURN, -CERTAINTY / count**0.5):
-            return Pacing.BEAT
+            return Pacing.PERIODIC
     pause = distance - busy
     power = float(((busy - busy.mean()) ** 2).sum())
     if not power:
@@ -139,7 +139,7 @@ def pacing(distance_ns: IntArray, idle_ns: IntArray) -> Pacing:
     slope = float(((busy - busy.mean()) * pause).sum()) / power
     error = (float(((pause - pause.mean() - slope * (busy - busy.mean())) ** 2).sum()) / (count - 2) / power) ** 0.5
     if slope <= -0.5 and slope <= -CERTAINTY * error:
-        return Pacing.BEAT
+        return Pacing.PERIODIC
     return Pacing.FOLLOWING if slope > -0.5 and slope + 1 >= CERTAINTY * error else Pacing.UNCLEAR
 
 

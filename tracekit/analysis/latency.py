@@ -37,7 +37,7 @@ class Latency:
     """The first prediction after each load."""
 
 
-def summarise_latency(predictions: pd.DataFrame, warm: Mask) -> Latency:
+def summarize_latency(predictions: pd.DataFrame, warm: Mask) -> Latency:
     """Statistics of the predictions, `warm` as `warm_mask` returns it. O(n log n)."""
     return Latency(_statistics(predictions[warm]), _statistics(predictions[~warm]))
 

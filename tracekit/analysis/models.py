@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import breakdown
-from tracekit.analysis.breakdown_summary import summarise_breakdown
-from tracekit.analysis.cadence import bursts, summarise_cadence, working
-from tracekit.analysis.concurrency import summarise_in_flight
-from tracekit.analysis.course import summarise_course
-from tracekit.analysis.latency import frame_rate, summarise_latency
+from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.analysis.concurrency import summarize_in_flight
+from tracekit.analysis.latency import frame_rate, summarize_latency
+from tracekit.analysis.latency_trend import summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.analysis.throughput import bursts, summarize_cadence, working
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import shown_models
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tracekit.analysis.breakdown import Breakdown
-    from tracekit.analysis.breakdown_summary import BreakdownSummary
-    from tracekit.analysis.cadence import Cadence, Working
+    from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.analysis.breakdown.summary import BreakdownSummary
     from tracekit.analysis.concurrency import InFlight
-    from tracekit.analysis.course import Course
     from tracekit.analysis.latency import FrameRate, Latency
+    from tracekit.analysis.latency_trend import LatencyTrend
+    from tracekit.analysis.throughput import Cadence, Working
     from tracekit.trace.filter import Shown
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
     Mask = npt.NDArray[np.bool_]
 
@@ -64,14 +64,14 @@ class ModelSummary:
     cadence: Cadence | None = None
     in_flight: InFlight | None = None
     """None too where predictions have no duration."""
-    course: Course | None = None
+    course: LatencyTrend | None = None
     """Of the warm ones; None too where they are too few to tell."""
     frames_per_second: FrameRate | None = None
     """What its latency allows; None too where no prediction ran warm and alone."""
     breakdown: BreakdownSummary | None = None
 
 
-def summarise_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSummary, ...]:
+def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSummary, ...]:
     """One summary per base name, largest total of loads and predictions first, then by name.
 
     Counts and times are of rows of the model's own level, so that the work of a pipeline is not counted twice.
@@ -172,12 +172,12 @@ def _with_calls(
     warm = ~cold[predictions.index]
     return replace(
         summary,
-        latency=summarise_latency(predictions, warm) if timed else None,
-        cadence=summarise_cadence(predictions, bursts(predictions), busy),
-        in_flight=summarise_in_flight(predictions) if timed else None,
-        course=summarise_course(predictions[warm]) if timed else None,
+        latency=summarize_latency(predictions, warm) if timed else None,
+        cadence=summarize_cadence(predictions, bursts(predictions), busy),
+        in_flight=summarize_in_flight(predictions) if timed else None,
+        course=summarize_latency_trend(predictions[warm]) if timed else None,
         frames_per_second=frame_rate(predictions, warm) if timed else None,
-        breakdown=summarise_breakdown(parts.of(predictions.index)),
+        breakdown=summarize_breakdown(parts.of(predictions.index)),
     )
 
 

@@ -17,7 +17,7 @@ from tracekit.trace.frames import is_any
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
     IntArray = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]

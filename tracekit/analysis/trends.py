@@ -77,7 +77,7 @@ class Stretch:
     median_ns: float
 
 
-def stretches(
+def change_point_segments(
     durations_ns: IntArray, *, least_ratio: float = 1.2, significance: float = SIGNIFICANCE
 ) -> tuple[Stretch, ...]:
     """Durations in order, cut where their level shifts; one stretch where it does not, none without values.

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.cli.reader import add_reader_arguments, asking_for
+from tracekit.cli.reader import add_reader_arguments, xctrace_options
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from tracekit.report.model import Check, Report
+    from tracekit.report.report import Check, Report
 
 LEVELS = ("critical", "high", "medium", "low")
 """Severities, worst first, as `tracekit.detectors.outcomes.Severity` has them."""
@@ -99,7 +99,7 @@ _run_number.__name__ = "run number"
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze and show."""
     from tracekit.cli.output import emit, has_color, narrate
-    from tracekit.report.renderers import RENDERERS, renderer_for
+    from tracekit.report.renderers.formats import RENDERERS, renderer_for
 
     # What can be seen to be wrong at once is not first found out after a long read.
     outputs = [(path, renderer_for(path)) for path in map(Path, arguments.output)]
@@ -142,7 +142,7 @@ def _analyzed(arguments: Namespace) -> Report:
             sort=arguments.sort,
             redact=not arguments.no_redact,
             reader=arguments.reader,
-            asking=asking_for(arguments, quiet=arguments.quiet),
+            asking=xctrace_options(arguments, quiet=arguments.quiet),
             progress=progress,
         )
     if arguments.verbose:
@@ -166,7 +166,7 @@ def _fail_on(arguments: Namespace) -> str | None:
 def _on_screen(report: Report, verbose: bool) -> str:
     """The text report for standard output, as wide and as colourful as it allows."""
     from tracekit.cli.output import has_color, width
-    from tracekit.report.text import FILE_WIDTH, render_text
+    from tracekit.report.renderers.text import FILE_WIDTH, render_text
 
     return render_text(report, width=width(FILE_WIDTH), color=has_color(), verbose=verbose)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.cli.reader import add_reader_arguments, asking_for
+from tracekit.cli.reader import add_reader_arguments, xctrace_options
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -36,9 +36,9 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, has_color, width
     from tracekit.cli.progress import showing_progress
     from tracekit.report.diagnosis import diagnose
-    from tracekit.report.serialize import to_json
-    from tracekit.report.text import FILE_WIDTH
-    from tracekit.report.text_diagnosis import render_diagnosis
+    from tracekit.report.renderers.serialize import to_json
+    from tracekit.report.renderers.text import FILE_WIDTH
+    from tracekit.report.renderers.text_diagnosis import render_diagnosis
 
     with showing_progress() as progress:
         report = analyze(
@@ -47,7 +47,7 @@ def run(arguments: Namespace) -> ExitStatus:
             config=config_of(arguments),
             redact=not arguments.no_redact,
             reader=arguments.reader,
-            asking=asking_for(arguments),
+            asking=xctrace_options(arguments),
             progress=progress,
         )
     diagnosis = diagnose(report)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.reader import add_reader_arguments, asking_for
+from tracekit.cli.reader import add_reader_arguments, xctrace_options
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def run(arguments: Namespace) -> ExitStatus:
             schemas=arguments.schema or None,
             progress=progress,
             reader=arguments.reader,
-            asking=asking_for(arguments, quiet=arguments.quiet),
+            asking=xctrace_options(arguments, quiet=arguments.quiet),
         )
         if not reading.failures:
             _check_schemas(reading.recording, arguments.schema)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup
 
-    from tracekit.recording import Asking
+    from tracekit.recording import XctraceOptions
 
 READERS = ("auto", "native", "xctrace")
-"""As `tracekit.recording.xctrace.reading.READERS` has them."""
+"""As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
 
 
 def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
@@ -31,10 +31,10 @@ def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     )
 
 
-def asking_for(arguments: Namespace, *, quiet: bool = False) -> Asking:
+def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOptions:
     """How xctrace is asked, and what standard error hears of it; only the bare necessities where `quiet`."""
     from tracekit.cli.output import narrate
-    from tracekit.recording import Asking
+    from tracekit.recording import XctraceOptions
 
     def say(text: str) -> None:
         narrate(f"tracekit: {text}")
@@ -43,7 +43,7 @@ def asking_for(arguments: Namespace, *, quiet: bool = False) -> Asking:
         if not quiet:
             say(f"xctrace exports table {number} of {count}: {schema}")
 
-    return Asking(arguments.timeout, say, step)
+    return XctraceOptions(arguments.timeout, say, step)
 
 
 def _seconds(text: str) -> float:

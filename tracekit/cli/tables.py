@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.reader import add_reader_arguments, asking_for
+from tracekit.cli.reader import add_reader_arguments, xctrace_options
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -49,7 +49,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
     with showing_progress() as progress:
         contents = open_contents(
-            arguments.path, progress=progress, reader=arguments.reader, asking=asking_for(arguments)
+            arguments.path, progress=progress, reader=arguments.reader, asking=xctrace_options(arguments)
         )
     rows = list(_rows(contents))
     if arguments.format == "json":

@@ -52,7 +52,7 @@ def run(arguments: Namespace) -> ExitStatus:
         raise UsageError(
             "view needs a terminal for its input and output; 'tracekit analyze' prints the report without one"
         )
-    from tracekit.recording import Asking
+    from tracekit.recording import XctraceOptions
     from tracekit.tui.app import run as run_app
     from tracekit.tui.opening import Request
 
@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if "-" in paths:
         raise UsageError("view cannot read a recording from standard input, which is the keyboard; give it a file")
     # The screen belongs to the UI: nothing is said beside it while it runs.
-    asking = Asking(arguments.timeout, _nothing, _nothing)
+    asking = XctraceOptions(arguments.timeout, _nothing, _nothing)
     config = _checked(config_of(arguments))
     request = Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, asking, config)
     failure = run_app(request)

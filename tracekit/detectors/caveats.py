@@ -9,7 +9,7 @@ from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
-    from tracekit.trace.model import Coverage, Trace
+    from tracekit.trace.trace import Coverage, Trace
 
 INFERRED = (
     "Its predictions are inferred from hardware rows, so that each is known from the first to the last of them only."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
 Result = TypeVar("Result")
 

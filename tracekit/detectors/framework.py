@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tracekit.analysis.engine import engine_waits, own_engine_rows
 from tracekit.analysis.loads import first_of_model
+from tracekit.analysis.neural_engine_queue import engine_waits, own_engine_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from tracekit.analysis.breakdown import Breakdown
-    from tracekit.analysis.engine import EngineWaits
+    from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.analysis.neural_engine_queue import EngineWaits
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.patterns import Pattern
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
 Options = TypeVar("Options")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from tracekit.detectors.outcomes import Outcome
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
 GROUP = "tracekit.detectors"
 """Entry point group."""

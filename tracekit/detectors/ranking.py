@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tracekit.detectors.runner import Judgement
+    from tracekit.detectors.runner import Judgment
 
     IntArray = npt.NDArray[np.int64]
 
@@ -46,25 +46,25 @@ class Related:
 class RankedFinding:
     """A finding in its place."""
 
-    judgement: Judgement
+    judgment: Judgment
     net_ns: int | None
     """Time in ns that its fix could win back beyond what the findings before it claim; None where it has no cost."""
     related: tuple[Related, ...]
 
 
-def rank(judgements: Iterable[Judgement]) -> tuple[RankedFinding, ...]:
+def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
     """The findings among the judgements: detectors by what fixing their findings could win back together, largest
     first; the findings of a detector by cost. O(n log n) in the intervals, for each detector that found something.
     """
-    groups: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        if isinstance(judgement.outcome, Finding):
-            groups.setdefault(judgement.detector.id, []).append(judgement)
+    groups: dict[str, list[Judgment]] = {}
+    for judgment in judgments:
+        if isinstance(judgment.outcome, Finding):
+            groups.setdefault(judgment.detector.id, []).append(judgment)
     for group in groups.values():
         group.sort(key=lambda entry: (-_cost_ns(_finding(entry)), entry.outcome.model or ""))
-    together = {name: sum(won_back([_finding(entry) for entry in group])) for name, group in groups.items()}
+    together = {name: sum(savings([_finding(entry) for entry in group])) for name, group in groups.items()}
     order = [entry for name in sorted(groups, key=lambda name: (-together[name], name)) for entry in groups[name]]
-    gains = won_back([_finding(entry) for entry in order])
+    gains = savings([_finding(entry) for entry in order])
     related = _related(order)
     return tuple(
         RankedFinding(entry, None if _finding(entry).cost is None else gain, related[place])
@@ -72,7 +72,7 @@ def rank(judgements: Iterable[Judgement]) -> tuple[RankedFinding, ...]:
     )
 
 
-def won_back(findings: Sequence[Finding]) -> list[int]:
+def savings(findings: Sequence[Finding]) -> list[int]:
     """For each finding, the time in ns that it claims beyond what those before it claim. Their sum is the time that
     all fixes together could win back.
 
@@ -105,9 +105,9 @@ def won_back(findings: Sequence[Finding]) -> list[int]:
     return gains
 
 
-def _finding(judgement: Judgement) -> Finding:
-    assert isinstance(judgement.outcome, Finding)  # noqa: S101 - tells mypy what `rank` has just chosen
-    return judgement.outcome
+def _finding(judgment: Judgment) -> Finding:
+    assert isinstance(judgment.outcome, Finding)  # noqa: S101 - tells mypy what `rank` has just chosen
+    return judgment.outcome
 
 
 def _cost_ns(finding: Finding) -> int:
@@ -122,7 +122,7 @@ def _ranges(firsts: IntArray, ends: IntArray) -> IntArray:
     return numbers
 
 
-def _related(order: Sequence[Judgement]) -> list[tuple[Related, ...]]:
+def _related(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:
     """For each finding those that can cause it or be caused by it, in order. O(findings + pairs that are related)."""
     by_id: dict[str, dict[str | None, list[int]]] = {}
     for place, entry in enumerate(order):
@@ -146,7 +146,7 @@ def _meeting(by_model: dict[str | None, list[int]], model: str | None) -> list[i
     return [*by_model.get(model, ()), *by_model.get(None, ())]
 
 
-def _may_share_models(one: Judgement, other: Judgement) -> bool:
+def _may_share_models(one: Judgment, other: Judgment) -> bool:
     """Whether two findings can be about the same model: one about several models shows all of them in its evidence,
     unless that is a selection."""
     about = [_finding(entry).models for entry in (one, other)]

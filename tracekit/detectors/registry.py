@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.detectors import (
+from tracekit.detectors.rules import (
     attached_late,
     cold_load,
     compile_at_runtime,

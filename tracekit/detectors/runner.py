@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.options import ModelSettings, Settings
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
 
-class Judgement(NamedTuple):
+class Judgment(NamedTuple):
     """One answer of one detector."""
 
     detector: AnyDetector
@@ -49,7 +49,7 @@ def run_detectors(
     model_settings: ModelSettings | None = None,
     model_skip: Mapping[str, Collection[str]] | None = None,
     detectors: Sequence[AnyDetector] = DETECTORS,
-) -> tuple[Judgement, ...]:
+) -> tuple[Judgment, ...]:
     """Every chosen detector's outcome for every model, or one for the recording where it is about that, or where there
     is no model to judge. `model_settings` hold for the models that match, and outweigh `settings`; `model_skip` gives
     detectors that those models are not judged by.
@@ -74,7 +74,7 @@ def run_detectors(
             ]
     limits = {detector.id: caveats(detector, trace) for detector in chosen}
     return tuple(
-        Judgement(detector, outcome, limits[detector.id] if isinstance(outcome, Finding | Passed) else ())
+        Judgment(detector, outcome, limits[detector.id] if isinstance(outcome, Finding | Passed) else ())
         for detector in chosen
         for outcome in outcomes[detector.id]
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.breakdown.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import fixed, is_any
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tracekit.analysis.breakdown import Breakdown
-    from tracekit.trace.model import Trace
+    from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.trace.trace import Trace
 
     IntArray = npt.NDArray[np.int64]
 

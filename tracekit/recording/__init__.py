@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from tracekit.recording.open import open_contents, open_recording
 from tracekit.recording.progress import Progress
-from tracekit.recording.xctrace.reading import Asking
+from tracekit.recording.xctrace.reader_selection import XctraceOptions
 
-__all__ = ["Asking", "Progress", "open_contents", "open_recording"]
+__all__ = ["Progress", "XctraceOptions", "open_contents", "open_recording"]

@@ -6,7 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.recording.xctrace.reading import Asking, Reading, read_through, read_with_help, usable_tool
+from tracekit.recording.xctrace.reader_selection import (
+    Reading,
+    XctraceOptions,
+    read_through,
+    read_with_help,
+    usable_tool,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -24,7 +30,7 @@ def open_recording(
     schemas: Collection[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
-    asking: Asking | None = None,
+    asking: XctraceOptions | None = None,
 ) -> Recording:
     """Open a recording.
 
@@ -51,14 +57,14 @@ def open_reading(
     schemas: Collection[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
-    asking: Asking | None = None,
+    asking: XctraceOptions | None = None,
 ) -> Reading:
     """As `open_recording`, with the tables that `xctrace` was asked for in vain."""
     paths = [path] if isinstance(path, str | Path) else list(path)
     tool = usable_tool(paths, reader)
     if tool is None:
         return Reading(_opened(paths, run, schemas, progress))
-    trace, needed, how = Path(paths[0]), schemas or (), asking or Asking()
+    trace, needed, how = Path(paths[0]), schemas or (), asking or XctraceOptions()
     if reader == "xctrace":
         return read_through(tool, trace, run, needed, how)
     return read_with_help(tool, trace, run, needed, progress, how)
@@ -69,7 +75,7 @@ def open_contents(
     *,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
-    asking: Asking | None = None,
+    asking: XctraceOptions | None = None,
 ) -> Contents:
     """What a recording holds: all runs, and their tables with state and row counts. Cells are not decoded.
 

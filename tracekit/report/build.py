@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
-from tracekit.analysis.models import summarise_models
-from tracekit.report.model import (
+from tracekit.analysis.models import summarize_models
+from tracekit.report.redact import private_facts
+from tracekit.report.redact import redact as redact_report
+from tracekit.report.report import (
     SCHEMA_VERSION,
     CoverageInfo,
     RecordingInfo,
@@ -15,17 +17,15 @@ from tracekit.report.model import (
     TableInfo,
     ToolInfo,
 )
-from tracekit.report.redact import private_facts
-from tracekit.report.redact import redact as redact_report
-from tracekit.report.verdict import summarise
+from tracekit.report.verdict import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.recording.contents import Run, TableEntry
-    from tracekit.report.model import Check
+    from tracekit.report.report import Check
     from tracekit.trace.filter import Shown
-    from tracekit.trace.model import Coverage, Trace
+    from tracekit.trace.trace import Coverage, Trace
 
 ALL_PROCESSES = "all processes"
 """Target of a recording that was not limited to one process."""
@@ -56,10 +56,10 @@ def build_report(
         recording=_recording(trace, told),
         tables=tuple(_table(entry) for entry in trace.run.tables),
         coverage=tuple(_coverage(entry) for entry in trace.coverage),
-        models=summarise_models(trace, shown),
+        models=summarize_models(trace, shown),
         aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
         checks=tuple(checks),
-        summary=summarise(checks),
+        summary=summarize(checks),
     )
     return redact_report(report, private_facts(trace)) if redact else report
 

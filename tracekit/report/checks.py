@@ -16,13 +16,13 @@ from tracekit.detectors.outcomes import (
     severity_of,
 )
 from tracekit.detectors.ranking import rank
-from tracekit.report.model import Check
+from tracekit.report.report import Check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.detectors.ranking import Related
-    from tracekit.detectors.runner import Judgement
+    from tracekit.detectors.runner import Judgment
 
 OUTCOME_ORDER = ("error", "insufficient_data", "passed", "not_applicable")
 """Order of the checks after the findings: what limits the verdict comes first."""
@@ -31,17 +31,17 @@ SEVERITY_ORDER = tuple(str(severity) for severity in Severity)
 """Worst first."""
 
 
-def checks_from(judgements: Sequence[Judgement]) -> tuple[Check, ...]:
+def checks_from(judgments: Sequence[Judgment]) -> tuple[Check, ...]:
     """The checks of a report: findings by what fixing them could win back, then the others by outcome, id and model."""
-    found = tuple(_check(entry.judgement, entry.net_ns, entry.related) for entry in rank(judgements))
-    others = [_check(entry) for entry in judgements if not isinstance(entry.outcome, Finding)]
+    found = tuple(_check(entry.judgment, entry.net_ns, entry.related) for entry in rank(judgments))
+    others = [_check(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
     return (*found, *others)
 
 
-def _check(judgement: Judgement, net_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
+def _check(judgment: Judgment, net_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
     """The check that reports one answer of one detector."""
-    detector, outcome, caveats = judgement
+    detector, outcome, caveats = judgment
     found = outcome if isinstance(outcome, Finding) else None
     return Check(
         id=detector.id,

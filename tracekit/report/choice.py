@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.trace.filter import Shown
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
 _ASK = "'tracekit analyze --no-redact' names those of other processes"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
-    from tracekit.report.model import Report
+    from tracekit.report.report import Report
 
 Row = TypeVar("Row")
 

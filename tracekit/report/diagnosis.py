@@ -17,7 +17,7 @@ from tracekit.units import format_count, format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tracekit.report.model import Check, Report
+    from tracekit.report.report import Check, Report
 
 
 class Answer(StrEnum):

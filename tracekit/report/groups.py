@@ -11,7 +11,7 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.report.model import Check
+    from tracekit.report.report import Check
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
+class SkipReason:
     """One reason for which checks could not look."""
 
     reason: str
@@ -65,7 +65,7 @@ def findings(checks: Iterable[Check]) -> tuple[Group, ...]:
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
-def obstacles(checks: Iterable[Check], *, together: bool = False) -> tuple[Obstacle, ...]:
+def skip_reasons(checks: Iterable[Check], *, together: bool = False) -> tuple[SkipReason, ...]:
     """What could not be judged, by reason, in the order of the report.
 
     `together` takes as one the reasons for which the same detectors could not look and which ask for the same: they
@@ -75,17 +75,17 @@ def obstacles(checks: Iterable[Check], *, together: bool = False) -> tuple[Obsta
     for check in checks:
         if check.outcome == "insufficient_data":
             groups.setdefault((check.summary, check.record), []).append(check)
-    found = [Obstacle(reason, record, tuple(group)) for (reason, record), group in groups.items()]
+    found = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
     return _taken_together(found) if together else tuple(found)
 
 
-def _taken_together(found: Iterable[Obstacle]) -> tuple[Obstacle, ...]:
-    alike: dict[tuple[frozenset[str], str], list[Obstacle]] = {}
+def _taken_together(found: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
+    alike: dict[tuple[frozenset[str], str], list[SkipReason]] = {}
     for obstacle in found:
         who = frozenset(check.id for check in obstacle.checks)
         alike.setdefault((who, obstacle.record), []).append(obstacle)
     return tuple(
-        Obstacle(
+        SkipReason(
             group[0].reason,
             group[0].record,
             tuple(check for obstacle in group for check in obstacle.checks),

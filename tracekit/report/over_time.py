@@ -11,12 +11,12 @@ from tracekit.units import format_count, format_duration, format_share
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.analysis.cadence import Cadence
     from tracekit.analysis.concurrency import InFlight
-    from tracekit.analysis.course import Course
     from tracekit.analysis.latency import Latency
+    from tracekit.analysis.latency_trend import LatencyTrend
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
+    from tracekit.analysis.throughput import Cadence
 
 TITLE = "Predictions over time"
 
@@ -128,7 +128,7 @@ def _pace(cadence: Cadence, in_flight: InFlight | None) -> str:
     return words
 
 
-def _course(course: Course | None, latency: Latency | None) -> str:
+def _course(course: LatencyTrend | None, latency: Latency | None) -> str:
     """What the latency does: the first calls, then the plainest of trend, shifts and levels."""
     parts = []
     warm, cold = (latency.warm, latency.cold) if latency else (None, None)
@@ -140,7 +140,7 @@ def _course(course: Course | None, latency: Latency | None) -> str:
     return "; ".join(parts)
 
 
-def _run(course: Course) -> str:
+def _run(course: LatencyTrend) -> str:
     drift, correlation = course.trend.last_third, course.trend.correlation
     if drift is not None and correlation is not None and abs(correlation) >= TREND and _apart(drift):
         return (

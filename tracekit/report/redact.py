@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.report.model import Report
-    from tracekit.trace.model import Trace
+    from tracekit.report.report import Report
+    from tracekit.trace.trace import Trace
 
 PRIVATE = "<private>"
 """Stands for a private value that a text quotes."""

@@ -13,7 +13,7 @@ import numpy as np
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable
 from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.runner import Judgement
+from tracekit.detectors.runner import Judgment
 from tracekit.trace.filter import shown_models
 
 if TYPE_CHECKING:
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
     from tracekit.detectors.outcomes import Outcome
     from tracekit.trace.filter import Shown
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
 
-def shown_judgements(judgements: Iterable[Judgement], trace: Trace, shown: Shown | None) -> tuple[Judgement, ...]:
+def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | None) -> tuple[Judgment, ...]:
     """The answers that are about what is shown, at least one of each detector, in order. O(judgements + evidence)."""
     if shown is None:
-        return tuple(judgements)
+        return tuple(judgments)
     frame = shown_models(trace, shown)
     present = frozenset(map(str, frame["name"]))
-    by_detector: dict[str, list[Judgement]] = {}
-    for judgement in judgements:
-        by_detector.setdefault(judgement.detector.id, []).append(judgement)
-    found: list[Judgement] = []
+    by_detector: dict[str, list[Judgment]] = {}
+    for judgment in judgments:
+        by_detector.setdefault(judgment.detector.id, []).append(judgment)
+    found: list[Judgment] = []
     for group in by_detector.values():
         kept = [_placed(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
-        found += kept or [Judgement(group[0].detector, _nothing_shown(shown))]
+        found += kept or [Judgment(group[0].detector, _nothing_shown(shown))]
     return tuple(found)
 
 
-def _is_shown(judgement: Judgement, shown: Shown, present: frozenset[str]) -> bool:
+def _is_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> bool:
     """Whether an answer is about a model that is shown, or about the recording."""
-    if shown.foreign and not _is_of_recording(judgement.detector):
+    if shown.foreign and not _is_of_recording(judgment.detector):
         return False
-    model = judgement.outcome.model
+    model = judgment.outcome.model
     return model is None or (model in present and (shown.models is None or model in shown.models))
 
 
@@ -54,19 +54,19 @@ def _is_of_recording(detector: AnyDetector) -> bool:
     return detector.pattern == Pattern.RECORDING and not isinstance(detector, Detector)
 
 
-def _placed(judgement: Judgement, shown: Shown, present: frozenset[str]) -> Judgement:
+def _placed(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgment:
     """The answer, or where it is a finding about something that is not shown, that it is so."""
-    outcome = judgement.outcome
-    if not isinstance(outcome, Finding) or _is_of_recording(judgement.detector):
-        return judgement
+    outcome = judgment.outcome
+    if not isinstance(outcome, Finding) or _is_of_recording(judgment.detector):
+        return judgment
     about = outcome.models
     if shown.models is not None and outcome.model is None and about is not None and about.isdisjoint(present):
         reason = "What was found is about models that are not shown."
     elif shown.span is not None and not _reaches(outcome, *shown.span):
         reason = "What was found lies outside the range."
     else:
-        return judgement
-    return Judgement(judgement.detector, NotApplicable(outcome.model, reason))
+        return judgment
+    return Judgment(judgment.detector, NotApplicable(outcome.model, reason))
 
 
 def _reaches(finding: Finding, start_ns: int, end_ns: int) -> bool:

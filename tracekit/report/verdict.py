@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.checks import SEVERITY_ORDER
 from tracekit.report.formatting import listed
-from tracekit.report.model import Summary
+from tracekit.report.report import Summary
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.report.model import Check
+    from tracekit.report.report import Check
 
 
-def summarise(checks: Sequence[Check]) -> Summary:
+def summarize(checks: Sequence[Check]) -> Summary:
     """Summary of ordered checks."""
     outcomes = Counter(check.outcome for check in checks)
     severities = Counter(check.severity for check in checks)

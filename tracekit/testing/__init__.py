@@ -7,11 +7,11 @@ finds with `ground_truth`. Nothing here uses the rest of tracekit, so the two ca
 from __future__ import annotations
 
 from tracekit.testing.bundle import write_bundle
-from tracekit.testing.draws import Draws
 from tracekit.testing.expectations import Expected
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.ground_truth import GroundTruth, ModelTruth, ground_truth
 from tracekit.testing.machines import Machine, Process
+from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Prediction, Scenario
 

@@ -14,7 +14,7 @@ from tracekit.testing.recorder import App, Stage, Step, Unit, cpu, gpu, neural_e
 from tracekit.testing.rows import Model
 
 if TYPE_CHECKING:
-    from tracekit.testing.draws import Draws
+    from tracekit.testing.rng import Draws
 
 Amount = int | Callable[[int], int]
 """A time in ns, or a function from the number of the prediction (from 0) to one. Jitter comes on top."""

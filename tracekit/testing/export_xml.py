@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tracekit.testing.cells import Column, TableContent
-    from tracekit.testing.draws import Draws
+    from tracekit.testing.rng import Draws
 
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 """What the exporter writes when no table matches."""

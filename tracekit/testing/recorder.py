@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from tracekit.testing.draws import Draws, on_clock
 from tracekit.testing.machines import BACKBOARD, IPHONE, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Machine, Process
+from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import (
     ENGINE_LOAD,
     ENGINE_PREDICTION,

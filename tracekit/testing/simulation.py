@@ -25,9 +25,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracekit.testing.draws import on_clock
 from tracekit.testing.machines import Process
 from tracekit.testing.recorder import App, start_recording
+from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import ENGINE_PREDICTION, LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.units import Clock, Cores, Heat, Line
 from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit
@@ -35,7 +35,7 @@ from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from tracekit.testing.draws import Draws
+    from tracekit.testing.rng import Draws
     from tracekit.testing.scenario import Prediction, Scenario
 
 Wake: TypeAlias = "Callable[[Any], None]"

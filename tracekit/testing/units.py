@@ -11,13 +11,13 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tracekit.testing.draws import CLOCK_STEP_NS, on_clock
+from tracekit.testing.rng import CLOCK_STEP_NS, on_clock
 from tracekit.testing.work import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tracekit.testing.draws import Draws
+    from tracekit.testing.rng import Draws
 
     Done = Callable[[Span, int], None]
     """Told when the unit worked, and how long the work would have taken alone in the present heat, in ns."""

@@ -35,7 +35,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.trace.binding import recode
-from tracekit.trace.candidates import (
+from tracekit.trace.events import Attribution, Kind, Lane
+from tracekit.trace.frames import fixed
+from tracekit.trace.prediction_lookup import (
     Rows,
     calls_of,
     codes_in,
@@ -45,13 +47,11 @@ from tracekit.trace.candidates import (
     running,
     times,
 )
-from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import fixed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tracekit.trace.candidates import Calls
+    from tracekit.trace.prediction_lookup import Calls
 
     Int64Array = npt.NDArray[np.int64]
     Mask = npt.NDArray[np.bool_]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tracekit.errors import UnreadableRecording
 from tracekit.trace.attribution import attributed, graph_rows, with_graphs
+from tracekit.trace.collect import gather
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage
-from tracekit.trace.doubts import doubts
+from tracekit.trace.data_quality import doubts
 from tracekit.trace.events import Lane
 from tracekit.trace.frames import empty_events, sorted_events
-from tracekit.trace.gather import gather
 from tracekit.trace.instruments import (
     clock,
     coreml,
@@ -29,10 +29,10 @@ from tracekit.trace.instruments.catalogue import NEEDED_SCHEMAS
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import linked
-from tracekit.trace.model import Trace
 from tracekit.trace.models import model_frame
 from tracekit.trace.reconstruction import reconstructed
 from tracekit.trace.sharing import sharing
+from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.contents import Recording
+    from tracekit.trace.collect import Rows
     from tracekit.trace.context import Field
-    from tracekit.trace.gather import Rows
     from tracekit.trace.instruments.hardware import CommandBuffers
 
 __all__ = ["NEEDED_SCHEMAS", "build_trace"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.recording.table import Table
-    from tracekit.trace.gather import Rows
+    from tracekit.trace.collect import Rows
 
 
 class Form(Enum):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, INSTRUMENTS, MPS, NEURAL_ENGINE
-from tracekit.trace.model import Coverage
 from tracekit.trace.sharing import SharingState
+from tracekit.trace.trace import Coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

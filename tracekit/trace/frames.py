@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionArray
 
     from tracekit.recording.table import Table
-    from tracekit.trace.gather import Rows
+    from tracekit.trace.collect import Rows
 
     Int64Array = npt.NDArray[np.int64]
     ColumnValues = npt.NDArray[np.int64] | npt.NDArray[np.bool_] | pd.Categorical | pd.arrays.IntegerArray

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from tracekit.recording import Asking, Progress
-    from tracekit.trace.model import Trace
+    from tracekit.recording import Progress, XctraceOptions
+    from tracekit.trace.trace import Trace
 
     Paths = str | Path | Sequence[str | Path]
     """One path or several that make up one recording. `-` is standard input."""
@@ -23,7 +23,7 @@ def open_trace(
     *,
     run: int | None = None,
     reader: str = "auto",
-    asking: Asking | None = None,
+    asking: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Trace:
     """Read a recording and work out what it means.

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.trace.binding import constant
+from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import FIXED_CATEGORIES, reordered, sort_order
-from tracekit.trace.gather import group_ids
 
 if TYPE_CHECKING:
     import numpy.typing as npt

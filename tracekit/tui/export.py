@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import whole_file
-from tracekit.report import markdown
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_text
-from tracekit.report.renderers import renderer_for
+from tracekit.report.renderers import markdown
+from tracekit.report.renderers.formats import renderer_for
 from tracekit.report.strings import map_strings
 from tracekit.trace.filter import everything, model_names, only_range
 from tracekit.tui.ranges import aggregation, counted_words, range_words
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tracekit.report.model import Report
-    from tracekit.trace.model import Trace
+    from tracekit.report.report import Report
+    from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.timeline.viewport import Span
 

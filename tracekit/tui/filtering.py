@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter
     from tracekit.tui.timeline.viewport import Span
 

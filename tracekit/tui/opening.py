@@ -12,8 +12,8 @@ from tracekit.errors import TracekitError
 from tracekit.report.choice import shown_of
 from tracekit.trace.filter import narrowed
 from tracekit.trace.open import open_trace
-from tracekit.tui.calls import calls_of
 from tracekit.tui.messages import OpeningFailed, ReadingProgressed, RecordingJudged, RecordingsOpened
+from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Grouping, Session, bounds_of
 from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from tracekit.recording import Asking, Progress
+    from tracekit.recording import Progress, XctraceOptions
 
 
 class Cancelled(Exception):  # noqa: N818 - no error: the user wanted it
@@ -41,7 +41,7 @@ class Request:
     models: Sequence[str] = ()
     process: str | None = None
     reader: str = "auto"
-    asking: Asking | None = None
+    asking: XctraceOptions | None = None
     config: Path | None = None
     """File of settings."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.analysis.aggregation import AggregationRow
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.timeline.viewport import Span
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.analysis.differences import Measure
+    from tracekit.analysis.comparison import Measure
     from tracekit.detectors.outcomes import Evidence
-    from tracekit.report.model import Check, Report
+    from tracekit.report.report import Check, Report
     from tracekit.trace.filter import Mask, Shown
-    from tracekit.trace.model import Trace
-    from tracekit.tui.calls import Calls
+    from tracekit.trace.trace import Trace
+    from tracekit.tui.prediction_table import Calls
 
 
 class Grouping(StrEnum):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from textual.color import Color
 
-    from tracekit.report.model import Check
+    from tracekit.report.report import Check
 
 
 class VisibleText(LineFilter):

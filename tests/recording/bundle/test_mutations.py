@@ -83,12 +83,12 @@ def test_the_fuzzer_notices_a_number_that_changed_without_a_word(tmp_path: Path)
         assert fuzzer.unsaid(bundle.told, fuzzer.told(bundle.path)) == {f"{store} numbers duration"}
         if compressed:
             with pytest.raises(AssertionError, match="numbers duration"):
-                fuzzer.judge(bundle, "bit", touched, analyse=False)
-            assert fuzzer.judge(bundle, "inner bit", touched, analyse=False) == "unsaid"
+                fuzzer.judge(bundle, "bit", touched, analyze=False)
+            assert fuzzer.judge(bundle, "inner bit", touched, analyze=False) == "unsaid"
         else:
-            assert fuzzer.judge(bundle, "bit", touched, analyse=True) == "unsaid"
+            assert fuzzer.judge(bundle, "bit", touched, analyze=True) == "unsaid"
             with pytest.raises(AssertionError, match="numbers duration"):
-                fuzzer.judge(bundle, "bit", {"open.creq": b""}, analyse=False)
+                fuzzer.judge(bundle, "bit", {"open.creq": b""}, analyze=False)
 
 
 @pytest.fixture

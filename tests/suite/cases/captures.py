@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from suite.frame import CLEAN, FINDING, NO_FINDING, Case
-from tracekit.testing.captures import CONDITIONS, DECODE, HIFT, PARTITION_A, PARTITION_B, PREFILL, speech_app
+from tracekit.testing.reference_recordings import (
+    CONDITIONS,
+    DECODE,
+    HIFT,
+    PARTITION_A,
+    PARTITION_B,
+    PREFILL,
+    speech_app,
+)
 
 EXPLAINED = (DECODE, PREFILL, PARTITION_A, PARTITION_B)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.draws import on_clock
 from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREDICTION, Model
 from tracekit.testing.scenario import CORE_ML
 

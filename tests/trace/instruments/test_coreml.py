@@ -2,7 +2,7 @@ import pytest
 
 from tracekit.errors import MissingColumn, UnreadableRecording
 from tracekit.trace.build import build_trace
-from tracekit.trace.gather import gather
+from tracekit.trace.collect import gather
 from tracekit.trace.instruments.coreml import SCHEMAS, bind
 
 FULL = (

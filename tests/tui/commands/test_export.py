@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tracekit
-from tracekit.trace.model import Trace
+from tracekit.trace.trace import Trace
 from tracekit.tui.commands.export import NameCheck
 from tracekit.tui.export import row_markdown
 from tracekit.tui.state import FindingRef, Selection

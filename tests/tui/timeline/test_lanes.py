@@ -12,7 +12,7 @@ import tracekit
 from tracekit.testing.samples import SAMPLES
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.trace.model import Trace
+from tracekit.trace.trace import Trace
 from tracekit.tui.categories import LOOKS, OF_KIND, Category
 from tracekit.tui.state import Grouping
 from tracekit.tui.timeline.lanes import timeline_lanes

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.trace.model import Trace
+from tracekit.trace.trace import Trace
 from tracekit.tui.state import Grouping
 from tracekit.tui.timeline.lanes import timeline_lanes
 from tracekit.tui.timeline.layout import Line, arrange

@@ -24,7 +24,7 @@ def test_labels_do_not_touch_and_ticks_stand_at_whole_steps(start, span, columns
 
 @settings(deadline=None)
 @given(st.integers(0, 10**12), st.integers(100, 10**12))
-def test_neighbouring_labels_differ(start, span) -> None:
+def test_neighboring_labels_differ(start, span) -> None:
     labels = [tick.label for tick in ruler(Viewport(start, span), 100).ticks]
     assert len(set(labels)) == len(labels)
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import decode
-from tracekit.recording.bundle.facts import Configuration, iso_date, read_configuration, read_instruments
 from tracekit.recording.bundle.issues import read_issues
 from tracekit.recording.bundle.layout import raw_streams, read_stores
-from tracekit.recording.bundle.names import read_names
+from tracekit.recording.bundle.process_names import read_names
+from tracekit.recording.bundle.run_metadata import Configuration, iso_date, read_configuration, read_instruments
 from tracekit.recording.bundle.template import RunInformation
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.contents import Device, Run, TableEntry, Target
 from tracekit.recording.table import IntegerCells, Process, TableState
 
 if TYPE_CHECKING:
-    from tracekit.recording.bundle.facts import Instruments
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.layout import Requirements, RunFolder
+    from tracekit.recording.bundle.run_metadata import Instruments
     from tracekit.recording.bundle.stores import Store
 
 _ROUNDING_NS: Final = 1_000

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.names import Names
+    from tracekit.recording.bundle.process_names import Names
     from tracekit.recording.bundle.types import EngineeringType
     from tracekit.recording.table import CellValue
 

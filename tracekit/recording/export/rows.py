@@ -10,8 +10,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import SENTINEL, CellError, Undefined, shortened
 from tracekit.recording.export.columns import ColumnBuilder
+from tracekit.recording.export.forward_references import WaitingCell
 from tracekit.recording.export.handmade import HandmadeRow, bind_rows
-from tracekit.recording.export.waiting import WaitingCell
 from tracekit.recording.export.xml import EXPORT_AGAIN
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from tracekit.recording.export.cells import Values
-    from tracekit.recording.export.waiting import WaitingCells
+    from tracekit.recording.export.forward_references import WaitingCells
     from tracekit.recording.table import Cells, Column
 
 

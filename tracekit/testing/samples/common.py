@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.testing.draws import Draws, on_clock
 from tracekit.testing.machines import BACKBOARD
+from tracekit.testing.rng import Draws, on_clock
 
 if TYPE_CHECKING:
     from tracekit.testing.scenario import Scenario

@@ -6,8 +6,8 @@ nothing can be said of any model, and least of all that Core ML was not used.
 
 from __future__ import annotations
 
-from tracekit.testing.draws import Draws, on_clock
 from tracekit.testing.machines import MAC, WINDOW_SERVER, Process
+from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.scenario import Scenario
 
 _TOOL = Process("embed-images", 17382, "/usr/local/bin/embed-images")

@@ -7,8 +7,8 @@ follow a public measurement of a larger model: 26 of 89 ms in copies, 62 ms with
 
 from __future__ import annotations
 
-from tracekit.testing.draws import Draws
 from tracekit.testing.machines import BACKBOARD, Process
+from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model
 from tracekit.testing.samples.common import draw_phone_screen, share
 from tracekit.testing.scenario import Prediction, Scenario

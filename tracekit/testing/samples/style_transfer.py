@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.testing.draws import Draws, on_clock
 from tracekit.testing.machines import BACKBOARD, Process
+from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import Model
 from tracekit.testing.samples.common import draw_phone_screen, share
 from tracekit.testing.scenario import Prediction, Scenario

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.table import CodedCells
-    from tracekit.trace.gather import Rows
+    from tracekit.trace.collect import Rows
 
     CodeArray = npt.NDArray[np.int32]
 

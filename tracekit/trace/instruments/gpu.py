@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.table import Process
-    from tracekit.trace.gather import Rows
+    from tracekit.trace.collect import Rows
     from tracekit.trace.instruments.hardware import CommandBuffers
     from tracekit.trace.labels import KnownModels
 

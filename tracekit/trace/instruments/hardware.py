@@ -10,9 +10,9 @@ import numpy as np
 
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, nullable, optional_integers, optional_values
+from tracekit.trace.collect import chosen
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import fixed
-from tracekit.trace.gather import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.recording.table import CellValue, Table
+    from tracekit.trace.collect import Rows
     from tracekit.trace.events import Lane
-    from tracekit.trace.gather import Rows
 
     Int64Array = npt.NDArray[np.int64]
 

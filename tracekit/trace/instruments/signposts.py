@@ -14,8 +14,8 @@ import pandas as pd
 
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Table
 from tracekit.trace.binding import flags, optional_values, required_values
+from tracekit.trace.collect import Rows, chosen, group_ids, take_cells
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
-from tracekit.trace.gather import Rows, chosen, group_ids, take_cells
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.differences import Measure
+from tracekit.analysis.comparison import Measure
 from tracekit.tui.action import Action, Section
 from tracekit.tui.timeline.viewport import clamp
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tracekit.errors import UsageError
 from tracekit.recording.places import is_part_of_recording
-from tracekit.report.renderers import renderer_for
+from tracekit.report.renderers.formats import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui import export
 from tracekit.tui.action import Action, Section

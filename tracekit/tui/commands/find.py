@@ -19,7 +19,7 @@ from tracekit.tui.timeline.viewport import Viewport, clamp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
     from tracekit.tui.app import ViewApp
     from tracekit.tui.detail.events import EventRows
     from tracekit.tui.state import State

@@ -14,7 +14,7 @@ from tracekit.tui.state import EventRef, FindingRef, Selection
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    from tracekit.report.model import Check
+    from tracekit.report.report import Check
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import Session, State
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from tracekit.report.time_parts import GROUPS
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.categories import Category
 from tracekit.tui.theme import style
 

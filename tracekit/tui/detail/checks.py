@@ -19,7 +19,7 @@ from tracekit.units import format_count, format_share
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.report.model import Check, Report
+    from tracekit.report.report import Check, Report
     from tracekit.tui.theme import Palette
 
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}

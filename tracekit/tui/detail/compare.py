@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tracekit.analysis.differences import FEW, Difference, Measure, Presence, differences, recorded_lanes
-from tracekit.report.changes import Fate, FindingChange, finding_changes
+from tracekit.analysis.comparison import FEW, Difference, Measure, Presence, differences, recorded_lanes
 from tracekit.report.columns import STAGE, WARM
+from tracekit.report.finding_diff import FindingChange, FindingStatus, finding_changes
 from tracekit.report.formatting import ABSENT, OUTCOMES, duration, quantity
 from tracekit.trace.events import Level
 from tracekit.tui.detail.columns import WEIGHTY
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from tracekit.report.model import Check, Report
+    from tracekit.report.report import Check, Report
     from tracekit.tui.state import State
 
 Compared = Records[FindingChange] | Records[Difference]
@@ -47,7 +47,9 @@ def _cost(check: Check | None) -> int | None:
 
 
 FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
-    Field("what became", lambda change: list(Fate).index(change.fate), lambda change: change.fate, right=False),
+    Field(
+        "what became", lambda change: list(FindingStatus).index(change.fate), lambda change: change.fate, right=False
+    ),
     Field("finding", lambda change: change.check.id, lambda change: change.check.id, right=False, flexible=True),
     Field("model", lambda change: change.check.model, lambda change: change.check.model or ABSENT, right=False, drop=1),
     Field("before", lambda change: _cost(change.before), lambda change: _told(change.before)),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from textual.message import Message
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.viewport import Span

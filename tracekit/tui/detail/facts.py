@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widget import Widget
 
-    from tracekit.report.model import RecordingInfo, Report
+    from tracekit.report.report import RecordingInfo, Report
     from tracekit.tui.state import State
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.report.formatting import ABSENT, count, duration
-from tracekit.report.time_parts import frames, legend, parts_rows
+from tracekit.report.time_breakdown import frames, legend, parts_rows
 from tracekit.tui.detail.listing import ListPane, unnarrowed
 from tracekit.tui.detail.records import Field, Records, records_of
 from tracekit.tui.messages import EventsWanted, ModelSelected

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.report.formatting import ABSENT, duration, moment
-from tracekit.report.time_parts import GROUPS
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import ListPane, sorted_by
 from tracekit.tui.detail.rowlist import Cell
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from textual.message import Message
 
-    from tracekit.tui.calls import Calls
+    from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
 

@@ -38,7 +38,7 @@ class Cell:
     color: str | None = None
     bold: bool = False
     bar: Callable[[int], str] | None = None
-    """Draws signs of `tracekit.report.time_parts.GROUPS` in so many cells, in place of the text."""
+    """Draws signs of `tracekit.report.time_breakdown.GROUPS` in so many cells, in place of the text."""
     short: Callable[[int], str] | None = None
     """The text in so many cells, where it does not fit and should not just lose its middle."""
 

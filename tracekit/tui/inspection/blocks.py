@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.report.formatting import duration, visible
-from tracekit.report.time_parts import GROUPS
+from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.text import hanging
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from tracekit.report.time_parts import PartsRow
+    from tracekit.report.time_breakdown import PartsRow
     from tracekit.tui.theme import Palette
 
 LABELS = 13

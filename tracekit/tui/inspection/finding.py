@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.report.formatting import OUTCOMES, condition, duration, quantity, visible
-from tracekit.report.screen import markdown
+from tracekit.report.renderers.text_layout import markdown
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import which_interval
 from tracekit.tui.timeline.ruler import exact_moment
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from tracekit.detectors.outcomes import Metric
-    from tracekit.report.model import Check
+    from tracekit.report.report import Check
     from tracekit.tui.state import FindingRef, Session
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.report.formatting import count, duration, listed
-from tracekit.report.time_parts import frames, parts_notes, parts_rows
+from tracekit.report.time_breakdown import frames, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
 from tracekit.units import format_count

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from rich.text import Text
 
-from tracekit.analysis.breakdown import breakdown
-from tracekit.analysis.breakdown_summary import summarise_breakdown
-from tracekit.analysis.breakdown_work import UNITS
+from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.analysis.breakdown.work import UNITS
 from tracekit.report.formatting import duration
-from tracekit.report.time_parts import parts_notes, parts_row
+from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import Device
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
 from tracekit.units import format_count
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from tracekit.analysis.breakdown_summary import BreakdownSummary
-    from tracekit.analysis.breakdown_work import Handoffs
-    from tracekit.tui.calls import Calls
+    from tracekit.analysis.breakdown.summary import BreakdownSummary
+    from tracekit.analysis.breakdown.work import Handoffs
+    from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette
 
@@ -38,7 +38,7 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     if calls is None or place is None:
         return
     parts = breakdown(session.judged).of(pd.Index([session.label_in_judged(index)]))
-    whole = summarise_breakdown(parts)
+    whole = summarize_breakdown(parts)
     if whole is None or not whole.total_ns:
         return
     row = parts_row("", whole)

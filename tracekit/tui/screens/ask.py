@@ -106,7 +106,7 @@ class TickScreen(ModalScreen[frozenset[str]]):
 
     def _line(self, name: str, ticked: frozenset[str]) -> Text:
         note = self._note(name, ticked)
-        # The box looks the same with and without a tick where there are no colours.
+        # The box looks the same with and without a tick where there are no colors.
         state = "shown" if name in ticked else "hidden"
         return Text.assemble(f"{state:<8}", name, (f"  {note}", "dim") if note else "")
 

@@ -15,7 +15,7 @@ from tracekit.tui.actions import ACTIONS
 from tracekit.tui.categories import FILLINGS, LOOKS
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import PALETTES, style
-from tracekit.tui.timeline.letters import LITTLE
+from tracekit.tui.timeline.monochrome import LITTLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

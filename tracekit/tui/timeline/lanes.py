@@ -17,8 +17,8 @@ from tracekit.trace.instruments import gpu, hangs, thermal
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGINE
 from tracekit.tui.categories import OF_STATE, Category
 from tracekit.tui.state import Grouping
-from tracekit.tui.timeline.drawn import Drawn, coded, recoded
-from tracekit.tui.timeline.silence import Reason, reason
+from tracekit.tui.timeline.empty_lanes import Reason, reason
+from tracekit.tui.timeline.frame_intervals import Drawn, coded, recoded
 from tracekit.tui.timeline.tracks import Events, Track, tracks
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from tracekit.trace.model import Trace
+    from tracekit.trace.trace import Trace
 
     Mask = npt.NDArray[np.bool_]
     IntArray = npt.NDArray[np.int64]

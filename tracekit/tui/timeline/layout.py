@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from tracekit.tui.timeline.silence import reasons
+from tracekit.tui.timeline.empty_lanes import reasons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

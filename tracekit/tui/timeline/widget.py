@@ -12,9 +12,9 @@ from tracekit.tui.action import Scope
 from tracekit.tui.actions import bindings
 from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
 from tracekit.tui.state import EventRef
-from tracekit.tui.timeline.emphasis import emphasis
+from tracekit.tui.timeline.filter_mask import emphasis
 from tracekit.tui.timeline.layout import Line
-from tracekit.tui.timeline.painter import Painter
+from tracekit.tui.timeline.renderer import Painter
 from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.timeline.viewport import (
     PAN_STEP,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import State
-    from tracekit.tui.timeline.emphasis import Emphasis
+    from tracekit.tui.timeline.filter_mask import Emphasis
     from tracekit.tui.timeline.lanes import Lanes
 
 SNAP_COLUMNS = 1

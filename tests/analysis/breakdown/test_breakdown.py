@@ -1,0 +1,367 @@
+"""Where the time of predictions went: against counting nanosecond by nanosecond, and against published figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.breakdown.breakdown import Part, Unknown, breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.analysis.breakdown.work import UNITS, Handoffs
+
+BOTH = ("Neural Engine", "GPU")
+PARTS = [part.column for part in Part]
+
+
+class Row(NamedTuple):
+    """A row of one prediction, `at` counted from its start."""
+
+    owner: int
+    at: int
+    length: int
+    what: str
+
+
+LAYERS = ("ane", "gpu", "data", "cpu", "ane_request", "gpu_request", "other")
+"""In the order in which they are given an instant."""
+COMPUTE = ("ane", "gpu", "cpu", "ane_request", "gpu_request")
+WHOLE, EVERY = 20, 30
+"""Four predictions of 20 ns, one every 30 ns."""
+
+DRAWN = st.lists(
+    st.builds(Row, st.integers(0, 3), st.integers(0, 19), st.integers(0, 14), st.sampled_from(LAYERS)), max_size=14
+)
+
+KINDS = {
+    "ane": ("neural engine", "ane_exec", "ane"),
+    "gpu": ("gpu", "gpu_exec", "gpu"),
+    "data": ("data", "input_copy", None),
+    "cpu": ("compute", "cpu_compute", "cpu"),
+    "ane_request": ("compute", "ane_request", "ane"),
+    "gpu_request": ("compute", "gpu_request", "gpu"),
+    "other": ("unknown", "other", None),
+}
+
+
+def frames_of(frame, rows):
+    """The rows as frames of a trace."""
+    found = {}
+    for name, lanes in (
+        ("hardware", ("neural engine", "gpu")),
+        ("data", ("data",)),
+        ("compute", ("compute",)),
+        ("other", ("unknown",)),
+    ):
+        chosen = [row for row in rows if KINDS[row.what][0] in lanes]
+        found[name] = frame(
+            *[(EVERY * row.owner + row.at, EVERY * row.owner + row.at + row.length) for row in chosen],
+            lane=[KINDS[row.what][0] for row in chosen],
+            kind=[KINDS[row.what][1] for row in chosen],
+            device=[KINDS[row.what][2] for row in chosen],
+            prediction=[row.owner for row in chosen],
+            attribution="contained",
+        )
+    return found
+
+
+def predictions_of(frame):
+    return frame(*[(EVERY * k, EVERY * k + WHOLE) for k in range(4)])
+
+
+def counted(rows, owner):
+    """Parts of one prediction, instant by instant."""
+    covering = [
+        {row.what for row in rows if row.owner == owner and row.at <= t < row.at + row.length} for t in range(WHOLE)
+    ]
+    active = [t for t in range(WHOLE) if covering[t] & set(COMPUTE)]
+    parts: Counter[str] = Counter()
+    for t in range(WHOLE):
+        first = next((layer for layer in LAYERS if layer in covering[t]), "unaccounted")
+        if first == "data":
+            first = "data_unplaced" if not active else "data_before" if t < active[0] else "data_between"
+            if active and t > active[-1]:
+                first = "data_after"
+        if first.endswith("request"):
+            unit = first.removesuffix("_request")
+            executed = any(unit in here for here in covering)
+            first = f"{unit}_queue" if executed else f"{unit}_requested"
+        parts[first] += 1
+    return parts
+
+
+@settings(deadline=None, max_examples=80)
+@given(DRAWN)
+def test_counting_every_nanosecond_gives_the_same_parts(frame, trace_of, drawn):
+    found = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn))).frame
+    for owner in range(4):
+        expected = counted(drawn, owner)
+        for part in Part:
+            value = found.loc[owner, part.column]
+            assert (0 if pd.isna(value) else value) == expected[str(part)], part
+            assert not (pd.isna(value) and expected[str(part)])
+
+
+@settings(deadline=None, max_examples=60)
+@given(DRAWN)
+def test_the_parts_add_up_to_the_whole_and_none_is_negative(frame, trace_of, drawn):
+    rows = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn)))
+    assert (rows.frame[PARTS].sum(axis=1) == WHOLE).all()
+    assert not (rows.frame[PARTS] < 0).any().any()
+    summary = summarize_breakdown(rows)
+    assert sum(part.total_ns or 0 for part in summary.parts) == summary.total_ns == 4 * WHOLE
+    assert sum(part.share or 0 for part in summary.parts) == pytest.approx(1)
+
+
+MS = 1_000_000
+
+
+def ms(*times):
+    return [(round(start * MS), round(end * MS)) for start, end in times]
+
+
+@pytest.fixture
+def watercolor(frame):
+    """The Watercolor prediction of WWDC22: first on the Neural Engine, then on the GPU (reference, 10.1)."""
+    return {
+        "activity": frame(*ms((0, 7.2))),
+        "data": frame(
+            *ms((0, 0.01), (0.01, 0.06), (7.1, 7.15)),
+            lane="data",
+            kind=["input_validation", "input_copy", "output_transformation"],
+            prediction=0,
+        ),
+        "compute": frame(
+            *ms((0.4, 3.9), (3.9, 4.3), (4.2, 6.9)),
+            lane="compute",
+            kind=["ane_request", "gpu_prepare", "gpu_request"],
+            device=["ane", "gpu", "gpu"],
+            prediction=0,
+        ),
+        "hardware": frame(
+            *ms((0.6, 3.7), (4.5, 6.8)),
+            lane=["neural engine", "gpu"],
+            kind=["ane_exec", "gpu_exec"],
+            device=["ane", "gpu"],
+            prediction=0,
+            attribution="label",
+        ),
+    }
+
+
+def test_the_watercolor_prediction_is_split_as_worked_out_by_hand(trace_of, watercolor):
+    row = breakdown(trace_of(watercolor.pop("activity"), BOTH, **watercolor)).frame.loc[0]
+    parts = {name.removesuffix("_ns"): row[name] / MS for name in PARTS if row[name]}
+    # Requests: 0.4 to 3.9 without 0.6 to 3.7, and 3.9 to 6.9 without 4.5 to 6.8.
+    assert parts == {
+        "ane": 3.1,
+        "gpu": 2.3,
+        "data_before": 0.06,
+        "data_after": 0.05,
+        "ane_queue": 0.4,
+        "gpu_queue": 0.7,
+        "unaccounted": 0.59,
+    }
+    assert (row["handoffs"], row["handoff_gap_ns"]) == (1, 0.8 * MS)
+    assert (row["lead_ns"], row["tail_ns"]) == (0.6 * MS, 0.4 * MS)
+
+
+def test_without_hardware_tables_waiting_and_execution_are_not_told_apart(trace_of, watercolor):
+    del watercolor["hardware"]
+    rows = breakdown(trace_of(watercolor.pop("activity"), (), **watercolor))
+    row = rows.frame.loc[0]
+    assert (row["ane_requested_ns"], row["gpu_requested_ns"]) == (3.5 * MS, 3.0 * MS)
+    assert row[["ane_ns", "gpu_ns", "ane_queue_ns", "gpu_queue_ns", "ane_busy_ns", "segments"]].isna().all()
+    (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
+    assert (ane.total_ns, ane.share, ane.known, ane.unknown) == (None, None, 0, (Unknown.NOT_SPLIT,))
+
+
+def test_a_missing_table_hides_the_unit_and_an_empty_one_shows_that_it_did_not_work(frame, trace_of):
+    known, hidden = (breakdown(trace_of(frame((0, 10)), recorded)) for recorded in (BOTH, ("GPU",)))
+    assert known.frame.loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].tolist() == [0, 0, 0]
+    assert hidden.frame.loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].isna().all()
+    assert hidden.frame.loc[0, "gpu_ns"] == 0
+    assert summarize_breakdown(hidden).parts[0].unknown == (Unknown.NOT_RECORDED,)
+
+
+DECODE = (
+    (3339285666, 3352683041, 3340589958, 3352571083),
+    (3352792708, 3365723083, 3353693916, 3365625166),
+    (3365879083, 3379147916, 3366820833, 3378970416),
+    (3379325708, 3392553000, 3380406083, 3392479250),
+)
+"""The first decode calls of a speech app: prediction, Neural Engine row (reference, 10.3)."""
+
+
+def test_the_decode_calls_of_the_speech_app_come_out_as_published(frame, trace_of):
+    engine = frame(
+        *[row[2:] for row in DECODE], lane="neural engine", kind="ane_exec", device="ane", prediction=[0, 1, 2, 3]
+    )
+    rows = breakdown(trace_of(frame(*[row[:2] for row in DECODE]), BOTH, hardware=engine))
+    found = rows.frame
+    # Reference 4.1: lead 0.90 to 1.30 ms, tail 0.07 to 0.18 ms.
+    assert found["lead_ns"].tolist() == [1304292, 901208, 941750, 1080375]
+    assert found["tail_ns"].tolist() == [111958, 97917, 177500, 73750]
+    assert found["ane_ns"].tolist() == [11981125, 11931250, 12149583, 12073167]
+    # No request rows: waiting cannot be told from the rest.
+    assert found["ane_queue_ns"].isna().all()
+    (queue,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE_QUEUE]
+    assert queue.unknown == (Unknown.NO_REQUESTS,)
+
+
+def test_copies_inside_a_cpu_row_count_as_data(frame, trace_of):
+    cpu = frame((0, 400), lane="compute", kind="cpu_compute", device="cpu", prediction=0)
+    copy = frame((100, 204), lane="data", kind="ane_data_copy", device="ane", prediction=0)
+    row = breakdown(trace_of(frame((0, 500)), BOTH, data=copy, compute=cpu)).frame.loc[0]
+    assert (row["cpu_ns"], row["cpu_busy_ns"], row["data_between_ns"], row["unaccounted_ns"]) == (296, 400, 104, 100)
+
+
+def test_rows_of_stages_belong_to_the_prediction_of_the_pipeline(frame, trace_of):
+    activity = frame((0, 100), (10, 40), (50, 90), level=["top", "sub", "sub"], prediction=[None, 0, 0])
+    compute = frame(
+        (15, 35), (55, 85), lane="compute", kind="cpu_compute", device="cpu", level="sub", prediction=[1, 2]
+    )
+    rows = breakdown(trace_of(activity, BOTH, compute=compute)).frame
+    assert rows.index.tolist() == [0]
+    assert (rows.loc[0, "cpu_ns"], rows.loc[0, "unaccounted_ns"]) == (50, 50)
+
+
+def test_rows_of_several_predictions_in_flight_are_a_part_of_their_own(frame, trace_of):
+    engine = frame(
+        (12, 22), lane="neural engine", kind="ane_exec", device="ane", prediction=None, attribution="ambiguous"
+    )
+    copy = frame((10, 14), lane="data", kind="input_copy", prediction=1)
+    rows = breakdown(trace_of(frame((0, 20), (10, 30), (50, 60)), BOTH, hardware=engine, data=copy))
+    assert rows.frame["ambiguous_ns"].tolist() == [8, 8, 0]
+    assert rows.frame["unaccounted_ns"].tolist() == [12, 8, 10]
+    assert rows.ambiguous_rows == 1
+
+
+def test_rows_that_name_a_model_are_ambiguous_in_its_predictions_only(frame, trace_of):
+    activity = frame((0, 20), (0, 20), (5, 25), model=["B", "A", "A"])
+    engine = frame((8, 12), lane="neural engine", kind="ane_exec", model="A", prediction=None, attribution="label")
+    rows = breakdown(trace_of(activity, BOTH, hardware=engine))
+    assert rows.frame["ambiguous_ns"].tolist() == [0, 4, 4]
+    # Whether the Neural Engine worked for one of A's calls at all is not known; for B's it did not.
+    assert rows.frame["ane_ns"].fillna(-1).tolist() == [0, -1, -1]
+    assert rows.frame["handoffs"].fillna(-1).tolist() == [0, -1, -1]
+    (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
+    assert (ane.known, ane.total_ns, ane.unknown) == (1, 0, (Unknown.AMBIGUOUS,))
+
+
+def test_work_of_other_processes_is_no_part_of_a_prediction(frame, trace_of):
+    engine = frame((8, 12), lane="neural engine", kind="ane_exec", model=None, prediction=None, attribution="foreign")
+    row = breakdown(trace_of(frame((0, 20)), BOTH, hardware=engine)).frame.loc[0]
+    assert (row["ane_ns"], row["ambiguous_ns"], row["unaccounted_ns"]) == (0, 0, 20)
+
+
+@settings(deadline=None, max_examples=60)
+@given(DRAWN, st.lists(st.tuples(st.integers(0, 110), st.integers(0, 30), st.sampled_from("AB")), max_size=4))
+def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, trace_of, drawn, unsure):
+    predictions = predictions_of(frame).assign(model=pd.Categorical(list("ABAB")))
+    frames = frames_of(frame, drawn)
+    rows = sorted((start, start + length, model) for start, length, model in unsure)
+    extra = frame(
+        *[row[:2] for row in rows], lane="neural engine", kind="ane_exec", device="ane", prediction=None,
+        attribution="label", model=[row[2] for row in rows],
+    )  # fmt: skip
+    frames["other"] = pd.concat([frames["other"], extra], ignore_index=True)
+    for name in ("lane", "kind", "attribution", "model", "parent_model", "device"):
+        frames["other"][name] = frames["other"][name].astype("category")
+    found = breakdown(trace_of(predictions, BOTH, **frames)).frame
+    assert (found[PARTS].sum(axis=1) == WHOLE).all()
+    for owner, model in enumerate("ABAB"):
+        free = counted(drawn, owner)["unaccounted"]
+        sure = [any(row.owner == owner and row.at <= t < row.at + row.length for row in drawn) for t in range(WHOLE)]
+        expected = sum(
+            not sure[t] and any(start <= EVERY * owner + t < end and model == name for start, end, name in rows)
+            for t in range(WHOLE)
+        )
+        assert found.loc[owner, "ambiguous_ns"] == expected
+        assert found.loc[owner, "unaccounted_ns"] == free - expected
+
+
+def test_loads_and_compilations_of_the_neural_engine_are_no_execution(frame, trace_of):
+    engine = frame((0, 10), (10, 20), lane="neural engine", kind=["ane_load", "ane_compile"], prediction=0)
+    row = breakdown(trace_of(frame((0, 50)), BOTH, hardware=engine)).frame.loc[0]
+    assert (row["ane_ns"], row["unaccounted_ns"]) == (0, 50)
+
+
+def test_hand_offs_are_changes_of_the_unit_in_order_of_time(frame, trace_of):
+    # The language model of the reference (3.6 and 10.2): CPU, Neural Engine, CPU, Neural Engine.
+    compute = frame(
+        (10, 20), (22, 70), (75, 80), (80, 90), lane="compute", device=["cpu", "ane", "cpu", "ane"], prediction=0,
+        kind=["cpu_compute", "ane_request", "cpu_compute", "ane_request"],
+    )  # fmt: skip
+    row = breakdown(trace_of(frame((0, 100)), (), compute=compute)).frame.loc[0]
+    # The GPU was neither recorded nor asked, so units may be hidden.
+    assert pd.isna(row["handoffs"])
+    found = breakdown(trace_of(frame((0, 100)), ("GPU",), compute=compute))
+    row = found.frame.loc[0]
+    assert (row["handoffs"], row["handoff_gap_ns"]) == (3, 2 + 5)
+    assert [UNITS[unit] for unit in found.handoffs.source] == ["cpu", "ane", "cpu"]
+    assert [UNITS[unit] for unit in found.handoffs.target] == ["ane", "cpu", "ane"]
+
+
+def test_hand_offs_of_some_predictions_are_those_of_each():
+    whole = Handoffs(np.array([0, 0, 2, 5]), np.array([0, 1, 1, 2], np.int8), np.array([1, 0, 2, 0], np.int8))
+    some = whole.of(np.array([5, 1, 0]))
+    assert [some.window.tolist(), some.source.tolist(), some.target.tolist()] == [[0, 2, 2], [2, 0, 1], [0, 1, 0]]
+    assert len(whole.of(np.zeros(0, np.int64)).window) == 0
+
+
+def test_preparing_a_request_while_another_unit_works_is_no_hand_off(frame, trace_of):
+    compute = frame(
+        (0, 50), (10, 20), (60, 90), lane="compute", kind=["ane_request", "gpu_prepare", "gpu_request"],
+        device=["ane", "gpu", "gpu"], prediction=0,
+    )  # fmt: skip
+    assert breakdown(trace_of(frame((0, 100)), (), compute=compute)).frame.loc[0, "handoffs"] == 1
+
+
+def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(frame, trace_of):
+    engine = frame(
+        *[(k, k + 1) for k in range(6)], lane="neural engine", kind="ane_exec", prediction=[0, 0, 0, 1, 1, 2]
+    )
+    engine["operation"] = pd.array([1, 3, 1, 0, None, 2], dtype="Int64")
+    rows = breakdown(trace_of(frame((0, 10), (0, 10), (0, 10), (0, 10)), BOTH, hardware=engine)).frame
+    assert rows["segments"].fillna(-1).tolist() == [2, -1, 1, 0]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 12), st.sampled_from("ABC")), min_size=1, max_size=9))
+def test_time_shared_with_other_models_is_counted_instant_by_instant(frame, trace_of, drawn):
+    rows = sorted((start, start + length, name) for start, length, name in drawn)
+    found = breakdown(trace_of(frame(*[row[:2] for row in rows], model=[row[2] for row in rows])))
+    for place, (start, end, name) in enumerate(rows):
+        others = [(s, e) for s, e, other in rows if other != name]
+        expected = sum(any(s <= t < e for s, e in others) for t in range(start, end))
+        assert found.frame["other_models_ns"].iloc[place] == expected
+
+
+def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):
+    activity = frame((0, 100))
+    activity["attribution"] = pd.Categorical(["inferred"])
+    gpu = frame((0, 30), (40, 100), lane="gpu", kind="gpu_exec", device="gpu", prediction=0)
+    rows = breakdown(trace_of(activity, ("GPU",), hardware=gpu))
+    row = rows.frame.loc[0]
+    assert (row["gpu_ns"], row["unaccounted_ns"]) == (90, 10)
+    unknown = {part.part: part.unknown for part in summarize_breakdown(rows).parts if part.unknown}
+    assert unknown.pop("ane") == (Unknown.NOT_RECORDED,)
+    assert set(unknown.values()) == {(Unknown.NO_CORE_ML,)}
+    assert "cpu" in unknown
+    assert "gpu" not in unknown
+
+
+def test_a_part_of_the_predictions_can_be_looked_at_alone(frame, trace_of):
+    rows = breakdown(trace_of(frame((0, 10), (20, 40), index=[0, 1]), BOTH))
+    assert rows.of(pd.Index([1])).frame.index.tolist() == [1]
+    assert summarize_breakdown(rows.of(pd.Index([1]))).total_ns == 20
+
+
+def test_nothing_recorded_is_no_summary(frame, trace_of):
+    assert summarize_breakdown(breakdown(trace_of(frame()))) is None

@@ -1,0 +1,36 @@
+"""Time that rows of several predictions cover, against counting instants."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis.breakdown.rows import Shared
+
+ROWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 15), st.integers(0, 2), st.integers(-1, 3)), max_size=12)
+WINDOWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 25), st.integers(-1, 4)), max_size=8)
+
+
+def columns(rows, width):
+    return np.array(rows, np.int64).reshape(-1, width).T
+
+
+@given(ROWS, WINDOWS, st.sets(st.integers(0, 2)))
+@settings(deadline=None, max_examples=200)
+def test_an_instant_counts_once_for_each_window_whose_model_a_row_could_have_worked_for(rows, windows, layers):
+    starts, lengths, layer, model = columns(rows, 4)
+    low, width, wanted = columns(windows, 3)
+    shared = Shared(starts, starts + lengths, layer, model)
+    expected = [
+        sum(
+            any(
+                start <= instant < start + length
+                for start, length, layer, model in rows
+                if layer in layers and model in (-1, own)
+            )
+            for instant in range(first, first + wide)
+        )
+        for first, wide, own in windows
+    ]
+    assert shared.time(wanted, low, low + width, sorted(layers)).tolist() == expected

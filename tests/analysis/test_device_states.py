@@ -1,0 +1,42 @@
+"""States of the device at given times, and durations in each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, compare_thermal_states, states_at
+
+
+def states(*rows):
+    return pd.DataFrame(rows, columns=["start_ns", "duration_ns", "state"])
+
+
+def test_the_state_that_held_counts_and_gaps_are_unknown():
+    frame = states((10, 10, "Nominal"), (20, 5, "Serious"), (40, 10, "Unknown"))
+    times = np.array([9, 10, 19, 20, 24, 25, 45, 60])
+    assert states_at(frame, THERMAL_STATES, times).tolist() == [UNKNOWN, 0, 0, 2, 2, UNKNOWN, UNKNOWN, UNKNOWN]
+
+
+def test_without_rows_every_state_is_unknown():
+    assert states_at(states(), THERMAL_STATES, np.array([1, 2])).tolist() == [UNKNOWN, UNKNOWN]
+
+
+def test_the_hottest_state_is_set_against_the_coolest():
+    state = np.array([0] * 3 + [1] * 3 + [3] * 3 + [UNKNOWN])
+    found = compare_thermal_states(np.array([10, 11, 12, 100, 100, 100, 22, 33, 44, 5]), state, 3)
+    assert (found.coolest, found.hottest) == (0, 3)
+    assert found.ratio == pytest.approx(3)
+    assert found.is_cool.tolist() == [True] * 3 + [False] * 7
+
+
+def test_states_with_few_calls_do_not_count():
+    found = compare_thermal_states(np.array([10, 11, 12, 30]), np.array([0, 0, 0, 2]), 2)
+    assert (found.coolest, found.hottest, found.ratio) == (0, None, None)
+
+
+def test_without_any_state_nothing_is_cool():
+    found = compare_thermal_states(np.array([10, 11]), np.array([1, 2]), 2)
+    assert (found.coolest, found.ratio) == (None, None)
+    assert not found.is_cool.any()

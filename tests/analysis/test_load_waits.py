@@ -1,0 +1,124 @@
+"""Who waits for what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tracekit.analysis.load_waits import hung_share, next_call, pauses_after, setup_work, stand_alone
+from tracekit.recording.contents import Target
+from tracekit.recording.table import Process
+
+
+def alone(calls, pause_ns):
+    return stand_alone(calls, np.arange(len(calls)), pause_ns)
+
+
+def test_pauses_are_counted_from_the_end_and_never_negative(frame):
+    pauses = pauses_after(frame((0, 10), (15, 40), (30, 35), (50, 60)))
+    assert pauses[:3].tolist() == [5, 0, 15]
+    assert pauses[3] > 10**18
+    assert pauses_after(frame()).tolist() == []
+
+
+def test_a_call_stands_alone_where_the_pause_after_it_is_long_and_unusual(frame):
+    # Pauses: 100, 10, 10, 10, 60.
+    calls = frame((0, 1), (101, 102), (112, 113), (123, 124), (134, 135), (195, 196))
+    assert alone(calls, 100).tolist() == [True] + [False] * 5
+    assert alone(calls, 60).tolist() == [True, False, False, False, True, False]
+    assert alone(calls, 101).tolist() == [False] * 6
+
+
+@pytest.mark.parametrize(("pause", "expected"), [(50, True), (49, False)])
+def test_a_pause_stands_out_from_five_times_the_usual_one(frame, pause, expected):
+    calls = frame((0, 1), (1 + pause, 2 + pause), (12 + pause, 13 + pause), (23 + pause, 24 + pause))
+    assert alone(calls, 0)[0] == expected
+
+
+def test_one_pause_cannot_be_compared(frame):
+    assert alone(frame((0, 1), (1_000, 1_001)), 10).tolist() == [False, False]
+    assert alone(frame((0, 1)), 10).tolist() == [False]
+    assert alone(frame(), 10).tolist() == []
+
+
+def test_a_call_waited_for_work_that_it_follows_closely(frame):
+    work = frame((0, 100), (200, 300), (400, 500), (600, 700))
+    calls = frame((110, 120), (250, 260), (305, 310), (511, 520))
+    # The second work saw a call start while it lasted, the third comes 11 ns late, nothing follows the last.
+    assert next_call(work, calls, 10).tolist() == [0, -1, -1, -1]
+    assert next_call(work, calls, 11).tolist() == [0, -1, 3, -1]
+    assert next_call(work, frame(), 10).tolist() == [-1] * 4
+
+
+def test_a_call_that_begins_with_the_end_of_the_work_waited_and_one_that_begins_with_it_did_not(frame):
+    assert next_call(frame((0, 100)), frame((100, 110)), 0).tolist() == [0]
+    assert next_call(frame((0, 100)), frame((0, 5), (100, 110)), 0).tolist() == [-1]
+
+
+def hangs(*rows: tuple[int, int, str | None]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "start_ns": np.array([row[0] for row in rows], np.int64),
+            "duration_ns": np.array([row[1] for row in rows], np.int64),
+            "process": pd.Categorical([row[2] for row in rows]),
+        }
+    )
+
+
+def test_the_share_of_work_in_which_the_app_hung_counts_each_instant_once(frame, trace_of):
+    trace = trace_of(frame((0, 100)))
+    trace = replace(
+        trace,
+        run=replace(trace.run, target=Target(process=Process("App", 7))),
+        context={"hangs": hangs((10, 20, "App"), (20, 20, "App"), (50, 40, "Other"), (95, 100, None))},
+    )
+    assert hung_share(frame((0, 100), (200, 300), (20, 20)), trace).tolist() == [0.35, 0.0, 0.0]
+
+
+def test_without_hangs_nothing_hung(frame, trace_of):
+    assert hung_share(frame((0, 100)), trace_of(frame((0, 100)))).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("setup", "expected"),
+    [
+        pytest.param([], -1, id="nothing fills the time"),
+        pytest.param([(110, 290)], 0, id="one load fills it"),
+        pytest.param([(110, 200), (205, 290)], 0, id="two in a row"),
+        pytest.param([(50, 290)], 0, id="one that began before"),
+        pytest.param([(110, 200), (211, 290)], -1, id="a gap that is too long"),
+        pytest.param([(111, 290)], -1, id="it begins too late"),
+        pytest.param([(110, 289)], -1, id="it ends too early"),
+        pytest.param([(110, 400)], -1, id="it still lasts when the call comes"),
+        pytest.param([(110, 290), (305, 900)], 0, id="more follows the call"),
+        pytest.param([(110, 200), (150, 900), (190, 290)], 0, id="another one beside it goes on"),
+    ],
+)
+def test_setup_on_the_way_to_the_call_is_part_of_the_wait(frame, setup, expected):
+    calls = frame((300, 310), (320, 330))
+    assert next_call(frame((0, 100)), calls, 10, frame(*setup)).tolist() == [expected]
+
+
+def test_setup_during_which_the_model_is_called_holds_nobody_up(frame):
+    # The second load is waited for by nobody, since the call before it came while the setup lasted.
+    calls = frame((50, 60), (400, 410))
+    assert next_call(frame((100, 200)), calls, 10, frame((20, 395))).tolist() == [-1]
+    assert next_call(frame((100, 200)), calls, 10, frame((70, 395))).tolist() == [1]
+
+
+def test_setup_is_what_all_models_need_before_their_first_result(frame, trace_of):
+    activity = frame(
+        (0, 10),
+        (10, 20),
+        (20, 30),
+        (30, 40),
+        (40, 50),
+        (50, 60),
+        kind=["load_cached", "compile", "prediction", "prediction", "load_uncached", "load"],
+        model=["A", "A", "A", "A", "B", "B"],
+        level=["top"] * 5 + ["sub"],
+    )
+    assert setup_work(trace_of(activity=activity))["start_ns"].tolist() == [0, 10, 20, 40]

@@ -1,0 +1,154 @@
+"""Waits for the Neural Engine and pieces of work, against looking at every nanosecond."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tracekit.analysis import neural_engine_queue
+from tracekit.analysis.device_switches import gaps_between, turns
+from tracekit.analysis.neural_engine_queue import engine_waits
+
+NANOSECOND = 1
+
+
+@pytest.fixture
+def no_slack(monkeypatch):
+    """Times of a few ns, too few to tell how long a hand-over takes."""
+    monkeypatch.setattr(neural_engine_queue, "_handover_ns", lambda *_: 0)
+
+
+def serial(lengths):
+    """Start and end of rows that follow each other, from (pause, length, own) each."""
+    now, rows = 10, []
+    for pause, length, own in lengths:
+        now += pause
+        rows.append((now, now + length, own))
+        now += length
+    return rows
+
+
+@pytest.mark.usefixtures("no_slack")
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
+    st.integers(0, 10),
+)
+def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others_end(frame, trace_of, lengths, begin):
+    rows = serial(lengths)
+    starts, ends = [start for start, _, _ in rows], [end for _, end, _ in rows]
+    own = [mine for _, _, mine in rows]
+    hardware = frame(
+        *zip(starts, ends, strict=True),
+        kind="ane_exec",
+        device="ane",
+        attribution=["label" if mine else "foreign" for mine in own],
+        prediction=[0 if mine else None for mine in own],
+    )
+    call = frame((begin, ends[-1] + 1))
+    mine = hardware[np.array(own)]
+    none = frame()
+    found = engine_waits(trace_of(call, hardware=hardware), call, none, none, mine)
+
+    busy = {t for start, end, _ in rows for t in range(start, end)}
+    ours = {t for start, end, is_own in rows for t in range(start, end) if is_own}
+    expected = set()
+    for start, _, is_own in rows:
+        time = start - NANOSECOND
+        while is_own and time >= begin and time in busy and time not in ours:
+            expected.add(time)
+            time -= NANOSECOND
+    waited = {t for low, high in zip(found.start_ns, found.end_ns, strict=True) for t in range(low, high)}
+    assert waited == expected
+    assert int(found.length_ns.sum()) == len(expected)
+    assert int(found.others_ns.sum()) == len(expected)
+
+
+def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
+    hardware = frame(
+        (0, 6), (6, 10), (10, 20), kind="ane_exec", attribution=["label", "foreign", "label"], prediction=[0, None, 1]
+    )
+    calls = frame((0, 7), (1, 20))
+    own = hardware.iloc[[0, 2]]
+    found = engine_waits(trace_of(calls, hardware=hardware), calls, frame(), frame(), own)
+    assert found.prediction.tolist() == [1]
+    assert (found.length_ns.tolist(), found.own_model_ns.tolist(), found.others_ns.tolist()) == ([9], [5], [4])
+    assert found.by_prediction(calls.index, found.others_ns).tolist() == [0, 4]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 15), st.integers(0, 8)), max_size=10))
+def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(frame, drawn):
+    rows = sorted((call, start, start + length) for call, start, length in drawn)
+    pieces = frame(*((start, end) for _, start, end in rows), prediction=[call for call, _, _ in rows])
+    found = gaps_between(pieces)
+    expected = set()
+    for call in range(3):
+        spans = [(start, end) for owner, start, end in rows if owner == call]
+        edges = range(min((s for s, _ in spans), default=0), max((s for s, _ in spans), default=0))
+        expected |= {(call, t) for t in edges if not any(start <= t < end for start, end in spans)}
+    gaps = zip(found.prediction, found.start_ns, found.end_ns, strict=True)
+    assert {(call, t) for call, start, end in gaps for t in range(start, end)} == expected
+    assert len(found.prediction) == sum(max(sum(1 for row in rows if row[0] == call) - 1, 0) for call in range(3))
+
+
+def test_turns_join_rows_of_one_unit_and_leave_out_preparation(frame):
+    hardware = frame((10, 20), (22, 30), kind="ane_exec", device="ane", prediction=0)
+    compute = frame(
+        (0, 5),
+        (5, 40),
+        (30, 32),
+        (32, 39),
+        (20, 21),
+        kind=["cpu_compute", "ane_request", "gpu_prepare", "gpu_request", "cpu_compute"],
+        device=["cpu", "ane", "gpu", "gpu", "cpu"],
+        prediction=0,
+    )
+    found = turns(compute, hardware, frame((0, 40)).index, min_cpu_ns=2)
+    assert found.unit.tolist() == [2, 0, 1]
+    assert found.start_ns.tolist() == [0, 10, 32]
+    assert found.end_ns.tolist() == [5, 30, 39]
+    assert found.work_ns.tolist() == [5, 18, 7]
+    assert found.main_unit == "ane"
+    assert found.changes(frame((0, 40), (50, 60)).index).tolist() == [2, 0]
+    assert found.usual_course() == ("cpu", "ane", "gpu")
+
+
+def test_the_usual_course_is_that_of_most_predictions(frame):
+    ran = [(0, "ane"), (0, "gpu"), (1, "gpu"), (1, "ane"), (2, "ane"), (2, "gpu")]
+    hardware = frame(
+        *[(10 * place, 10 * place + 5) for place in range(6)],
+        kind=[f"{unit}_exec" for _, unit in ran],
+        device=[unit for _, unit in ran],
+        prediction=[call for call, _ in ran],
+    )
+    calls = frame((0, 15), (20, 35), (40, 55)).index
+    assert turns(frame(), hardware, calls, min_cpu_ns=0).usual_course() == ("ane", "gpu")
+    assert turns(frame(), frame(), calls, min_cpu_ns=0).usual_course() == ()
+
+
+def handover(behind, delay):
+    return neural_engine_queue._handover_ns(np.array(behind, np.int64), np.array(delay, np.int64))
+
+
+@pytest.mark.parametrize("median_us", [20, 100, 200, 300, 500])
+def test_the_handover_is_found_whatever_it_is(median_us):
+    rng = np.random.default_rng(median_us)
+    behind = (median_us * 1_000 * rng.lognormal(0, 0.25, 40)).astype(int)
+    found = handover(behind, behind + rng.integers(2_000_000, 9_000_000, 40))
+    # Nearly all of it counts, and little more than it.
+    assert np.quantile(behind, 0.9) <= found <= behind.max()
+
+
+def test_ends_of_other_work_that_are_spread_evenly_show_no_handover():
+    rng = np.random.default_rng(3)
+    delay = rng.integers(1_000_000, 5_000_000, 60)
+    lured = sum(handover((delay * rng.random(60)).astype(int), delay) > 0 for _ in range(200))
+    assert lured <= 200 * neural_engine_queue.CHANCE * 1.8
+
+
+def test_one_meeting_shows_no_handover():
+    assert handover([10], [1_000]) == 0
+    assert handover([10, 12], [1_000, 1_000]) == 12

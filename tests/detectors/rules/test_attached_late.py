@@ -1,0 +1,105 @@
+"""Models that were loaded before the recording began, and loads that are missing for another reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.rules.attached_late import Options, detect
+from tracekit.detectors.runner import run_detectors
+from tracekit.recording import open_recording
+from tracekit.testing import write_bundle
+from tracekit.testing.rows import Model
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+
+ID = "attached-late"
+MS = 1_000_000
+NET, POSE = Model("Net"), Model("Pose")
+
+
+@pytest.fixture
+def attached(scenario):
+    scenario.launched = False
+    return scenario
+
+
+def use(scenario, model: Model, start: int = 1_000 * MS, count: int = 5) -> None:
+    for number in range(count):
+        scenario.predict(model, start + number * 20 * MS, 10 * MS)
+
+
+def judged(judge, scenario):
+    return judge(scenario, ID)[None]
+
+
+def test_a_model_that_predicts_without_a_load_was_loaded_before(attached, judge):
+    use(attached, NET)
+    found = judged(judge, attached)
+    assert isinstance(found, Finding)
+    assert found.cost is None
+    assert "the model Net predicted without a recorded load" in found.summary
+    assert [(entry.start_ns, entry.model) for entry in found.evidence] == [(1_000 * MS, "Net")]
+
+
+def test_an_attached_recording_with_all_loads_is_sound(attached, judge):
+    attached.load(NET, 100 * MS, 50 * MS)
+    use(attached, NET)
+    assert isinstance(judged(judge, attached), Passed)
+
+
+@pytest.mark.parametrize(("load_at", "expected"), [(999, Passed), (1_000, Passed), (1_001, Finding)])
+def test_a_load_counts_where_it_begins_no_later_than_the_first_call(attached, judge, load_at, expected):
+    attached.load(NET, load_at * MS, 0)
+    use(attached, NET)
+    assert isinstance(judged(judge, attached), expected)
+
+
+def test_only_the_models_without_a_load_are_named(attached, judge):
+    attached.load(NET, 100 * MS, 50 * MS)
+    use(attached, NET)
+    use(attached, POSE, 2_000 * MS)
+    summary = judged(judge, attached).summary
+    assert "the model Pose predicted" in summary
+    assert "Net" not in summary
+
+
+def test_predictions_without_a_name_are_told(attached, judge):
+    attached.load(NET, 100 * MS, 50 * MS)
+    use(attached, NET)
+    use(attached, Model("", None), 2_000 * MS, count=3)
+    found = judged(judge, attached)
+    assert isinstance(found, Finding)
+    assert "3 predictions name no model" in found.summary
+
+
+def test_a_launched_app_without_loads_is_another_matter(scenario, judge):
+    use(scenario, NET)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, InsufficientData)
+    assert "The launch of the app was recorded" in outcome.reason
+
+
+def test_without_a_prediction_nothing_was_missed(attached, judge):
+    attached.load(NET, 100 * MS, 50 * MS)
+    assert isinstance(judged(judge, attached), NotApplicable)
+
+
+@pytest.mark.parametrize(("launched", "expected"), [(True, InsufficientData), (False, Finding)])
+def test_a_bundle_tells_by_the_life_cycle_of_the_app(scenario, tmp_path, launched, expected):
+    scenario.launched = launched
+    use(scenario, NET)
+    write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
+    trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
+    assert trace.run.target.kind is None
+    (judgment,) = run_detectors(trace, only=[ID])
+    assert isinstance(judgment.outcome, expected)
+    unknown = replace(trace, context={name: frame for name, frame in trace.context.items() if name != "life_cycle"})
+    outcome = detect(unknown, Options())
+    assert isinstance(outcome, InsufficientData)
+    assert "unknown" in outcome.reason
+    no_rows = replace(trace, context=trace.context | {"life_cycle": trace.context["life_cycle"].head(0)})
+    assert isinstance(detect(no_rows, Options()), InsufficientData)
+    windowed = replace(trace, run=replace(trace.run, recording_mode="Windowed (5 seconds)"))
+    assert isinstance(detect(windowed, Options()), NotApplicable)

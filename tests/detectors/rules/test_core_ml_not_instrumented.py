@@ -1,0 +1,147 @@
+"""Models that ran without Core ML telling of them, and what only looks like it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors.rules.core_ml_not_instrumented import Options, detect
+from tracekit.detectors.runner import run_detectors
+from tracekit.recording import open_recording
+from tracekit.recording.contents import TableEntry
+from tracekit.recording.table import TableState
+from tracekit.testing import write_single_export
+from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.rows import ENGINE_LOAD, Model, SignpostRow
+from tracekit.testing.scenario import CORE_ML
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+
+ID = "core-ml-not-instrumented"
+MS = 1_000_000
+NET = Model("Net")
+ON_GPU = "Net_main__Op0_MpsGraphInference:Compute Command 0"
+
+
+def executions(scenario, count: int, label: str = "Neural Engine Prediction") -> None:
+    """Executions of 5 ms."""
+    for number in range(count):
+        scenario.other_neural_engine(number * 20 * MS, 5 * MS, label)
+
+
+def judged(judge, scenario, **settings):
+    return judge(scenario, ID, **settings)[None]
+
+
+def test_work_of_the_target_on_the_gpu_that_names_a_model_proves_it(scenario, judge):
+    scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert (found.model, found.cost) == (None, None)
+    assert "The GPU ran Net for the target (1 row, 3.00 ms), and the table of Core ML is empty." in found.summary
+    assert "possible" not in found.summary
+    assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 103 * MS)]
+
+
+def test_the_neural_engine_alone_makes_it_possible(scenario, judge):
+    executions(scenario, 30)
+    scenario.other_neural_engine(700 * MS, 50 * MS, ENGINE_LOAD)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert "executed 30 requests (150.00 ms)" in found.summary
+    assert "possible, not certain" in found.summary
+    assert found.evidence_total == 30
+
+
+@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, InsufficientData)])
+def test_how_many_executions_decide(scenario, judge, count, expected):
+    executions(scenario, count, NET.engine_label())
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert "20 requests of Net" in outcome.summary
+    assert isinstance(judged(judge, scenario, min_executions=count), Finding)
+
+
+def test_work_of_others_proves_nothing(scenario, judge):
+    scenario.gpu_work(100 * MS, 3 * MS, WINDOW_SERVER, "Compute", ON_GPU)
+    executions(scenario, 30, NET.engine_label())
+    assert isinstance(judged(judge, scenario), InsufficientData), "only another process is seen with this model"
+
+
+def test_other_work_of_the_target_proves_nothing(scenario, judge):
+    for number in range(40):
+        scenario.gpu_work(number * MS, MS, scenario.target)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, InsufficientData)
+    assert "get-task-allow" in outcome.record
+
+
+def test_with_rows_of_core_ml_there_is_nothing_to_find(scenario, judge):
+    scenario.load(NET, 0, 5 * MS)
+    executions(scenario, 30)
+    assert judged(judge, scenario) == Passed(None, "Core ML recorded 1 event.")
+
+
+def test_signposts_tell_that_the_log_is_intact(scenario, judge):
+    scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
+    scenario.signposts.append(SignpostRow(0, MS, "step", "com.example.app", "work"))
+    assert "the log is intact" in judged(judge, scenario).summary
+
+
+def test_an_instrument_that_was_not_recorded_is_named_where_the_target_ran_a_model(scenario, judge):
+    scenario.missing.add(CORE_ML)
+    executions(scenario, 30)
+    assert isinstance(judged(judge, scenario), InsufficientData), "nobody asked for Core ML's events"
+    scenario.gpu_work(700 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
+    found = judged(judge, scenario)
+    assert isinstance(found, Finding)
+    assert "the Core ML instrument was not recorded" in found.summary
+
+
+def trace_of(scenario, tmp_path):
+    write_single_export(scenario, tmp_path / "all.xml")
+    return build_trace(open_recording(tmp_path / "all.xml", schemas=NEEDED_SCHEMAS))
+
+
+def test_an_export_without_the_table_may_have_left_it_out(scenario, tmp_path):
+    scenario.missing.add(CORE_ML)
+    scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
+    trace = trace_of(scenario, tmp_path)
+    (judgment,) = run_detectors(trace, only=[ID])
+    assert isinstance(judgment.outcome, InsufficientData)
+    assert "unknown" in judgment.outcome.reason
+
+
+def with_run(trace, **changes):
+    return replace(trace, run=replace(trace.run, **changes))
+
+
+def test_models_of_another_framework_need_no_core_ml(scenario, tmp_path):
+    executions(scenario, 30)
+    trace = trace_of(scenario, tmp_path)
+    assert isinstance(detect(trace, Options()), Finding)
+    tables = (TableEntry("CoreAIProfile", TableState.ROWS, rows=12),)
+    outcome = detect(with_run(trace, tables=tables), Options())
+    assert isinstance(outcome, InsufficientData)
+    assert "CoreAIProfile" in outcome.reason
+    without_rows = (TableEntry("CoreAIProfile", TableState.EMPTY, rows=0),)
+    assert isinstance(detect(with_run(trace, tables=without_rows), Options()), Finding)
+
+
+def test_a_damaged_log_is_named_as_the_cause(scenario, tmp_path):
+    executions(scenario, 30)
+    issues = ("Fatal logging system error: The log archive is corrupt or incomplete",)
+    found = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
+    assert "its log archive is damaged" in found.summary
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["quick_probe", "fp16_w8_60s_all", "hello_coreml"])
+def test_real_recordings_without_the_entitlement_are_found(corpus, name):
+    trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
+    (judgment,) = run_detectors(trace, only=[ID])
+    assert isinstance(judgment.outcome, Finding)
+    assert "MambaASR" in judgment.outcome.summary
+    assert "intact" in judgment.outcome.summary

@@ -1,0 +1,95 @@
+"""Issues that Instruments noted, as bundles hold them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors.rules.run_issues import Options, detect
+from tracekit.detectors.runner import run_detectors
+from tracekit.recording import open_recording
+from tracekit.testing import write_bundle
+from tracekit.testing.rows import Model
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+
+ID = "run-issues"
+MS = 1_000_000
+LIVE = (
+    "Data stream: Signpost intervals with backdated timestamps were emitted that are not visualized on the timeline "
+    "until immediate mode recording is stopped."
+)
+
+
+@pytest.fixture
+def outcome(scenario, tmp_path):
+    """`outcome(*issues)`: the answer for a bundle with these issues."""
+
+    def run(*issues: str):
+        scenario.load(Model("Net"), 0, 5 * MS)
+        scenario.issues.extend(issues)
+        write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
+        trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
+        (judgment,) = run_detectors(trace, only=[ID])
+        return judgment.outcome
+
+    return run
+
+
+def test_a_recording_without_issues_has_only_what_every_recording_notes(outcome):
+    assert isinstance(outcome(), Passed)
+
+
+def test_issues_of_the_live_display_are_no_problem(outcome):
+    found = outcome(LIVE)
+    assert isinstance(found, Passed)
+    assert [metric.value for metric in found.metrics] == [0, 1]
+
+
+def test_an_issue_is_quoted(outcome):
+    found = outcome(LIVE, "Lost events of the kernel.")
+    assert isinstance(found, Finding)
+    assert found.cost is None
+    assert found.summary == 'Instruments noted 1 issue while recording: "Lost events of the kernel".'
+
+
+@pytest.mark.parametrize(
+    ("message", "meaning"),
+    [
+        ("Fatal logging system error: The log archive is corrupt or incomplete", "that of Core ML, may lack rows"),
+        ("Permission to debug Camera was denied.", "may not look into the target"),
+        ("Hitches is not supported on this platform.", "the instrument that it names recorded nothing"),
+    ],
+)
+def test_what_is_known_of_a_message_is_said(outcome, message, meaning):
+    assert meaning in outcome(message).summary
+
+
+def test_many_and_long_issues_are_cut(outcome):
+    found = outcome(*(f"Issue {number} {'x' * 300}" for number in range(5)))
+    assert "5 issues" in found.summary
+    assert found.summary.endswith("; and 2 more.")
+    assert len(found.summary) < 700
+
+
+def test_an_export_does_not_tell(scenario, judge):
+    scenario.load(Model("Net"), 0, 5 * MS)
+    assert isinstance(judge(scenario, ID)[None], InsufficientData)
+
+
+def test_a_bundle_whose_issues_are_lost_does_not_tell(scenario, tmp_path):
+    write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
+    (tmp_path / "run.trace" / "Trace1.run" / "RunIssues.storedata").write_bytes(b"damaged")
+    trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
+    assert isinstance(detect(trace, Options()), InsufficientData)
+    sound = replace(trace, run=replace(trace.run, issues=()))
+    assert isinstance(detect(sound, Options()), Passed)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["quick_probe", "hello_coreml", "output"])
+def test_real_recordings_that_are_sound_have_none(corpus, name):
+    trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
+    (judgment,) = run_detectors(trace, only=[ID])
+    assert isinstance(judgment.outcome, Passed)

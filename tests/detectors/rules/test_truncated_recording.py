@@ -1,0 +1,162 @@
+"""Recordings that lack a part, and those that ended as their users wished."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
+from tracekit.detectors.rules.truncated_recording import Options, detect
+from tracekit.detectors.runner import run_detectors
+from tracekit.recording import open_recording
+from tracekit.testing import write_bundle, write_single_export
+from tracekit.testing.rows import LOAD_COLD, Model
+from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+
+ID = "truncated-recording"
+MS = 1_000_000
+END = 60_000 * MS
+NET = Model("Net")
+
+
+def use(scenario, count: int = 9, start: int = 1_000 * MS) -> int:
+    """Predictions of 100 ms, 90 ms of each on the Neural Engine."""
+    for number in range(count):
+        scenario.predict(NET, start + number * 200 * MS, 100 * MS).neural_engine(5 * MS, 90 * MS)
+    return start + count * 200 * MS
+
+
+def judged(judge, scenario, **settings):
+    return judge(scenario, ID, **settings)[None]
+
+
+@pytest.mark.parametrize("reason", ["Time limit reached", "Target app exited", "User pressed Stop"])
+def test_recordings_that_end_regularly_are_complete(scenario, judge, reason):
+    scenario.end_reason = reason
+    use(scenario)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, Passed)
+    assert reason in outcome.summary
+
+
+def test_a_call_in_flight_at_the_time_limit_is_normal(scenario, judge):
+    scenario.end_reason = "Time limit reached"
+    use(scenario, count=20)
+    scenario.predict(NET, END - 60 * MS, 60 * MS).neural_engine(5 * MS, 55 * MS)
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+def test_where_nothing_is_cut_no_threshold_makes_a_finding(scenario, judge):
+    scenario.end_reason = "Time limit reached"
+    use(scenario)
+    assert isinstance(judged(judge, scenario, cut_share=0), Passed)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(300, Finding), (299, Passed)])
+def test_how_much_is_cut_decides(scenario, judge, length, expected):
+    # 300 of 900 + 300 ms are the threshold of 25 %.
+    use(scenario)
+    scenario.predict(NET, END - length * MS, length * MS)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert outcome.cost is None
+        assert "1 prediction had not ended when the recording did; 25 % of the recorded time" in outcome.summary
+        assert [(entry.start_ns, entry.end_ns) for entry in outcome.evidence] == [(END - 300 * MS, END)]
+
+
+@pytest.mark.parametrize(("before_ns", "expected"), [(0, Finding), (100_000, Finding), (101_000, Passed)])
+def test_only_rows_that_reach_the_end_are_cut(scenario, judge, before_ns, expected):
+    scenario.load(NET, 50_000 * MS, 10_000 * MS - before_ns, LOAD_COLD)
+    assert isinstance(judged(judge, scenario), expected)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(270, Finding), (269, Passed)])
+def test_work_after_the_last_event_decides(scenario, judge, length, expected):
+    # 270 of 9 x 90 + 270 ms are the threshold of 25 %.
+    after = use(scenario)
+    scenario.other_neural_engine(after + 500 * MS, length * MS, NET.engine_label())
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        # The last prediction begins at 1,000 + 8 x 200 ms.
+        assert (
+            "After the last event of Core ML, at 2.70 s, the hardware worked for another 270.00 ms" in outcome.summary
+        )
+        assert outcome.evidence_total == 1
+
+
+def test_work_of_others_after_the_end_is_theirs(scenario, judge):
+    after = use(scenario)
+    scenario.other_neural_engine(after + 500 * MS, 900 * MS)
+    scenario.other_neural_engine(after + 1_500 * MS, 900 * MS, Model("Photos").engine_label())
+    assert isinstance(judged(judge, scenario), Passed)
+
+
+def with_run(trace, **changes):
+    return replace(trace, run=replace(trace.run, **changes))
+
+
+@pytest.fixture
+def trace(scenario, tmp_path):
+    use(scenario)
+    write_single_export(scenario, tmp_path / "all.xml")
+    return build_trace(open_recording(tmp_path / "all.xml", schemas=NEEDED_SCHEMAS))
+
+
+@pytest.mark.parametrize(
+    ("mode", "seconds", "expected"),
+    [
+        ("Deferred", 60, Passed),
+        ("Windowed (5 seconds)", 5, Finding),
+        ("Windowed (5 seconds)", 60, Finding),
+        ("Windowed (5 seconds)", 4.9, Passed),
+        ("Windowed (500 milliseconds)", 0.6, Finding),
+        ("Windowed (500 milliseconds)", 0.4, Passed),
+        ("Windowed (2 minutes)", 119, Passed),
+        ("Windowed", 1, Finding),
+    ],
+)
+def test_a_window_cuts_what_is_longer(trace, mode, seconds, expected):
+    changes = {"recording_mode": mode, "duration_ns": round(seconds * 1e9) or None, "end_reason": "User pressed Stop"}
+    # The rows lie at 1 to 3 s; they play no part here.
+    empty = replace(trace, activity=trace.activity.head(0), hardware=trace.hardware.head(0))
+    outcome = detect(with_run(empty, **changes), Options())
+    assert isinstance(outcome, expected)
+    if expected is Finding:
+        assert mode in outcome.summary
+
+
+def test_an_input_that_does_not_tell_is_not_judged(trace):
+    outcome = detect(with_run(trace, end_reason=None, duration_ns=None), Options())
+    assert isinstance(outcome, InsufficientData)
+    outcome = detect(with_run(trace, end_reason="The device went away", duration_ns=END), Options())
+    assert isinstance(outcome, InsufficientData)
+    assert "The device went away" in outcome.reason
+
+
+def test_raw_data_that_was_left_behind_is_found(scenario, tmp_path):
+    use(scenario)
+    bundle = write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
+
+    def outcome():
+        trace = build_trace(open_recording(bundle, schemas=NEEDED_SCHEMAS))
+        (judgment,) = run_detectors(trace, only=[ID])
+        return judgment.outcome
+
+    assert isinstance(outcome(), Passed)
+    attachments = bundle / "Trace1.run" / "Attachments"
+    attachments.mkdir()
+    (attachments / "trace-data.atrc").write_bytes(b"raw")
+    found = outcome()
+    assert isinstance(found, Finding)
+    assert "was not finished" in found.summary
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(("name", "expected"), [("output", Passed), ("quick_probe", InsufficientData)])
+def test_real_recordings(corpus, name, expected):
+    trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
+    (judgment,) = run_detectors(trace, only=[ID])
+    assert isinstance(judgment.outcome, expected)

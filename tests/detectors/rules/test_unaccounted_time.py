@@ -1,0 +1,168 @@
+"""Predictions without rows that explain them, on both sides of each threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
+from tracekit.testing.reference_recordings import (
+    CONDITIONS,
+    DECODE,
+    HIFT,
+    PARTITION_A,
+    PARTITION_B,
+    PREFILL,
+    speech_app,
+)
+from tracekit.testing.rows import ENGINE_PREDICTION, Model
+from tracekit.testing.scenario import Scenario
+
+ID = "unaccounted-time"
+MS = 1_000_000
+VOCODER = Model("Vocoder")
+
+
+@pytest.fixture(autouse=True)
+def machine(scenario: Scenario) -> None:
+    """Both hardware tables hold rows, as they do on every Mac."""
+    scenario.other_neural_engine(55_000 * MS, MS)
+    scenario.gpu_work(55_000 * MS, MS, None)
+
+
+def calls(scenario, count=6, length=100, cpu=10, every=200, model=VOCODER):
+    """Predictions of `length` ms with a `CPU` row of `cpu` ms each."""
+    for k in range(count):
+        prediction = scenario.predict(model, (100 + k * every) * MS, length * MS)
+        if cpu:
+            prediction.event("CPU", MS // 10, round(cpu * MS))
+
+
+def values(outcome):
+    return {metric.name: metric.value for metric in outcome.metrics}
+
+
+def test_a_blank_is_found_and_costs_nothing(scenario, judge):
+    calls(scenario)
+    found = judge(scenario, ID)["Vocoder"]
+    assert isinstance(found, Finding)
+    assert found.cost is None
+    assert severity_of(found.cost) is Severity.LOW
+    assert values(found)["time that no event explains"] == pytest.approx(0.9)
+    assert values(found)["mean time that no event explains"] == 90 * MS
+    assert len(found.evidence) == 6
+    assert len(found.lost.starts) == 0
+
+
+def test_a_public_recording_comes_out_as_its_authors_say(judge):
+    answers = judge(speech_app(), ID)
+    assert values(answers[HIFT.base])["time that no event explains"] == pytest.approx(0.97, abs=0.005)
+    assert values(answers[CONDITIONS.base])["time that no event explains"] == pytest.approx(0.65, abs=0.005)
+    found = {model for model, outcome in answers.items() if isinstance(outcome, Finding)}
+    assert found == {HIFT.base, CONDITIONS.base}
+    explained = {model.base for model in (DECODE, PREFILL, PARTITION_A, PARTITION_B)}
+    assert all(isinstance(answers[model], Passed) for model in explained)
+
+
+@pytest.mark.parametrize(("cpu", "expected"), [(50, Finding), (50.1, Passed)])
+def test_half_of_the_time_decides(scenario, judge, cpu, expected):
+    calls(scenario, cpu=cpu)
+    assert isinstance(judge(scenario, ID)["Vocoder"], expected)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(5, Finding), (4, InsufficientData)])
+def test_few_predictions_are_not_judged(scenario, judge, count, expected):
+    calls(scenario, count)
+    assert isinstance(judge(scenario, ID)["Vocoder"], expected)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(1, Finding), (0.99, NotApplicable)])
+def test_the_fixed_cost_of_a_call_is_no_blind_spot(scenario, judge, length, expected):
+    for k in range(10):
+        scenario.predict(VOCODER, (100 + k * 5) * MS, round(length * MS)).event("Input Validation", 0, 7_500)
+    assert isinstance(judge(scenario, ID)["Vocoder"], expected)
+
+
+@pytest.mark.parametrize("schema", ["ane-hw-intervals-internal", "metal-gpu-intervals"])
+def test_a_missing_table_is_said_first(scenario, judge, schema):
+    calls(scenario)
+    scenario.missing.add(schema)
+    outcome = judge(scenario, ID)["Vocoder"]
+    assert isinstance(outcome, InsufficientData)
+    assert "90 %" in outcome.reason
+    assert ("Neural Engine" if "ane" in schema else "GPU") in outcome.reason
+    assert "Core ML template" in outcome.record
+
+
+def test_a_missing_table_does_not_matter_where_the_time_is_explained(scenario, judge):
+    calls(scenario, cpu=80)
+    scenario.missing.add("ane-hw-intervals-internal")
+    assert isinstance(judge(scenario, ID)["Vocoder"], Passed)
+
+
+def test_an_empty_table_explains_nothing_and_is_named(scenario, judge):
+    calls(scenario)
+    scenario.emptied.add("ane-hw-intervals-internal")
+    found = judge(scenario, ID)["Vocoder"]
+    assert isinstance(found, Finding)
+    assert "Nothing of the Neural Engine was captured" in found.summary
+
+
+def test_predictions_without_any_row_show_that_rows_were_not_recorded(scenario, judge):
+    calls(scenario, cpu=0)
+    outcome = judge(scenario, ID)["Vocoder"]
+    assert isinstance(outcome, InsufficientData)
+    assert "each leaves some" in outcome.reason
+
+
+def test_waiting_for_the_engine_is_explained(scenario, judge):
+    for k in range(10):
+        prediction = scenario.predict(VOCODER, (100 + k * 50) * MS, 20 * MS)
+        scenario.other_neural_engine((100 + k * 50) * MS, 14 * MS, "Other_main__Op0_AneInference Prediction")
+        prediction.neural_engine(14 * MS, 6 * MS)
+        prediction.event("Input Validation", 0, 7_500)
+    outcome = judge(scenario, ID)["Vocoder"]
+    assert isinstance(outcome, Passed)
+    assert "worked for others" in outcome.summary
+
+
+def test_calls_that_overlap_wait_for_each_other_without_a_row(scenario, judge):
+    calls(scenario, 20, every=40)
+    outcome = judge(scenario, ID)["Vocoder"]
+    assert isinstance(outcome, InsufficientData)
+    assert "overlap" in outcome.reason
+
+
+@pytest.mark.parametrize(("cpu", "expected"), [(10, Finding), (60, Passed)])
+def test_of_overlapping_and_single_calls_the_single_ones_decide(scenario, judge, cpu, expected):
+    calls(scenario, 6, cpu=cpu)
+    for k in range(20):
+        scenario.predict(VOCODER, (5_000 + k * 40) * MS, 100 * MS)
+    assert isinstance(judge(scenario, ID)["Vocoder"], expected)
+
+
+def test_rows_of_which_one_of_two_calls_had_them_are_no_blank(scenario, judge):
+    for k in range(10):
+        start = (100 + k * 200) * MS
+        scenario.predict(VOCODER, start, 100 * MS)
+        scenario.predict(Model("Encoder"), start, 100 * MS)
+        scenario.other_neural_engine(start + MS, 90 * MS, ENGINE_PREDICTION)
+    assert isinstance(judge(scenario, ID)["Vocoder"], Passed)
+
+
+def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):
+    scenario.load(VOCODER, 0, MS)
+    assert isinstance(judge(scenario, ID)["Vocoder"], NotApplicable)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"unaccounted_share": 0.9}, Finding),
+        ({"unaccounted_share": 0.91}, Passed),
+        ({"min_predictions": 7}, InsufficientData),
+        ({"min_mean_ms": 101}, NotApplicable),
+    ],
+)
+def test_thresholds_can_be_moved(scenario, judge, settings, expected):
+    calls(scenario)
+    assert isinstance(judge(scenario, ID, **settings)["Vocoder"], expected)

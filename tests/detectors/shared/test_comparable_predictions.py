@@ -1,0 +1,192 @@
+"""Which calls can be compared, and why others are left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracekit.detectors.shared.comparable_predictions import comparable_calls, opens_sequence, sequences
+from tracekit.detectors.views import model_views
+from tracekit.recording import open_recording
+from tracekit.testing.export_xml import write_export
+from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.rows import Model
+from tracekit.trace.build import build_trace
+
+MS = 1_000_000
+MODEL, OTHER = Model("Segmenter"), Model("Other")
+
+
+@pytest.fixture
+def calls_of(tmp_path):
+    def build(scenario):
+        write_export(scenario, tmp_path)
+        views = tuple(model_views(build_trace(open_recording(tmp_path))))
+        return comparable_calls(next(view for view in views if view.name == MODEL.base))
+
+    return build
+
+
+def durations(calls):
+    return [duration // MS for duration in calls.durations.tolist()]
+
+
+def test_the_first_after_a_load_and_overlapping_ones_are_left_out(scenario, calls_of):
+    scenario.load(MODEL, 0, 10 * MS)
+    for start, length in ((20, 9), (40, 5), (60, 6), (64, 6), (80, 7), (100, 0)):
+        scenario.predict(MODEL, start * MS, length * MS)
+    calls = calls_of(scenario)
+    assert durations(calls) == [5, 7]
+    assert (calls.cold, calls.overlapping, calls.waiting, calls.opening) == (1, 2, 0, 0)
+    assert calls.left_out == "1 prediction right after a load, 2 predictions that overlapped another"
+
+
+def test_what_was_left_out_says_what_to_record(scenario, calls_of):
+    for index in range(25):
+        start = 100 * index * MS
+        scenario.load(MODEL, start, 10 * MS)
+        scenario.predict(MODEL, start + 20 * MS, 9 * MS)
+    scenario.predict(MODEL, 2_440 * MS, 9 * MS)
+    answer = calls_of(scenario).too_few("Segmenter", 20)
+    assert answer.reason.startswith("Most predictions came right after a load")
+    assert answer.record == "Keep the model loaded between predictions, and record again."
+
+
+def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
+    for index in range(21):
+        scenario.predict(MODEL, 10 * index * MS, 15 * MS)
+    answer = calls_of(scenario).too_few("Segmenter", 20)
+    assert answer.reason.startswith("Most predictions overlapped another one")
+    assert answer.record == "Record a phase in which one prediction runs at a time."
+
+
+@pytest.mark.parametrize(
+    ("calls", "reason"),
+    [
+        (0, "No prediction to compare; 20 are needed. Left out: 1 prediction right after a load."),
+        (1, "Only 1 prediction to compare; 20 are needed. Left out: 1 prediction right after a load."),
+        (3, "Only 3 predictions to compare; 20 are needed. Left out: 1 prediction right after a load."),
+    ],
+)
+def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
+    scenario.load(MODEL, 0, 10 * MS)
+    for index in range(calls + 1):
+        scenario.predict(MODEL, (20 + 20 * index) * MS, 5 * MS)
+    answer = calls_of(scenario).too_few("Segmenter", 20)
+    assert (answer.reason, answer.record) == (reason, "Record the feature for longer, one prediction at a time.")
+
+
+def gpu_calls(scenario, lengths):
+    for index, length in enumerate(lengths):
+        start = (100 + 100 * index) * MS
+        scenario.predict(MODEL, start, length * MS).gpu(MS, (length - 2) * MS)
+
+
+@pytest.mark.parametrize(("busy", "kept"), [(6, 9), (4, 10)])
+def test_a_long_call_waited_if_others_worked_half_of_its_extra_time(scenario, calls_of, busy, kept):
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.gpu_work(1001 * MS, busy * MS, WINDOW_SERVER)
+    calls = calls_of(scenario)
+    assert len(calls.rows) == kept
+    assert calls.waiting == 10 - kept
+
+
+def test_work_on_another_unit_explains_nothing(scenario, calls_of):
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.other_neural_engine(1001 * MS, 15 * MS)
+    assert calls_of(scenario).waiting == 0
+
+
+def test_a_call_that_others_did_not_make_longer_stays(scenario, calls_of):
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.gpu_work(201 * MS, 9 * MS, WINDOW_SERVER)
+    assert calls_of(scenario).waiting == 0
+
+
+def cpu_call(scenario, model, start_ms, length_ms):
+    scenario.predict(model, start_ms * MS, length_ms * MS).event("CPU", 1_000, length_ms * MS - 2_000)
+
+
+def test_work_of_another_model_on_the_cpu_explains_a_long_call_on_the_cpu(scenario, calls_of):
+    for index, length in enumerate([10] * 9 + [20]):
+        cpu_call(scenario, MODEL, 100 + 100 * index, length)
+    cpu_call(scenario, OTHER, 1001, 10)
+    assert calls_of(scenario).waiting == 1
+
+
+def test_a_prediction_of_another_model_on_another_unit_explains_nothing(scenario, calls_of):
+    for index, length in enumerate([10] * 9 + [20]):
+        cpu_call(scenario, MODEL, 100 + 100 * index, length)
+    scenario.predict(OTHER, 1001 * MS, 12 * MS).gpu(MS, 10 * MS)
+    calls = calls_of(scenario)
+    assert (calls.waiting, calls.unclear) == (0, 0)
+
+
+@pytest.mark.parametrize("hidden", ["own", "others"])
+def test_a_unit_that_is_not_known_leaves_it_unclear(scenario, calls_of, hidden):
+    for index, length in enumerate([10] * 9 + [20]):
+        if hidden == "own":
+            scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
+        else:
+            cpu_call(scenario, MODEL, 100 + 100 * index, length)
+    if hidden == "own":
+        cpu_call(scenario, OTHER, 1001, 15)
+    else:
+        scenario.predict(OTHER, 1001 * MS, 15 * MS)
+    calls = calls_of(scenario)
+    assert (calls.waiting, calls.unclear) == (0, 1)
+    assert (durations(calls), durations(calls.with_unclear)) == ([10] * 9, [10] * 9 + [20])
+
+
+def test_what_ordinary_calls_bear_explains_no_long_call(scenario, calls_of):
+    # The GPU works for others during half of each call, and that makes none of the first nine longer.
+    gpu_calls(scenario, [10] * 9 + [20])
+    for index in range(10):
+        scenario.gpu_work((101 + 100 * index) * MS, (5 if index < 9 else 10) * MS, WINDOW_SERVER)
+    assert calls_of(scenario).waiting == 0
+
+
+@pytest.mark.parametrize(("between", "kept"), [(0, 9), (60, 10)])
+def test_others_that_work_most_of_the_time_must_fill_more_of_the_extra_time(scenario, calls_of, between, kept):
+    # They fill 7 of 10 ms: more than half, and less than the middle between 60 % and all of it.
+    gpu_calls(scenario, [10] * 9 + [20])
+    scenario.gpu_work(1001 * MS, 7 * MS, WINDOW_SERVER)
+    for index in range(9):
+        scenario.gpu_work((120 + 100 * index) * MS, between * MS, WINDOW_SERVER)
+    assert len(calls_of(scenario).rows) == kept
+
+
+def test_a_row_without_a_name_is_not_the_models_own_where_its_rows_are_named(scenario, calls_of):
+    for index, length in enumerate([10] * 9 + [20]):
+        prediction = scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
+        prediction.neural_engine((length - 9) * MS, 8 * MS)
+    scenario.other_neural_engine(1001 * MS, 9 * MS)
+    assert calls_of(scenario).waiting == 1
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        pytest.param([[30, 10, 10], [30, 10, 10]], [1, 0, 0, 1, 0, 0], id="each opens with a long call"),
+        pytest.param([[30, 30, 10, 10, 10]] * 2, [1, 1, 0, 0, 0] * 2, id="with two"),
+        pytest.param([[30, 10, 10], [10, 10, 10], [10, 10, 10]], [0] * 9, id="too seldom"),
+        pytest.param([[30, 10, 10]], [0] * 3, id="only one sequence"),
+        pytest.param([[10, 30, 10]] * 2, [0] * 6, id="not at the beginning"),
+        pytest.param([[14, 10, 10]] * 2, [0] * 6, id="not long enough"),
+        pytest.param([[30] * 8 + [10] * 20] * 2, ([1] * 8 + [0] * 20) * 2, id="a long prompt in pieces"),
+        pytest.param([[30] * 9 + [10] * 20] * 2, [0] * 58, id="more than a prompt"),
+    ],
+)
+def test_long_calls_that_open_sequences(groups, expected):
+    values = np.array([value for group in groups for value in group], np.int64)
+    burst = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    assert opens_sequence(values, burst).tolist() == [bool(flag) for flag in expected]
+
+
+def test_a_long_call_ends_no_sequence_and_a_pause_does(scenario, tmp_path):
+    for start, length in ((0, 9), (10, 90), (101, 9), (111, 9), (175, 9), (185, 9)):
+        scenario.predict(MODEL, (100 + start) * MS, length * MS)
+    write_export(scenario, tmp_path)
+    view = next(model_views(build_trace(open_recording(tmp_path))))
+    # Distances 10, 91, 10, 64, 10: five times their median is 50, and the pause before 175 is 55.
+    assert sequences(view.predictions).tolist() == [0, 0, 0, 0, 1, 1]

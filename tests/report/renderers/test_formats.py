@@ -1,0 +1,49 @@
+"""The table of formats."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tracekit.errors import UsageError
+from tracekit.report.renderers.formats import RENDERERS, renderer_for
+from tracekit.report.report import Report
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("a.txt", "text"), ("b.md", "markdown"), ("c.markdown", "markdown"), ("d.tar.json", "json"), ("E.JSON", "json")],
+)
+def test_the_ending_of_a_file_tells_the_format(file: str, name: str) -> None:
+    assert renderer_for(Path(file)).name == name
+
+
+@pytest.mark.parametrize("file", ["report.pdf", "report", ".json", "json"])
+def test_an_unknown_ending_is_refused_with_the_known_ones(file: str) -> None:
+    with pytest.raises(UsageError, match=r"\.txt, \.md, \.markdown, \.json"):
+        renderer_for(Path(file))
+
+
+def test_no_ending_belongs_to_two_formats() -> None:
+    endings = [ending for renderer in RENDERERS.values() for ending in renderer.extensions]
+    assert len(endings) == len(set(endings))
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "many"])
+def test_every_format_renders_every_report_the_same_twice(
+    name: str, report: str, request: pytest.FixtureRequest
+) -> None:
+    value: Report = request.getfixturevalue(report)
+    text = RENDERERS[name].render(value)
+    assert text.endswith("\n")
+    assert text == RENDERERS[name].render(value)
+    text.encode("utf-8")
+
+
+def test_the_table_loads_no_renderer() -> None:
+    code = "import sys, tracekit.report.renderers.formats as r; sys.exit(bool({'rich', 'pandas'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,127 @@
+"""The report in an issue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from tracekit.report.renderers.markdown import code, escape, render_markdown, sentence
+from tracekit.report.report import Report
+from tracekit.report.strings import map_strings
+
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+OWN_HTML = {"<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>", "<!-- -->"}
+
+
+def tokens(text: str) -> list[Token]:
+    """All tokens, those inside lines too."""
+    return [inner for token in PARSER.parse(text) for inner in (token, *(token.children or ()))]
+
+
+def shape(text: str) -> list[str]:
+    """The document's structure: every token but words, code inside a line and the comments that break links."""
+    words = {"text", "text_special", "code_inline"}
+    return [token.type for token in tokens(text) if token.type not in words and token.content != "<!-- -->"]
+
+
+def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
+    text = render_markdown(full)
+    for part in (
+        "## 7 findings (2 critical, 2 high, 2 medium, 1 low) in 6 models",
+        "### Critical: The model is loaded again for each prediction",
+        "| `Watercolor` | critical | Loaded 75 times for 75 predictions. | up to 1.30 s | 69 % |",
+        "```swift\nfinal class StyleFilter {\n",
+        "- 00:00.137 – 00:00.154 (17.17 ms): `Load`, `coreml-os-signpost` row 1\n",
+        "- and 69 more",
+        "| loads per prediction | 1 | ≥ 0.5 |",
+        "[WWDC22 10027](https://developer.apple.com/videos/play/wwdc2022/10027/)",
+        "<summary>Coverage</summary>",
+    ):
+        assert part in text, part
+
+
+def test_at_most_five_intervals_are_listed_per_model(full: Report) -> None:
+    part = render_markdown(full).partition("`Watercolor`:")[2].partition("`Mosaic`:")[0]
+    assert part.count("`coreml-os-signpost` row") == 5
+
+
+@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "many"])
+def test_only_our_own_html_is_in_it(report: str, request: pytest.FixtureRequest) -> None:
+    for token in tokens(render_markdown(request.getfixturevalue(report))):
+        if token.type == "html_inline":
+            assert token.content in OWN_HTML
+        if token.type == "html_block":
+            assert token.content.startswith(("<details>\n<summary>", "</details>"))
+
+
+def test_hostile_names_do_not_change_the_document(hostile: Report) -> None:
+    harmless = map_strings(hostile, lambda _, text: "harmless" if "\x1b" in text else text)
+    summary = replace(harmless.summary, verdict=hostile.summary.verdict)
+    assert shape(render_markdown(hostile)) == shape(render_markdown(replace(harmless, summary=summary)))
+
+
+def test_names_stay_readable(hostile: Report) -> None:
+    text = "".join(token.content for token in tokens(render_markdown(hostile)) if token.type in {"text", "code_inline"})
+    assert "[bold]b[/bold] a¦b `c` <img src=x> [l](http://e)" in text
+
+
+def test_nothing_links_or_mentions(hostile: Report) -> None:
+    assert "@you" not in escape("@you")
+    assert "http://" not in escape("http://e")
+    assert "#12" not in escape("see #12")
+    assert "www." not in escape("www.example.com")
+
+
+def test_the_document_stays_below_what_an_issue_takes(many: Report) -> None:
+    assert len(render_markdown(many)) < 65_536
+
+
+def test_a_report_without_judgment_says_so_first(not_judged: Report) -> None:
+    text = render_markdown(not_judged)
+    assert text.startswith("## This recording cannot be judged: the Core ML table")
+    assert "### Not judged" in text
+    assert "Sign the app for development" in text
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1))
+def test_any_name_is_one_piece_of_code(name: str) -> None:
+    inline = PARSER.parseInline(code(name))[0].children or []
+    assert [(token.type, token.content) for token in inline] == [("code_inline", name.replace("|", "¦"))]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet="a1 `*_[]()<>|~$&\\#@:/!-+.=\"'", min_size=1))
+def test_any_sentence_is_plain_text(text: str) -> None:
+    inline = PARSER.parseInline(f"x {escape(text)} x")[0].children or []
+    assert {token.type for token in inline} <= {"text", "text_special", "html_inline"}
+    assert {token.content for token in inline if token.type == "html_inline"} <= {"<!-- -->"}
+    assert "".join(token.content for token in inline if token.type != "html_inline") == f"x {text} x"
+
+
+def test_commands_in_sentences_are_code_and_can_be_copied() -> None:
+    assert sentence("Run `x '/run[@n=\"1\"]'` *now*") == "Run `x '/run[@n=\"1\"]'` \\*now\\*"
+
+
+def test_a_command_in_the_coverage_is_code(full: Report) -> None:
+    entry = replace(full.coverage[0], advice="Run `xcrun xctrace export --xpath '/a[@b=\"1\"]'`.")
+    assert "| Run `xcrun xctrace export --xpath '/a[@b=\"1\"]'`. |" in render_markdown(replace(full, coverage=(entry,)))
+
+
+@given(st.text(alphabet="a1 `*_[]()<>|\\#@:/.", min_size=1))
+def test_a_sentence_holds_text_and_code_only(text: str) -> None:
+    inline = PARSER.parseInline(f"x {sentence(text)} x")[0].children or []
+    assert {token.type for token in inline} <= {"text", "text_special", "html_inline", "code_inline"}
+    assert {token.content for token in inline if token.type == "html_inline"} <= {"<!-- -->"}
+
+
+@given(st.text(alphabet="a|`\\ ", min_size=1))
+def test_any_text_stays_in_its_cell(text: str) -> None:
+    table = f"| a | b |\n| :-- | :-- |\n| {escape(text)} | {code(text)} |"
+    cells = [token for token in PARSER.parse(table) if token.type == "td_open"]
+    assert len(cells) == 2

@@ -1,0 +1,129 @@
+"""Where the time of predictions goes, in words and bars."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracekit.analysis.breakdown.breakdown import Part, Unknown
+from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
+from tracekit.analysis.latency import FrameRate
+from tracekit.report.renderers.markdown import render_markdown
+from tracekit.report.renderers.text import render_text
+from tracekit.report.time_breakdown import GROUPS, legend, parts_notes, parts_rows
+
+US = 1_000
+
+
+def summary(times: dict[Part, int], unknown: dict[Part, tuple[Unknown, ...]] | None = None) -> BreakdownSummary:
+    """Ten predictions; times in µs per prediction. Parts named as unknown without a time are known nowhere."""
+    reasons = unknown or {}
+    whole = sum(times.values()) * US * 10
+    parts = []
+    for part in Part:
+        hidden = part in reasons and part not in times
+        total = times.get(part, 0) * US * 10
+        parts.append(
+            PartSummary(
+                part=str(part),
+                known=0 if hidden else 10,
+                total_ns=None if hidden else total,
+                mean_ns=None if hidden else total / 10,
+                share=None if hidden else total / whole,
+                unknown=tuple(map(str, reasons.get(part, ()))),
+            )
+        )
+    return BreakdownSummary(10, whole, whole / 10, tuple(parts), 1.0, 0.0, 1.0, 0.0, 0.0, 0)
+
+
+@pytest.fixture
+def watercolor(full):
+    """The example of the reference (10.1), 7.2 ms."""
+    times = {
+        Part.ANE: 3100,
+        Part.GPU: 2300,
+        Part.DATA_BEFORE: 60,
+        Part.DATA_AFTER: 50,
+        Part.ANE_QUEUE: 400,
+        Part.GPU_QUEUE: 700,
+        Part.UNACCOUNTED: 590,
+    }
+    return replace(full.models[0], breakdown=summary(times), frames_per_second=FrameRate(138.9, 92.4, 9))
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_every_part_stands_in_one_group():
+    assert sorted(part for group in GROUPS for part in group.parts) == sorted(Part)
+
+
+def test_the_sentence_gives_the_largest_first(watercolor):
+    (row,) = parts_rows([watercolor])
+    assert row.sentence == (
+        "of 7.20 ms: Neural Engine 3.10 ms (43 %), GPU 2.30 ms (32 %), waiting 1.10 ms (15 %), unaccounted 590.00 µs "
+        "(8.2 %), data 110.00 µs (1.5 %); keeps up with 139 frames/s, 92 sustained"
+    )
+
+
+def test_the_bar_gives_each_its_share_and_uses_all_cells(watercolor):
+    (row,) = parts_rows([watercolor])
+    # Edges at 43.06, 75, 76.53, 91.81 and 100 % of 72 cells: 31, 54, 55.1, 66.1, 72.
+    assert row.bar(72) == "N" * 31 + "G" * 23 + "d" + "w" * 11 + "·" * 6
+    assert legend([row]) == "N Neural Engine, G GPU, d data, w waiting, · unaccounted"
+
+
+def test_what_is_known_in_part_is_a_lower_bound(watercolor):
+    times = {Part.ANE: 4000, Part.AMBIGUOUS: 6000}
+    model = replace(
+        watercolor,
+        breakdown=summary(times, {Part.ANE: (Unknown.AMBIGUOUS,), Part.ANE_QUEUE: (Unknown.NO_REQUESTS,)}),
+        frames_per_second=FrameRate(9.5, None, 3),
+    )
+    (row,) = parts_rows([model])
+    assert (
+        row.sentence
+        == "of 10.00 ms: ambiguous 6.00 ms (60 %), Neural Engine ≥ 4.00 ms (40 %); keeps up with 9.5 frames/s"
+    )
+    notes = " ".join(parts_notes([row]))
+    assert "ambiguous: work for this prediction or another one in flight" in notes
+    assert "the Neural Engine worked for predictions in flight together" in notes
+    assert "no requests to the Neural Engine, so waiting for it is among the unaccounted" in notes
+
+
+@pytest.mark.parametrize(
+    ("unknown", "words"),
+    [
+        ({Part.GPU: (Unknown.NOT_RECORDED,)}, "what the GPU did is not in the recording"),
+        ({Part.ANE: (Unknown.NOT_SPLIT,)}, "no row tells when the Neural Engine executed what was requested of it"),
+        ({Part.CPU: (Unknown.NO_CORE_ML,)}, "inferred from hardware"),
+    ],
+)
+def test_what_is_not_known_is_said(watercolor, unknown, words):
+    model = replace(watercolor, breakdown=summary({Part.UNACCOUNTED: 100}, unknown), frames_per_second=None)
+    (row,) = parts_rows([model])
+    (note,) = parts_notes([row])
+    assert words in note
+    assert row.sentence == "of 100.00 µs: unaccounted 100.00 µs (100 %)"
+
+
+def test_models_without_breakdown_have_no_line(full):
+    assert parts_rows(full.models) == ()
+    assert "WHERE THE TIME" not in render_text(full, width=100, color=False)
+    assert "Where the time" not in render_markdown(full)
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_the_text_shows_bar_and_sentence(full, watercolor, width):
+    text = render_text(replace(full, models=(watercolor,)), width=width, color=False)
+    assert "N" * 8 + "G" * 6 in text
+    assert "keeps up with 139 frames/s, 92 sustained" in flat(text)
+    assert all(len(line) <= width for line in text.splitlines())
+
+
+def test_markdown_has_a_column_for_each_part(full, watercolor):
+    text = render_markdown(replace(full, models=(watercolor,)))
+    assert "| model | mean | Neural Engine | GPU | data | waiting | unaccounted | frames/s | sustained |" in text
+    assert "| 7.20 ms | 3.10 ms (43 %) | 2.30 ms (32 %) | 110.00 µs (1.5 %) |" in text

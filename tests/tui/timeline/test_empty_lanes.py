@@ -1,0 +1,110 @@
+"""Reasons of lanes that show nothing: their words, and the lines that they share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tracekit.tui.timeline.empty_lanes import Reason, reasons, whole_words
+from tracekit.tui.timeline.lanes import TimelineLane
+
+
+def lane(title: str, words: str) -> TimelineLane:
+    return TimelineLane(title, title, "", None, words, pinned=True)
+
+
+SILENT = (
+    lane("GPU · Core ML", Reason.NO_MODEL),
+    lane("MPS", Reason.EMPTY),
+    lane("Thermal", Reason.ABSENT),
+    lane("GPU clock", Reason.EMPTY),
+    lane("Hangs", Reason.ABSENT),
+)
+
+
+def test_lanes_of_one_reason_stand_together() -> None:
+    told = "GPU · Core ML: no row names a model; MPS, GPU clock: recorded, empty; Thermal, Hangs: not recorded"
+    assert reasons(SILENT, len(told), 1) == (told,)
+
+
+def test_lines_break_between_reasons_where_that_takes_no_more_of_them() -> None:
+    assert reasons(SILENT, 63, 2) == (
+        "GPU · Core ML: no row names a model;",
+        "MPS, GPU clock: recorded, empty; Thermal, Hangs: not recorded",
+    )
+    assert reasons(SILENT, 52, 2) == (
+        "GPU · Core ML: no row names a model; MPS, GPU clock:",
+        "recorded, empty; Thermal, Hangs: not recorded",
+    )
+
+
+def test_what_has_no_room_is_counted_and_no_reason_is_cut() -> None:
+    assert reasons(SILENT, 63, 1) == ("GPU · Core ML: no row names a model; 4 more",)
+    assert reasons(SILENT, 20, 1) == ("5 lanes",)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(Reason), min_size=1, max_size=9), st.integers(24, 200), st.integers(1, 6))
+def test_reasons_fit_and_name_every_lane_or_count_it(words, columns, most) -> None:
+    lanes = [lane(f"Lane {number}", word) for number, word in enumerate(words)]
+    lines = reasons(lanes, columns, most)
+    assert len(lines) <= most
+    assert all(cell_len(line) <= columns for line in lines)
+    told = " ".join(lines)
+    named = [entry for entry in lanes if f"{entry.title}," in told or f"{entry.title}:" in told]
+    counted = [int(part.split()[0]) for part in told.split("; ") if part.endswith((" more", " lanes"))]
+    assert len(named) + sum(counted) == len(lanes)
+    for entry in named:
+        assert f": {entry.words}" in told
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"), [(26, "none recorded of this lane"), (25, "none recorded of this …"), (9, "none …")]
+)
+def test_a_text_is_cut_behind_a_word(cells, text) -> None:
+    assert whole_words(Reason.OTHER_LANES, cells) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "size"),
+    [
+        ("captions_concurrent", (80, 24)),
+        ("not_instrumented", (80, 24)),
+        ("captions_concurrent sharpen_8bit", (120, 40)),
+        ("not_instrumented sharpen_8bit", (120, 40)),
+        ("not_instrumented sharpen_8bit", (100, 30)),
+    ],
+)
+def test_every_lane_without_rows_says_why(names, size, run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        lines = [line[24 if size[0] >= 100 else 17 :] for line in screen.text().splitlines()]
+        told = " ".join(lines)
+        assert told.count("GPU · Core ML: no row names a model;") == len(screen.state.sessions)
+        assert told.count("MPS, GPU clock: recorded, empty;") == len(screen.state.sessions)
+        assert told.count("Thermal, Hangs: not recorded") == len(screen.state.sessions)
+
+    run_view(test, *(samples / f"{name}.trace" for name in names.split()), size=size)
+
+
+def test_the_page_tells_every_reason() -> None:
+    page = " ".join((Path(__file__).parents[3] / "docs" / "view.md").read_text("utf-8").split())
+    assert [reason for reason in Reason if f"*{reason}*" not in page] == []
+
+
+def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        painter = screen.app.browse.query_one("#timeline-0").painter
+        for first in range(painter.arrangement.last_top + 1):
+            painter.scroll(-100)
+            painter.scroll(first)
+            line = painter.arrangement.lines[2]
+            lane = painter.lanes[line.lanes[0]]
+            assert painter.line(2)[0].text[1:].startswith(f"{lane.title} "), first
+        # Activity has four rows, of which the first two can be scrolled away.
+        assert painter.arrangement.last_top >= 2
+
+    run_view(test, samples / "captions_concurrent.trace", size=(80, 24))

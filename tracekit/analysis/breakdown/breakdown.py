@@ -1,0 +1,300 @@
+"""Where the time of each prediction went: a partition that adds up exactly, and facts beside it.
+
+Each instant of a prediction belongs to the first of these that covers it:
+
+| # | part                                | covered by                                                               |
+|---|-------------------------------------|--------------------------------------------------------------------------|
+| 1 | `ane`                               | execution rows of the Neural Engine that belong to the prediction        |
+| 2 | `gpu`                               | execution rows of the GPU that belong to it                              |
+| 3 | `data_before`, `data_between`,      | rows of the Data lane, by their place before, between or after the first |
+|   | `data_after`, `data_unplaced`       | and last compute activity; unplaced where there is none                  |
+| 4 | `cpu`                               | `CPU` rows: what is nested in them (copies, other units) is not theirs   |
+| 5 | `ane_queue` or `ane_requested`      | Neural Engine requests: waiting where execution rows of that unit exist  |
+|   |                                     | in the prediction; else waiting and execution, not told apart            |
+| 6 | `gpu_queue` or `gpu_requested`      | prepared and issued GPU requests, in the same way                        |
+| 7 | `other`                             | Core ML events whose compute unit or lane is not known                   |
+| 8 | `ambiguous`                         | rows of its model, or of none that is named, that belong to it or to     |
+|   |                                     | another prediction in flight                                             |
+| 9 | `unaccounted`                       | nothing that was recorded                                                |
+
+The reference gives the reasons: a request and its preparation overlap each other and the execution (so unions, never
+sums), copies lie inside `CPU` rows, and current systems write no request row for the Neural Engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.breakdown.rows import Layer, linked_rows
+from tracekit.analysis.breakdown.sweep_line import sweep
+from tracekit.analysis.breakdown.work import Handoffs, other_models, work_columns
+from tracekit.recording.table import TableState
+from tracekit.trace.events import Attribution, Device, Kind, Level
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.analysis.breakdown.rows import Shared
+    from tracekit.analysis.breakdown.sweep_line import Steps
+    from tracekit.trace.trace import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+
+class Part(StrEnum):
+    """Parts of a prediction's time, in the order in which a reader cares."""
+
+    ANE = "ane"
+    GPU = "gpu"
+    CPU = "cpu"
+    DATA_BEFORE = "data_before"
+    DATA_BETWEEN = "data_between"
+    DATA_AFTER = "data_after"
+    DATA_UNPLACED = "data_unplaced"
+    ANE_QUEUE = "ane_queue"
+    ANE_REQUESTED = "ane_requested"
+    GPU_QUEUE = "gpu_queue"
+    GPU_REQUESTED = "gpu_requested"
+    OTHER = "other"
+    AMBIGUOUS = "ambiguous"
+    UNACCOUNTED = "unaccounted"
+
+    @property
+    def column(self) -> str:
+        """Its column in `Breakdown.frame`."""
+        return f"{self.value}_ns"
+
+
+class Unknown(StrEnum):
+    """Why a part is not known. Its time then lies in other parts: `unaccounted`, or what the reason names."""
+
+    NOT_RECORDED = "not_recorded"
+    """The table of the unit is missing or could not be read."""
+    NO_REQUESTS = "no_requests"
+    """The unit worked, and the recording holds no request rows that would tell when the work was asked for."""
+    NOT_SPLIT = "not_split"
+    """The unit was asked, and no execution row tells when it worked: see `ane_requested` and `gpu_requested`."""
+    AMBIGUOUS = "ambiguous"
+    """The unit worked meanwhile, for this prediction or for another in flight: see `ambiguous`."""
+    NO_CORE_ML = "no_core_ml"
+    """The prediction is inferred from hardware rows; what Core ML did around them was not captured."""
+
+
+REASONS: tuple[Unknown, ...] = tuple(Unknown)
+"""What the numbers in `Breakdown.unknown` stand for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Breakdown:
+    """Where the time of each prediction that the app called went."""
+
+    frame: pd.DataFrame
+    """One row per prediction, indexed by its label in `Trace.activity`. Null: not known; never zero for it.
+
+    | column                                     | dtype    | holds                                                 |
+    |--------------------------------------------|----------|-------------------------------------------------------|
+    | model                                      | category | base name                                             |
+    | duration_ns                                | int64    | the whole                                             |
+    | one column for each `Part`                 | Int64    | ns; together, nulls left out, exactly the duration    |
+    | ane_busy_ns, gpu_busy_ns, cpu_busy_ns      | Int64    | ns in which the unit executed for it, whatever else   |
+    |                                            |          | happened meanwhile                                    |
+    | handoffs                                   | Int64    | changes of the unit from one compute row to the next  |
+    | handoff_gap_ns                             | Int64    | ns at those changes in which no unit worked for it    |
+    | segments                                   | Int64    | distinct operations (`Op<N>`) on the Neural Engine    |
+    | lead_ns, tail_ns                           | Int64    | ns before the first and after the last work of a unit |
+    | other_models_ns                            | int64    | ns in which predictions of other models were running  |
+    """
+    unknown: dict[Part, npt.NDArray[np.int8]]
+    """Shape (predictions,) each: why the part is null, as a place in `REASONS`; -1 where it is known."""
+    ambiguous_rows: int
+    """Rows that ran for some prediction of the target, and for which is not known; their time is in `ambiguous`."""
+    handoffs: Handoffs
+    """One by one. Those of a prediction whose number is null in the frame are not all that there were."""
+
+    def of(self, predictions: pd.Index) -> Breakdown:
+        """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
+        place = self.frame.index.get_indexer(predictions)
+        place = place[place >= 0]
+        unknown = {part: codes[place] for part, codes in self.unknown.items()}
+        return Breakdown(self.frame.take(place), unknown, self.ambiguous_rows, self.handoffs.of(place))
+
+
+def breakdown(trace: Trace) -> Breakdown:
+    """Breakdown of every top-level prediction. Rows in the stages of a pipeline count for the app's prediction.
+
+    Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
+    """
+    if trace not in _KEPT:
+        _KEPT[trace] = _breakdown(trace)
+    return _KEPT[trace]
+
+
+_KEPT: WeakKeyDictionary[Trace, Breakdown] = WeakKeyDictionary()
+
+
+def _breakdown(trace: Trace) -> Breakdown:
+    activity = trace.activity
+    called = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
+    predictions = activity[called.to_numpy(dtype=bool)]
+    rows, shared = linked_rows(trace, predictions)
+    count = len(predictions)
+    steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=count, layers=len(Layer))
+    seen = _seen(trace, predictions, steps, shared)
+    unknown = _unknown(seen)
+    parts = _parts(steps, seen, predictions, shared)
+    columns: dict[str, pd.arrays.IntegerArray | pd.Series | IntArray] = {
+        "model": predictions["model"],
+        "duration_ns": predictions["duration_ns"],
+    }
+    columns |= {part.column: pd.arrays.IntegerArray(parts[part], unknown[part] >= 0) for part in Part}
+    columns |= _busy(steps, unknown)
+    work, handoffs = work_columns(
+        rows, predictions, seen.executed, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE)
+    )
+    columns |= work
+    columns["other_models_ns"] = other_models(predictions)
+    frame = pd.DataFrame(columns, index=predictions.index)
+    return Breakdown(frame, unknown, len(shared.start_ns), handoffs)
+
+
+_EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}
+_REQUESTS = {Device.ANE: Layer.ANE_REQUEST, Device.GPU: Layer.GPU_REQUEST}
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the recording tells of each prediction: masks of shape (predictions,), by device."""
+
+    inferred: Mask
+    recorded: dict[Device, bool]
+    """Whether execution of the device was recorded at all."""
+    executed: dict[Device, Mask]
+    requested: dict[Device, Mask]
+    shared: dict[Device, Mask]
+    """Whether the device executed meanwhile for this or another prediction."""
+
+    def hides(self, device: Device) -> Mask:
+        """Whether the device may have executed for the prediction without a row that says so."""
+        return ~self.executed[device] & (self.shared[device] | self.requested[device] | (not self.recorded[device]))
+
+
+def _seen(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared) -> _Seen:
+    starts = predictions["start_ns"].to_numpy()
+    ends = starts + predictions["duration_ns"].to_numpy()
+    models = np.asarray(predictions["model"].cat.codes, np.int64)
+    return _Seen(
+        inferred=(predictions["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool),
+        recorded={Device.ANE: _recorded(trace, NEURAL_ENGINE), Device.GPU: _recorded(trace, GPU)},
+        executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
+        requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},
+        shared={device: shared.time(models, starts, ends, [layer]) > 0 for device, layer in _EXECUTION.items()},
+    )
+
+
+def _recorded(trace: Trace, instrument: str) -> bool:
+    """Whether the absence of a row of this instrument means that nothing happened."""
+    states = [entry.state for entry in trace.coverage if entry.instrument == instrument]
+    return bool(states) and states[0] in (TableState.ROWS, TableState.EMPTY)
+
+
+def _unknown(seen: _Seen) -> dict[Part, npt.NDArray[np.int8]]:
+    """Why each part is not known, as `Breakdown.unknown`."""
+    count = len(seen.inferred)
+    known = np.full(count, -1, np.int8)
+    codes = dict.fromkeys(Part, _first((seen.inferred, Unknown.NO_CORE_ML)))
+    codes |= {Part.AMBIGUOUS: known, Part.UNACCOUNTED: known}
+    for device, part, queue in (
+        (Device.ANE, Part.ANE, Part.ANE_QUEUE),
+        (Device.GPU, Part.GPU, Part.GPU_QUEUE),
+    ):
+        executed, requested, shared = seen.executed[device], seen.requested[device], seen.shared[device]
+        hidden = (
+            (shared & ~executed, Unknown.AMBIGUOUS),
+            (requested & ~executed, Unknown.NOT_SPLIT),
+            (~executed & (not seen.recorded[device]), Unknown.NOT_RECORDED),
+        )
+        codes[part] = _first(*hidden)
+        codes[queue] = _first(
+            (seen.inferred, Unknown.NO_CORE_ML), *hidden, (executed & ~requested, Unknown.NO_REQUESTS)
+        )
+    return codes
+
+
+def _first(*reasons: tuple[Mask, Unknown]) -> npt.NDArray[np.int8]:
+    """For each prediction the first reason that holds, as a place in `REASONS`; -1 for none."""
+    return np.select([mask for mask, _ in reasons], [REASONS.index(why) for _, why in reasons], -1).astype(np.int8)
+
+
+def _hidden_work(seen: _Seen) -> Mask:
+    """Whether units may have worked for the prediction without a row that says when; requests tell it as well."""
+    hidden = seen.inferred.copy()
+    for device in _REQUESTS:
+        hidden |= seen.hides(device) & (~seen.requested[device] | seen.shared[device])
+    return hidden
+
+
+def _parts(steps: Steps, seen: _Seen, predictions: pd.DataFrame, shared: Shared) -> dict[Part, IntArray]:
+    """Time of each part in each prediction; 0 for what is not known."""
+    layer, window, time = steps.layer, steps.window, steps.of
+    first, last = _compute_span(steps)
+    data = layer == Layer.DATA
+    placed = (first <= last)[window]
+    before = steps.start_ns < first[window]
+    after = steps.start_ns >= last[window]
+    parts = {
+        Part.ANE: time(layer == Layer.ANE),
+        Part.GPU: time(layer == Layer.GPU),
+        Part.CPU: time(layer == Layer.CPU),
+        Part.DATA_BEFORE: time(data & placed & before),
+        Part.DATA_BETWEEN: time(data & placed & ~before & ~after),
+        Part.DATA_AFTER: time(data & placed & after),
+        Part.DATA_UNPLACED: time(data & ~placed),
+        Part.OTHER: time(layer == Layer.OTHER),
+    }
+    for device, queue, requested in (
+        (Device.ANE, Part.ANE_QUEUE, Part.ANE_REQUESTED),
+        (Device.GPU, Part.GPU_QUEUE, Part.GPU_REQUESTED),
+    ):
+        waiting = time(layer == _REQUESTS[device])
+        parts[queue] = np.where(seen.executed[device], waiting, 0)
+        parts[requested] = np.where(seen.executed[device], 0, waiting)
+    starts = predictions["start_ns"].to_numpy()
+    durations = predictions["duration_ns"].to_numpy()
+    models = np.asarray(predictions["model"].cat.codes, np.int64)
+    ends = steps.start_ns + steps.length_ns
+    hidden = np.cumsum(np.append(0, shared.time(models[window], steps.start_ns, ends, tuple(Layer))))
+    whole = shared.time(models, starts, starts + durations, tuple(Layer))
+    parts[Part.AMBIGUOUS] = whole - np.diff(hidden[steps.edges])
+    parts[Part.UNACCOUNTED] = durations - np.sum(list(parts.values()), axis=0)
+    return parts
+
+
+def _compute_span(steps: Steps) -> tuple[IntArray, IntArray]:
+    """Start of the first and end of the last compute activity of each window; start after end where there is none."""
+    active = steps.covered[[Layer.ANE, Layer.GPU, Layer.CPU, Layer.ANE_REQUEST, Layer.GPU_REQUEST]].any(axis=0)
+    window, start = steps.window[active], steps.start_ns[active]
+    end = start + steps.length_ns[active]
+    count = len(steps.edges) - 1
+    first, last = np.zeros(count, np.int64), np.full(count, -1, np.int64)
+    opens = np.flatnonzero(np.diff(window, prepend=-1))
+    first[window[opens]] = start[opens]
+    closes = np.append(opens[1:], len(window))[: len(opens)] - 1
+    last[window[opens]] = end[closes]
+    return first, last
+
+
+def _busy(steps: Steps, unknown: dict[Part, npt.NDArray[np.int8]]) -> dict[str, pd.arrays.IntegerArray]:
+    """Time in which each unit executed for each prediction."""
+    layers = ((Part.ANE, Layer.ANE), (Part.GPU, Layer.GPU), (Part.CPU, Layer.CPU))
+    return {
+        f"{part}_busy_ns": pd.arrays.IntegerArray(steps.of(steps.covered[layer]), unknown[part] >= 0)
+        for part, layer in layers
+    }

@@ -1,0 +1,199 @@
+"""The rows of a trace that lie in a prediction of the app, in the layers that a breakdown tells apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracekit.intervals import clip, depth_profile, integrate, union, union_by_group
+from tracekit.trace.events import Attribution, Device, Kind
+from tracekit.trace.pipelines import top_predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.trace.trace import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+
+class Layer(IntEnum):
+    """What a row shows; where several cover an instant, the first one has it."""
+
+    ANE = 0
+    GPU = 1
+    DATA = 2
+    CPU = 3
+    ANE_REQUEST = 4
+    GPU_REQUEST = 5
+    OTHER = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows with length inside a prediction, cut to it: shape (rows,) each."""
+
+    window: IntArray
+    """Place of the prediction."""
+    layer: IntArray
+    start_ns: IntArray
+    end_ns: IntArray
+    preparation: Mask
+    """`Prepare GPU Request`: host work before a request."""
+    model: IntArray
+    """A number for the model that the row names."""
+    operation: IntArray
+    """`Op<N>` of a hardware row; -1 where it names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Rows that ran for some prediction of the target, and it is not known which: shape (rows,) each."""
+
+    start_ns: IntArray
+    end_ns: IntArray
+    layer: IntArray
+    model: IntArray
+    """The model of the predictions in question, as a code of their column `model`; -1 where that is not known either,
+    or is none of theirs."""
+
+    def time(self, models: IntArray, starts_ns: IntArray, ends_ns: IntArray, layers: Sequence[int]) -> IntArray:
+        """Time in windows of these models that rows of these layers cover, which could belong there.
+
+        Shape (windows,). O((rows + windows) log rows).
+        """
+        chosen = np.isin(self.layer, layers)
+        nameless, named = chosen & (self.model < 0), chosen & (self.model >= 0)
+        profile = depth_profile(*union(self.start_ns[nameless], self.end_ns[nameless]))
+        result = integrate(*profile, starts_ns, ends_ns)
+        group, start, end = union_by_group(self.model[named], self.start_ns[named], self.end_ns[named])
+        if not len(group):
+            return result
+        # Of what rows of a model cover, only the time that no nameless row covers comes on top.
+        length = end - start - integrate(*profile, start, end)
+        before = np.concatenate(([0], np.cumsum(length)))
+        times = np.unique(start)
+        key = group * (len(times) + 1) + np.searchsorted(times, start, side="right")
+
+        def up_to(time_ns: IntArray) -> IntArray:
+            """Such time of the window's model, and of models with a lower number, until then."""
+            sought = models * (len(times) + 1) + np.searchsorted(times, time_ns, side="right")
+            count = np.searchsorted(key, sought, side="right")
+            last = np.maximum(count - 1, 0)
+            inside = (count > 0) & (group[last] == models) & (time_ns < end[last])
+            low = np.where(inside, time_ns, end[last])
+            return before[count] - np.where(inside, end[last] - low - integrate(*profile, low, end[last]), 0)
+
+        return result + up_to(ends_ns) - up_to(starts_ns)
+
+
+def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
+    """The rows that lie in exactly one of the predictions, and those of which that is not known.
+
+    `predictions` are top-level rows of `Trace.activity`. O(n log n).
+    """
+    finder = _Finder(trace.activity, predictions)
+    for frame in (trace.data, trace.compute, trace.other, trace.hardware):
+        finder.add(frame, _layers(frame))
+    return finder.rows(), finder.shared()
+
+
+def _layers(frame: pd.DataFrame) -> IntArray:
+    """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
+    lane = _layer_by(frame["lane"], _BY_LANE, -1)
+    compute = (frame["lane"] == "compute").to_numpy(dtype=bool)
+    by_device = _layer_by(frame["device"], _BY_DEVICE, Layer.OTHER)
+    executed = frame["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC)).to_numpy(dtype=bool)
+    hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
+    return np.where(compute, by_device, np.where(hardware & ~executed, -1, lane))
+
+
+def _layer_by(column: pd.Series, layers: dict[str, int], other: int) -> IntArray:
+    """Layer that stands for the value of each row; `other` for null and for values without one."""
+    values = column.astype("category").cat
+    by_code = np.array([*(layers.get(str(value), other) for value in values.categories), other], np.int64)
+    return by_code[values.codes.to_numpy()]
+
+
+_BY_LANE: dict[str, int] = {
+    "neural engine": Layer.ANE,
+    "gpu": Layer.GPU,
+    "data": Layer.DATA,
+    "compute": Layer.OTHER,
+    "unknown": Layer.OTHER,
+}
+_BY_DEVICE: dict[str, int] = {
+    Device.CPU: Layer.CPU,
+    Device.ANE: Layer.ANE_REQUEST,
+    Device.GPU: Layer.GPU_REQUEST,
+}
+
+
+class _Finder:
+    """Collects rows of several frames by the prediction of the app that they lie in."""
+
+    def __init__(self, activity: pd.DataFrame, predictions: pd.DataFrame) -> None:
+        starts = predictions["start_ns"].to_numpy()
+        self._low, self._high = starts, starts + predictions["duration_ns"].to_numpy()
+        self._models = predictions["model"].cat.categories
+        place = np.full(len(activity) + 1, -1, np.int64)
+        place[predictions.index.to_numpy()] = np.arange(len(predictions))
+        owner = top_predictions(activity)
+        self._place = np.append(place[owner], -1)
+        """Place of the app's prediction for each row of the activity; -1 for none, and for label -1."""
+        self._several = np.append((activity["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool)[owner], False)
+        """Whether the stage that a row leads to lies in several predictions of its pipeline."""
+        self._found: list[tuple[npt.NDArray[Any], ...]] = []
+        self._shared: list[tuple[npt.NDArray[Any], ...]] = []
+
+    def add(self, frame: pd.DataFrame, layer: IntArray) -> None:
+        """Take in the rows of one frame."""
+        linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
+        window = self._place[linked]
+        starts = frame["start_ns"].to_numpy()
+        ends = starts + frame["duration_ns"].to_numpy()
+        possible = frame["attribution"].isin(_POSSIBLE).to_numpy(dtype=bool) & (linked < 0)
+        shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
+        outer = self._codes(frame["parent_model"])
+        called = np.where(outer >= 0, outer, self._codes(frame["model"]))
+        self._shared.append((starts[shared], ends[shared], layer[shared], called[shared]))
+        inside = np.flatnonzero((window >= 0) & (layer >= 0))
+        window = window[inside]
+        starts, ends = clip(starts[inside], ends[inside], self._low[window], self._high[window])
+        has_length = ends > starts
+        inside = inside[has_length]
+        self._found.append(
+            (
+                window[has_length],
+                layer[inside],
+                starts[has_length],
+                ends[has_length],
+                (frame["kind"] == Kind.GPU_PREPARE).to_numpy(dtype=bool)[inside],
+                np.asarray(frame["model"].cat.codes, np.int64)[inside],
+                frame["operation"].fillna(-1).to_numpy(dtype=np.int64)[inside],
+            )
+        )
+
+    def _codes(self, models: pd.Series) -> IntArray:
+        """Models of rows as places among the models of the predictions; -1 for others and none."""
+        place = np.append(self._models.get_indexer(models.cat.categories), -1)
+        return place[models.cat.codes.to_numpy()]
+
+    def rows(self) -> Rows:
+        """Rows that lie in one prediction."""
+        return Rows(*(np.concatenate(part) for part in zip(*self._found, strict=True)))
+
+    def shared(self) -> Shared:
+        """Rows that could lie in several."""
+        return Shared(*(np.concatenate(part) for part in zip(*self._shared, strict=True)))
+
+
+_POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)
+"""What is said of rows without a prediction that ran for some prediction of the target."""

@@ -1,0 +1,97 @@
+"""Breakdowns of many predictions added up: sums, means and shares of the parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.breakdown.breakdown import REASONS, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.analysis.breakdown.breakdown import Breakdown
+
+
+@dataclass(frozen=True, slots=True)
+class PartSummary:
+    """One part of the predictions' time. Sums are of the predictions in which it is known; null where it is in none."""
+
+    part: str
+    """A value of `Part`."""
+    known: int
+    """Predictions in which it is known."""
+    total_ns: int | None
+    mean_ns: float | None
+    """Per prediction in which it is known."""
+    share: float | None
+    """Of the summed time of all predictions, so that the shares of all parts add up to 1. None where `total_ns` is, and
+    where the predictions have no duration."""
+    unknown: tuple[str, ...]
+    """Why it is not known in the others: values of `Unknown`, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownSummary:
+    """Where the time of several predictions went."""
+
+    predictions: int
+    total_ns: int
+    """Their summed durations: what the known parts add up to exactly. Predictions may overlap each other."""
+    mean_ns: float
+    parts: tuple[PartSummary, ...]
+    """Every part, in the order of `Part`."""
+    handoffs: float | None
+    """Changes of the compute unit per prediction, as a mean over those in which they are known."""
+    handoff_gap_ns: float | None
+    """Mean time per prediction at those changes in which no unit worked for it."""
+    segments: float | None
+    """Distinct operations on the Neural Engine per prediction, as a mean."""
+    lead_ns: float | None
+    """Mean time before the first work of a compute unit."""
+    tail_ns: float | None
+    """Mean time after the last work of a compute unit."""
+    other_models_ns: int
+    """Summed time in which predictions of other models were running too."""
+
+
+def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
+    """The predictions of a breakdown together; None where it holds none. O(n)."""
+    frame = breakdown.frame
+    if frame.empty:
+        return None
+    # Summed without bound: damaged durations can exceed int64 together.
+    total = sum(frame["duration_ns"].tolist())
+    return BreakdownSummary(
+        predictions=len(frame),
+        total_ns=total,
+        mean_ns=total / len(frame),
+        parts=tuple(_part(breakdown, part, total) for part in Part),
+        handoffs=_mean(frame["handoffs"]),
+        handoff_gap_ns=_mean(frame["handoff_gap_ns"]),
+        segments=_mean(frame["segments"]),
+        lead_ns=_mean(frame["lead_ns"]),
+        tail_ns=_mean(frame["tail_ns"]),
+        other_models_ns=sum(frame["other_models_ns"].tolist()),
+    )
+
+
+def _part(breakdown: Breakdown, part: Part, whole_ns: int) -> PartSummary:
+    codes = breakdown.unknown[part]
+    values = breakdown.frame[part.column].to_numpy(dtype=np.int64, na_value=0)[codes < 0]
+    total = sum(values.tolist()) if len(values) else None
+    return PartSummary(
+        part=str(part),
+        known=len(values),
+        total_ns=total,
+        mean_ns=None if total is None else total / len(values),
+        share=None if total is None or not whole_ns else total / whole_ns,
+        unknown=tuple(str(REASONS[code]) for code in np.unique(codes[codes >= 0]).tolist()),
+    )
+
+
+def _mean(values: pd.Series) -> float | None:
+    known = values.array[values.notna().to_numpy()].to_numpy(dtype=np.int64)
+    return float(known.mean()) if len(known) else None

@@ -1,0 +1,79 @@
+"""In which state of the device each call ran, and how durations compare between states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
+"""Thermal states from cool to hot, as the Thermal State instrument names them."""
+
+UNKNOWN = -1
+"""Place of a state that is not recorded or not among the named ones."""
+
+
+def states_at(states: pd.DataFrame, names: Sequence[str], times_ns: IntArray) -> IntArray:
+    """Place in `names` of the state that held at each time: shape (times,), `UNKNOWN` where none did.
+
+    `states` is a context frame with `start_ns`, `duration_ns` and `state`, sorted by start, whose rows do not overlap.
+    O((s + t) log s).
+    """
+    if states.empty:
+        return np.full(len(times_ns), UNKNOWN, np.int64)
+    starts = states["start_ns"].to_numpy()
+    ends = starts + states["duration_ns"].to_numpy()
+    place = {name: index for index, name in enumerate(names)}
+    held = np.array([place.get(str(state), UNKNOWN) for state in states["state"]], np.int64)
+    row = np.searchsorted(starts, times_ns, side="right") - 1
+    inside = (row >= 0) & (times_ns < ends[np.maximum(row, 0)])
+    return np.where(inside, held[np.maximum(row, 0)], UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heat:
+    """Durations of calls in the coolest and in the hottest thermal state that hold enough of them."""
+
+    state: IntArray
+    """Shape (calls,): place in `THERMAL_STATES`, or `UNKNOWN`."""
+    coolest: int | None
+    """None where no state holds enough calls."""
+    hottest: int | None
+    """None where only one state does."""
+    cool_median_ns: float | None
+    hot_median_ns: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Median in the hottest state over that in the coolest; None where two states cannot be compared."""
+        if self.hot_median_ns is None or not self.cool_median_ns:
+            return None
+        return self.hot_median_ns / self.cool_median_ns
+
+    @property
+    def is_cool(self) -> Mask:
+        """Shape (calls,): ran in the coolest state."""
+        chosen: Mask = self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
+        return chosen
+
+
+def compare_thermal_states(durations_ns: IntArray, state: IntArray, least: int) -> Heat:
+    """Durations by thermal state; a state counts from `least` calls on. Shape (calls,) each. O(n)."""
+    counts = np.bincount(state[state >= 0], minlength=len(THERMAL_STATES))
+    enough = np.flatnonzero(counts >= least).tolist()
+    coolest = enough[0] if enough else None
+    hottest = enough[-1] if len(enough) > 1 else None
+    medians = [
+        None if place is None else float(np.median(durations_ns[state == place])) for place in (coolest, hottest)
+    ]
+    return Heat(state, coolest, hottest, medians[0], medians[1])

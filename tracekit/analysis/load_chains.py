@@ -1,0 +1,104 @@
+"""Cold loads that run one after another: chains of them, and the time that standing in line costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tracekit.analysis.cold_loads import ColdRule, cold_loads, preparations
+from tracekit.intervals import union_length
+from tracekit.trace.events import LOAD_KINDS, Level
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.trace.trace import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+TOLERANCE = 0.02
+"""Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgement)."""
+
+COVERED = 0.8
+"""Least part of loads that overlap which preparation on the Neural Engine must cover to show what they wait for (our
+judgement)."""
+
+
+class LoadChain(NamedTuple):
+    """Cold loads without a pause between them."""
+
+    loads: pd.DataFrame
+    models: int
+    """Different models and instances."""
+    start_ns: int
+    end_ns: int
+    in_line: bool | None
+    """Whether each was prepared after the one before; None where loads overlap and nothing shows it."""
+    lost_ns: int
+    """What it took beyond the longest single one; 0 where `in_line` is not True."""
+
+
+class TopLoads(NamedTuple):
+    """Loads that the app called for, sorted by start."""
+
+    rows: pd.DataFrame
+    cold: Mask
+    unknown: Mask
+    """Neither cold nor cached can be shown."""
+
+
+def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
+    """The loads of all models with what is known of each. O(l log l + models × rows of the hardware)."""
+    activity = trace.activity
+    chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & activity["model"].notna()
+    rows = activity[chosen.to_numpy(dtype=bool)]
+    cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
+    codes = rows["model"].cat.codes.to_numpy()
+    for code in np.unique(codes):
+        own = codes == code
+        known = cold_loads(rows[own], trace, rule)
+        cold[own], unknown[own] = known.cold, known.unknown
+    return TopLoads(rows, cold, unknown)
+
+
+def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, least: int) -> tuple[LoadChain, ...]:
+    """Chains of loads (sorted by start) in which each starts at most `gap_ns` after those before it have ended, with
+    `least` different models or instances. O(l log l + chains × preparations)."""
+    starts = loads["start_ns"].to_numpy()
+    if not len(starts):
+        return ()
+    reach = np.maximum.accumulate(starts + loads["duration_ns"].to_numpy())
+    chain = np.concatenate(([0], np.cumsum(starts[1:] - reach[:-1] > gap_ns)))
+    own = loads.groupby(["model", "instance"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    models = np.bincount(np.unique(np.column_stack((chain, own)), axis=0)[:, 0])
+    edges = np.searchsorted(chain, np.arange(len(models) + 1))
+    prepared = preparations(trace)
+    return tuple(
+        _chain(loads.iloc[edges[number] : edges[number + 1]], int(models[number]), prepared)
+        for number in np.flatnonzero(models >= least)
+    )
+
+
+def _chain(loads: pd.DataFrame, models: int, prepared: pd.DataFrame) -> LoadChain:
+    starts, durations = loads["start_ns"].to_numpy(), loads["duration_ns"].to_numpy()
+    first, last = int(starts[0]), int((starts + durations).max())
+    if _apart(starts, durations):
+        return LoadChain(loads, models, first, last, True, int(durations.sum() - durations.max()))
+    own = prepared["model"].isna() | prepared["model"].isin(loads["model"].unique())
+    row_start, row_length = prepared["start_ns"].to_numpy(), prepared["duration_ns"].to_numpy()
+    inside = own.to_numpy(dtype=bool) & (row_start >= first) & (row_start + row_length <= last)
+    row_start, row_length = row_start[inside], row_length[inside]
+    covered = union_length(row_start, row_start + row_length)
+    if len(row_start) < len(loads) or covered < COVERED * (last - first):
+        return LoadChain(loads, models, first, last, None, 0)
+    if not _apart(row_start, row_length):
+        return LoadChain(loads, models, first, last, False, 0)
+    return LoadChain(loads, models, first, last, True, int(row_length.sum() - row_length.max()))
+
+
+def _apart(starts: IntArray, durations: IntArray) -> bool:
+    """Whether intervals run one after another."""
+    return bool(durations.sum() <= union_length(starts, starts + durations) * (1 + TOLERANCE))

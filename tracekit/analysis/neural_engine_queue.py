@@ -1,0 +1,270 @@
+"""Who has the Neural Engine when: the rows that are surely a model's own, and the time that its predictions wait.
+
+The engine takes one request after the other. A prediction waits where its work begins just after work of others ends;
+where both run at once, nobody waited. How long the hand-over takes is measured in each recording. Overlap alone is
+harmless: two processes had twice the throughput of one in a public measurement (apple/coremltools#1356).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from tracekit.intervals import depth_profile, integrate, running_end, union
+from tracekit.trace.events import Kind
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.trace.trace import Trace
+
+    FloatArray = npt.NDArray[np.float64]
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+CHANCE = 0.05
+"""Work of others that has nothing to do with a piece of own work ends at any time before it begins. How often it ends
+shortly before must be less likely than this by chance (Kolmogorov and Smirnov, one side); the usual level of tests."""
+
+USUAL_SHARE = 0.95
+"""Part of the pieces for which the engine was free that begin within the usual time. The rest had other reasons."""
+
+STANDS_OUT = 2
+"""A piece that waited begins at least so many times as late as usual: what it waited for is the larger part
+(heuristic)."""
+
+MIN_FREE = 5
+"""Fewest pieces for which the engine was free that show how long the way to it takes. Fewer are chance (heuristic)."""
+
+
+def own_engine_rows(hardware: pd.DataFrame) -> pd.DataFrame:
+    """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
+    `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
+    return hardware.loc[is_any(hardware["kind"], Kind.ANE_EXEC), list(_COLUMNS)]
+
+
+_COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")
+"""Copying all columns of many rows would take longer than everything else here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineWaits:
+    """Times in which predictions of a model waited for the Neural Engine: shape (waits,) each."""
+
+    prediction: IntArray
+    """Label in `Trace.activity`."""
+    start_ns: IntArray
+    end_ns: IntArray
+    """When its own work began."""
+    own_model_ns: IntArray
+    """The part in which the engine worked for other predictions of the same model."""
+
+    @property
+    def length_ns(self) -> IntArray:
+        """How long each took."""
+        return self.end_ns - self.start_ns
+
+    @property
+    def others_ns(self) -> IntArray:
+        """The part in which the engine worked for anybody else."""
+        return self.length_ns - self.own_model_ns
+
+    def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
+        """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
+        total = np.zeros(len(predictions), np.int64)
+        np.add.at(total, predictions.get_indexer(pd.Index(self.prediction)), values_ns)
+        return total
+
+
+def engine_waits(
+    trace: Trace, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
+) -> EngineWaits:
+    """Waits of one model's predictions; the other frames are its rows, linked to them.
+
+    A piece of work waited where the engine worked for another prediction after this one was ready, where the piece
+    began no more than a hand-over (`_handover_ns`) after that work ended, and later than pieces for which the engine
+    was free (`_usual_way`). The wait goes back to when the prediction was ready, and no further than the engine was
+    busy without a break. O(n log n) in the engine's rows and those of the predictions.
+    """
+    line = _timeline(trace)
+    found = _pieces(line, predictions, data, compute, hardware)
+    if found is None:
+        return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
+    handover, ways = _usual(trace, line)
+    late = found.begin - found.ready > _usual_way(found, np.zeros(len(found.ready), np.int64), ways)
+    queued = found.met & late & (np.abs(found.begin - found.reach) <= handover)
+    low = np.maximum(found.ready, line.opened(handover)[found.place])[queued]
+    start, called = found.begin[queued], found.called[queued]
+    waited = low < start
+    low, start = low[waited], start[waited]
+    _, begin, end = _calls_and_times(hardware, is_any(hardware["kind"], Kind.ANE_EXEC))
+    return EngineWaits(called[waited], low, start, integrate(*depth_profile(*union(begin, end)), low, start))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pieces:
+    """Work on the engine that belongs to a prediction: shape (pieces,) each, by start."""
+
+    called: IntArray
+    """Label of the prediction."""
+    place: IntArray
+    """Place in the `_Timeline`."""
+    ready: IntArray
+    """Latest end of what the prediction did before, in ns; its start if it did nothing."""
+    begin: IntArray
+    reach: IntArray
+    """When the engine had done all that it began before."""
+    met: Mask
+    """The engine worked for another prediction, or another process, after this one was ready."""
+    first: Mask
+    """No other piece of the prediction began before."""
+
+
+def _pieces(
+    line: _Timeline, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
+) -> _Pieces | None:
+    """The pieces of predictions, given by rows that are linked to them; None where none met other work."""
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    called, begin, _ = _calls_and_times(hardware, executed)
+    label, linked = hardware.index.to_numpy()[executed], called >= 0
+    owner = np.append(called, -1)[pd.Index(label).get_indexer(pd.Index(line.reaching))]
+    called, begin, place = called[linked], begin[linked], line.label.searchsorted(label[linked])
+    began = predictions["start_ns"].to_numpy()[predictions.index.get_indexer(pd.Index(called))]
+    met = (line.reach_before[place] > began) & (owner[place] != called)
+    if not met.any():
+        return None
+    did = [
+        _calls_and_times(data, np.ones(len(data), np.bool_)),
+        _calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
+        _calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
+    ]
+    ready, reach = _last_end_before(did, called, begin, began), line.reach_before[place]
+    return _Pieces(called, place, ready, begin, reach, met & (reach > ready), ~pd.Index(called).duplicated())
+
+
+def _ways(pieces: _Pieces, model: IntArray) -> pd.Series:
+    """Longest usual time in ns from being ready to the begin of pieces for which the engine was free: their
+    `USUAL_SHARE` quantile, or `STANDS_OUT` times their median. By `_kind`, without those of fewer than `MIN_FREE`.
+    O(n log n)."""
+    free = pieces.reach <= pieces.ready
+    groups = pd.Series((pieces.begin - pieces.ready)[free]).groupby(_kind(pieces, model)[free])
+    most, twice = groups.quantile(USUAL_SHARE), STANDS_OUT * groups.median()
+    return most.where(most >= twice, twice)[(groups.size() >= MIN_FREE).to_numpy()]
+
+
+def _kind(pieces: _Pieces, model: IntArray) -> IntArray:
+    """A number for the model, and whether the piece is the first of its prediction: others follow sooner."""
+    return 2 * model + pieces.first
+
+
+def _usual_way(pieces: _Pieces, model: IntArray, fallback: pd.Series) -> FloatArray:
+    """`_ways` of the kind of each piece, shape (pieces,); where it is not known, that of `fallback` for all models
+    together, and 0 where that is not known either."""
+    usual = np.zeros(len(pieces.ready))
+    ours = (_ways(pieces, model), _kind(pieces, model))
+    for ways, kind in ((fallback, _kind(pieces, np.zeros_like(model))), ours):
+        place = ways.index.get_indexer(pd.Index(kind))
+        usual[place >= 0] = ways.to_numpy()[place[place >= 0]]
+    return usual
+
+
+_USUAL: WeakKeyDictionary[Trace, tuple[int, pd.Series]] = WeakKeyDictionary()
+
+
+def _usual(trace: Trace, line: _Timeline) -> tuple[int, pd.Series]:
+    """The hand-over in ns, and `_ways` of all models together."""
+    if trace not in _USUAL:
+        found = _pieces(line, trace.activity, trace.data, trace.compute, trace.hardware)
+        if found is None:
+            return 0, pd.Series(dtype=np.float64)
+        activity = trace.activity
+        model = activity["model"].cat.codes.to_numpy()[activity.index.get_indexer(pd.Index(found.called))]
+        ways = _ways(found, np.zeros(len(model), np.int64))
+        delay = found.begin - found.ready
+        late = found.met & (delay > _usual_way(found, model.astype(np.int64), ways))
+        _USUAL[trace] = _handover_ns(np.abs(found.begin - found.reach)[late], delay[late]), ways
+    return _USUAL[trace]
+
+
+def _handover_ns(behind: IntArray, delay: IntArray) -> int:
+    """How long after other work a waiting piece begins at most, from pieces that may have waited: shape (pieces,) each.
+
+    `behind` is the time since other work ended, `delay` since the piece was ready. If the two had nothing to do with
+    each other, other work would end at any time of the delay, so `behind` would be spread evenly over it. The hand-over
+    is where most more pieces have begun than that; 0 where chance explains them (`CHANCE`). O(n log n).
+    """
+    if not len(behind):
+        return 0
+    behind, delay = np.sort(behind), np.sort(delay).astype(np.float64)
+    within = np.searchsorted(delay, behind, side="right")
+    beyond = np.append(np.cumsum(1 / delay[::-1])[::-1], 0.0)[within]
+    evenly = (within + behind * beyond) / len(delay)
+    ahead = np.arange(1, len(behind) + 1) / len(behind) - evenly
+    best = int(np.argmax(ahead))
+    return int(behind[best]) if ahead[best] >= (-np.log(CHANCE) / 2 / len(behind)) ** 0.5 else 0
+
+
+def _calls_and_times(rows: pd.DataFrame, chosen: Mask) -> tuple[IntArray, IntArray, IntArray]:
+    """Prediction (-1 for none), start and end of the chosen rows."""
+    start = rows["start_ns"].to_numpy()[chosen]
+    called = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen]
+    return called, start, start + rows["duration_ns"].to_numpy()[chosen]
+
+
+def _last_end_before(
+    rows: Sequence[tuple[IntArray, IntArray, IntArray]], called: IntArray, start: IntArray, began: IntArray
+) -> IntArray:
+    """For each piece of work, given by prediction, start, and start of the prediction: the latest end of the rows of
+    that prediction that started before it."""
+    count = len(called)
+    owner, row_start, row_end = (np.concatenate(part) for part in zip(*rows, strict=True))
+    ours = np.isin(owner, called)
+    group = np.concatenate((called, owner[ours]))
+    time = np.concatenate((start, row_start[ours]))
+    end = np.concatenate((began, row_end[ours]))
+    is_row = np.arange(len(group)) >= count
+    order = np.lexsort((is_row, time, group))
+    latest = np.empty_like(end)
+    latest[order] = running_end(np.unique(group[order], return_inverse=True)[1], end[order])
+    return latest[:count]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Timeline:
+    """Execution of the engine for anybody, by start: shape (rows,) each."""
+
+    label: IntArray
+    start: IntArray
+    reach_before: IntArray
+    """Latest end of the rows before; for the first a time before all."""
+    reaching: IntArray
+    """Label of the row with that end; -1 for the first."""
+
+    def opened(self, handover_ns: int) -> IntArray:
+        """Shape (rows,): since when the engine has been busy without a break longer than this. O(rows)."""
+        opens = self.start > self.reach_before + handover_ns
+        return self.start[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
+
+
+_TIMELINES: WeakKeyDictionary[Trace, _Timeline] = WeakKeyDictionary()
+
+
+def _timeline(trace: Trace) -> _Timeline:
+    if trace not in _TIMELINES:
+        executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
+        rows = trace.hardware.loc[executed, ["start_ns", "duration_ns"]]
+        label, start = rows.index.to_numpy(), rows["start_ns"].to_numpy()
+        end = start + rows["duration_ns"].to_numpy()
+        reach = np.maximum.accumulate(end)
+        last = np.maximum.accumulate(np.where(end == reach, np.arange(len(end)), 0))
+        before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(start)]
+        reaching = np.concatenate(([-1], label[last]))[: len(start)]
+        _TIMELINES[trace] = _Timeline(label, start, before, reaching)
+    return _TIMELINES[trace]

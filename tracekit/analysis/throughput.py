@@ -1,0 +1,203 @@
+"""When predictions come: bursts, gaps between predictions, throughput, and whether something paces them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.intervals import depth_profile, integrate, union, union_by_group
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
+    Working = tuple[IntArray, IntArray]
+    """When hardware worked, as a step function that `depth_profile` gives: 1 while it did."""
+
+BURST_FACTOR = 5.0
+"""A pause longer than this many median distances from start to start ends a burst (reference, catalogue A14)."""
+
+FRAME_RATES: tuple[int, ...] = (120, 90, 60, 50, 30, 25, 24, 15)
+"""Frames per second of displays and cameras, the likely pacemakers: 8.3, 11.1, 16.7, 20, 33.3, 40, 41.7, 66.7 ms."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bursts:
+    """Predictions that follow each other closely."""
+
+    burst: IntArray
+    """Shape (predictions,): number of the burst of each prediction, 0 to bursts - 1, in the order of the frame."""
+    first: IntArray
+    """Shape (bursts,): place of the first prediction of each burst."""
+    count: IntArray
+    """Shape (bursts,): predictions in it; 1 for a prediction on its own."""
+    start_ns: IntArray
+    """Shape (bursts,): start of the first prediction."""
+    end_ns: IntArray
+    """Shape (bursts,): latest end of its predictions."""
+    busy_ns: IntArray
+    """Shape (bursts,): time in it with at least one prediction in flight."""
+
+    @property
+    def gap_ns(self) -> IntArray:
+        """Shape (bursts,): time in it without any prediction in flight."""
+        return self.end_ns - self.start_ns - self.busy_ns
+
+
+def bursts(predictions: pd.DataFrame, factor: float = BURST_FACTOR) -> Bursts:
+    """Bursts of the predictions (shared event columns, sorted by start) of one model or of several.
+
+    A burst ends where the next prediction starts more than `factor` times the median distance later; the median is of
+    distances above 0, so that calls handed over at one instant do not make every pause long. O(n log n).
+    """
+    starts = predictions["start_ns"].to_numpy()
+    ends = starts + predictions["duration_ns"].to_numpy()
+    distances = np.diff(starts)
+    positive = distances[distances > 0]
+    limit = factor * float(np.median(positive)) if len(positive) else np.inf
+    opens = np.concatenate(([True], distances > limit))[: len(starts)]
+    burst = np.cumsum(opens) - 1
+    first = np.flatnonzero(opens)
+    count = np.diff(first, append=len(starts))
+    groups, piece_starts, piece_ends = union_by_group(burst, starts, ends)
+    covered = np.concatenate(([0], np.cumsum(piece_ends - piece_starts)))
+    return Bursts(
+        burst=burst,
+        first=first,
+        count=count,
+        start_ns=starts[first],
+        end_ns=np.maximum.reduceat(ends, first) if len(first) else first,
+        busy_ns=np.diff(covered[np.searchsorted(groups, np.arange(len(first) + 1))]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaps:
+    """Times inside bursts in which no prediction was in flight: shape (gaps,) each, by start.
+
+    They add up to `Bursts.gap_ns`; a prediction without duration neither fills a gap nor splits one.
+    """
+
+    start_ns: IntArray
+    end_ns: IntArray
+    device_idle_ns: IntArray | None
+    """Time of the gap in which no row of the hardware was active; None where it was not given."""
+
+
+def working(hardware: pd.DataFrame) -> Working:
+    """When any of these rows was active. O(n log n)."""
+    starts = hardware["start_ns"].to_numpy()
+    return depth_profile(*union(starts, starts + hardware["duration_ns"].to_numpy()))
+
+
+def gaps(predictions: pd.DataFrame, found: Bursts, busy: Working | None = None) -> Gaps:
+    """Gaps between predictions inside their bursts.
+
+    `busy`: when the compute units worked, whoever they worked for; None where that was not recorded.
+    O((n + m) log n), m the steps of `busy`.
+    """
+    starts = predictions["start_ns"].to_numpy()
+    ends = starts + predictions["duration_ns"].to_numpy()
+    group, piece_starts, piece_ends = union_by_group(found.burst, starts, ends)
+    # A gap opens where a burst or a piece begins or ends: calls without duration at the edge of a burst leave no piece.
+    owner = np.concatenate((np.arange(len(found.count)), group))
+    low = np.concatenate((found.start_ns, piece_ends))[np.argsort(owner, kind="stable")]
+    owner = np.concatenate((group, np.arange(len(found.count))))
+    high = np.concatenate((piece_starts, found.end_ns))[np.argsort(owner, kind="stable")]
+    low, high = low[high > low], high[high > low]
+    idle = None
+    if busy is not None:
+        idle = high - low - integrate(*busy, low, high)
+    return Gaps(low, high, idle)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """A regular beat that the predictions follow."""
+
+    frames_per_second: int
+    """One of `FRAME_RATES`."""
+    period_ns: float
+    deviation: float
+    """How far the median distance is from the period, as a share of it; positive where it is longer."""
+    spread: float
+    """Half the distance between the quartiles, as a share of the median distance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cadence:
+    """How predictions follow each other inside bursts of two and more. None: no such burst."""
+
+    bursts: int
+    """Bursts, predictions on their own included."""
+    predictions: int
+    """Predictions inside bursts of two and more."""
+    span_ns: int
+    """Summed length of those bursts."""
+    gap_ns: int
+    """Part of the span without any prediction in flight."""
+    gaps: Statistics | None
+    """The times between predictions, inside bursts, in which none was in flight; None where there is none."""
+    device_idle_ns: int | None
+    """Part of `gap_ns` in which neither the Neural Engine nor the GPU worked, for whomever; None where the work of one
+    of them was not recorded."""
+    inter_start_ns: float | None
+    """Median distance from start to start."""
+    per_second: float | None
+    """Predictions started per second: distances over their summed length."""
+    pace: Pace | None
+    """None where the predictions keep no common frame rate, or run back to back, when their own latency sets the
+    beat."""
+
+
+def summarize_cadence(
+    predictions: pd.DataFrame,
+    found: Bursts,
+    busy: Working | None = None,
+    *,
+    tolerance: float = 0.02,
+    spread: float = 0.05,
+    slack: float = 0.05,
+) -> Cadence:
+    """Cadence of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n).
+
+    A pace is named where the median distance lies within `tolerance` of the period of a rate of `FRAME_RATES`, half the
+    distance between the quartiles is at most `spread` of it, and gaps make up at least `slack` of the span: all
+    (heuristic), set so that the nearest rates, 24 and 25, stay apart and that back-to-back calls have no pace.
+    """
+    several = found.count > 1
+    starts = predictions["start_ns"].to_numpy()
+    distances = np.diff(starts)[np.diff(found.burst) == 0]
+    span = int((found.end_ns - found.start_ns)[several].sum())
+    gap = int(found.gap_ns[several].sum())
+    pace = None
+    if len(distances) and span and gap >= slack * span:
+        pace = _pace(distances, tolerance, spread)
+    total = int(distances.sum())
+    free = gaps(predictions, found, busy)
+    return Cadence(
+        bursts=len(found.count),
+        predictions=int(found.count[several].sum()),
+        span_ns=span,
+        gap_ns=gap,
+        gaps=duration_statistics(free.start_ns, free.end_ns - free.start_ns),
+        device_idle_ns=None if free.device_idle_ns is None else int(free.device_idle_ns.sum()),
+        inter_start_ns=float(np.median(distances)) if len(distances) else None,
+        per_second=len(distances) * 1e9 / total if total else None,
+        pace=pace,
+    )
+
+
+def _pace(distances: IntArray, tolerance: float, spread: float) -> Pace | None:
+    low, middle, high = (float(value) for value in np.quantile(distances, [0.25, 0.5, 0.75]))
+    if middle <= 0 or (high - low) / 2 > spread * middle:
+        return None
+    rate = min(FRAME_RATES, key=lambda rate: abs(middle * rate / 1e9 - 1))
+    deviation = middle * rate / 1e9 - 1
+    if abs(deviation) > tolerance:
+        return None
+    return Pace(rate, 1e9 / rate, deviation, (high - low) / 2 / middle)

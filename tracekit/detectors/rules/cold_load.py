@@ -1,0 +1,262 @@
+"""`cold-load`: somebody waits while a model is prepared for the device (catalogue entry A02)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
+from tracekit.analysis.load_waits import hung_share
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.load_options import (
+    called,
+    hang_share_option,
+    max_delay_option,
+    warm_up_pause,
+    without_load,
+)
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_wait_ms: float = option(
+        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
+    )
+    soon_ms: float = max_delay_option()
+    hung_share: float = hang_share_option()
+    ratio: float = option(
+        10.0, "times the median of the other loads", "Public reports of cold against cached loads hold 12 to 270."
+    )
+    ratio_min_ms: float = option(
+        250.0, "ms", "Below it, disk and memory explain a difference between loads as well (our judgement)."
+    )
+    min_compared: int = option(3, "other loads", "A median of fewer loads is chance (our judgement).")
+    warm_up_pause_s: float = warm_up_pause()
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for loads that prepared the model for the device while a call or the main thread waited."""
+    loads = view.loads
+    if loads.empty:
+        return without_load(view, "whether it came from the cache")
+    rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
+    known = cold_loads(loads, view.trace, rule)
+    long = loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6
+    waited = long.copy()
+    waited[long] = called(view, loads[long], options.soon_ms, options.warm_up_pause_s)
+    hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
+    felt = waited | hung
+    metrics = _metrics(view, known, felt, options)
+    if (known.cold & felt).any():
+        return _finding(view, known, felt, hung & ~waited, metrics)
+    if (known.unknown & felt).any():
+        return _undecided(view, known.unknown & felt)
+    return Passed(view.name, _nobody_waits(view, known), metrics)
+
+
+def _metrics(view: ModelView, known: ColdLoads, felt: Mask, options: Options) -> tuple[Metric, ...]:
+    """Everything measured."""
+    durations = view.loads["duration_ns"].to_numpy()
+    rest = durations[~known.cold & ~known.unknown]
+    return (
+        Metric("cold loads that were waited for", int((known.cold & felt).sum()), "count", 1, Direction.ABOVE),
+        Metric(
+            "longest load that was waited for",
+            int(durations[felt].max(initial=0)),
+            "ns",
+            round(options.min_wait_ms * 1e6),
+            Direction.ABOVE,
+        ),
+        Metric("loads", len(durations), "count"),
+        Metric("cold loads", int(known.cold.sum()), "count"),
+        Metric("median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
+    )
+
+
+def _finding(view: ModelView, known: ColdLoads, felt: Mask, only_hung: Mask, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the cold loads that were waited for."""
+    chosen = known.cold & felt
+    rows = view.loads[chosen]
+    lost = covered_ns(rows)
+    spent = covered_ns(view.loads, view.predictions)
+    if len(rows) == 1:
+        summary = f"Prepared for the device during a load of {format_duration(lost)}"
+    else:
+        longest = int(rows["duration_ns"].max())
+        summary = (
+            f"Prepared for the device in {format_count(len(rows), 'load')} of {format_duration(lost)} together "
+            f"(the longest {format_duration(longest)})"
+        )
+    summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen)
+    return Finding(
+        model=view.name,
+        summary=summary,
+        metrics=metrics,
+        cost=Cost(
+            ns=lost,
+            share=lost / spent if spent else 0.0,
+            basis="Time covered by the cold loads that were waited for; share of the time covered by the model's loads "
+            "and predictions. The work itself is needed once, but nobody has to wait for it.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+def _who_waited(only_hung: Mask) -> str:
+    if only_hung.all():
+        return ", while the main thread did not answer (possibly because of it: only the times agree)."
+    return ", and a prediction waited for it." if len(only_hung) == 1 else ", and predictions waited for them."
+
+
+def _how_known(known: ColdLoads, chosen: Mask) -> str:
+    """What the reader must know where the rows themselves do not say that the load was cold."""
+    if (known.by_time & chosen).any():
+        return (
+            " Possible, not certain: the row does not tell cold from cached, but the Neural Engine prepared some model "
+            "at that time."
+        )
+    if (known.compared & chosen).any():
+        return " The row does not tell cold from cached; it took many times as long as the model's other loads."
+    return ""
+
+
+def _undecided(view: ModelView, chosen: Mask) -> InsufficientData:
+    longest = int(view.loads["duration_ns"].to_numpy()[chosen].max())
+    return InsufficientData(
+        view.name,
+        f"Something waited for a load of {format_duration(longest)}, but the recording does not tell whether it "
+        "prepared the model for the device or took it from the cache.",
+        "Record two launches in a row: if the load is as long in the second, it does not come from the cache. Systems "
+        "from iOS 17 and macOS 14 on say which it was.",
+    )
+
+
+def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
+    """Words for loads that are no problem; a cold one is still worth knowing."""
+    durations = view.loads["duration_ns"].to_numpy()
+    longest = format_duration(int(durations.max()))
+    if not known.cold.any():
+        words = format_count(len(durations), "load")
+        return f"{words}, none known to have prepared the model for the device; the longest took {longest}."
+    cold = durations[known.cold]
+    times = "once" if len(cold) == 1 else f"{len(cold):,} times"
+    unseen = "" if "hangs" in view.trace.context else " (hangs of the main thread were not recorded)"
+    return (
+        f"Prepared for the device {times}, in {format_duration(int(cold.max()))} at most; no prediction was seen to "
+        f"wait long for that{unseen}."
+    )
+
+
+DESCRIPTION = """
+Before a model can run, the system prepares ("specialises") it for the device and keeps the result in a cache. With the
+cache a load takes some ms to half a second; without, from seconds to minutes. The cache is empty at the first launch,
+after an update of the system or the model, and when storage ran short. That cannot be avoided, but nobody should have
+to wait for it.
+
+## On the lanes
+
+    Activity  |Load (prepare and cache)           |Pred|Pred|Pred|     problem: the first call waits for it
+    Activity  |Load (prepare and cache)           |         |Pred|Pred|     as it should be: done before it is needed
+
+## How it is measured
+
+Per model, from the Activity lane. A load is cold where its row says `prepare and cache`. Where rows read plain `Load`,
+it is cold if a Neural Engine row inside it compiles or prepares that model, if unnamed preparation rows cover a quarter
+of it and lie in no other load, or if it took `ratio` times the median of at least `min_compared` other loads of the
+model and `ratio_min_ms` or more.
+
+It was waited for if a prediction of the model started within `soon_ms` after its end and none during it, or if the main
+thread did not answer for `hung_share` of it (Hangs instrument). Loads, compilations and first predictions of any model
+that fill the time between load and prediction, with gaps of at most `soon_ms`, are part of the wait: the app goes
+through them before it gets to the call. Loads shorter than `min_wait_ms` are not felt. A single
+call that is followed by a pause of `warm_up_pause_s` or more which stands out from the others is a call to warm the
+model up: nobody waits for that.
+
+If the only load that was waited for may be cold or not, the answer is that the data do not suffice. A benchmark that
+empties the cache on purpose is reported too: the recording does not show the purpose.
+
+## What can look like it and is not
+
+- The first launch after installation or a system update, with the load in the background: no finding, the time is told.
+- A long cached load of a large model: its row says `cached`. That is `slow-load`.
+- Other instances go on predicting during the load: nobody waits.
+- A single call to warm the model up, with a pause after it: nobody waits for it.
+"""
+
+FIX = """
+Load in the background as soon as it is known that the model will be needed, and before the user asks for it:
+
+```swift
+actor Models {
+    private var loading: Task<MLModel, Error>?
+
+    /// Call early: when the screen that uses the model is about to appear.
+    func prepare(_ url: URL, _ configuration: MLModelConfiguration) {
+        guard loading == nil else { return }
+        loading = Task(priority: .utility) {
+            try await MLModel.load(contentsOf: url, configuration: configuration)
+        }
+    }
+
+    func model() async throws -> MLModel? { try await loading?.value }
+}
+```
+
+- Keep the path of the compiled model and its `MLModelConfiguration` the same: both are part of the cache's key. A model
+  that is copied or compiled to a new place at each launch is prepared anew each time.
+- Ship the compiled model (`.mlmodelc`), and in coremltools load it with `CompiledMLModel` instead of `MLModel`.
+- Until it is ready, show progress or use a smaller model.
+"""
+
+DETECTOR = Detector(
+    id="cold-load",
+    title="Nobody waits while the model is prepared for the device",
+    finding_title="The user waits while the model is prepared for the device",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="Preparing a model can take from a second to minutes; a load from the cache takes milliseconds.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC23 10049: Improve Core ML integration with async prediction",
+            "https://developer.apple.com/videos/play/wwdc2023/10049/",
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+        Reference("whisper-rs: first-time load at every run", "https://github.com/tazz4843/whisper-rs/issues/67"),
+        Reference("coremltools: long start-up time", "https://github.com/apple/coremltools/issues/1369"),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "Hangs"),
+    caused_by=("reload-before-predict",),
+    options=Options,
+    detect=detect,
+)

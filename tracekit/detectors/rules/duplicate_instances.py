@@ -1,0 +1,345 @@
+"""`duplicate-instances`: a model is loaded several times and one instance would do (catalogue entry A12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.instances import Traits, traits
+from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.reloads import beside_cold
+from tracekit.detectors.shared.snippets import LOAD_ONCE
+from tracekit.intervals import union_length_by_group
+from tracekit.trace.events import Kind
+from tracekit.trace.frames import is_any
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+    min_switches: int = option(
+        5,
+        "switches between instances",
+        "Where one instance takes over from another, a few calls may go to and fro (our judgement).",
+    )
+    parallel_share: float = option(
+        0.05,
+        "share of busy time",
+        "Instances that work at the same time for longer than chance are there for that (our judgement).",
+        maximum=1,
+    )
+    unused_s: float = option(
+        10.0, "s", "An instance may be loaded some time before it is needed for the first time (our judgement)."
+    )
+    alike: float = option(
+        1.5,
+        "times",
+        "Instances whose times differ by more run differently: other compute units, another function, another input "
+        "(our judgement).",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """How the instances of a model that are alike were used."""
+
+    seen: int
+    """Different instance numbers."""
+    switches: int
+    """How often a call went to another instance than the one before, beyond what taking over once each needs."""
+    parallel_share: float
+    """Share of the busy time in which several instances were at work."""
+    spread: float | None
+    """Largest over smallest median duration of the instances that were used together; None where not two of them have
+    enough calls."""
+    together: IntArray
+    """Places of the loads that began to be used while an earlier one still was."""
+
+    def pointless(self, options: Options) -> bool:
+        """Whether they take turns without working at the same time."""
+        return self.switches >= options.min_switches and self.parallel_share < options.parallel_share
+
+    def doubled(self, options: Options) -> bool:
+        """Whether one of them could do what they do."""
+        return self.pointless(options) and self.spread is not None and self.spread <= options.alike
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for instances that take turns, and for loads that only another load's instance was used after."""
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    numbers = pd.concat([view.loads["instance"], view.predictions["instance"]]).dropna().unique()
+    if not len(numbers) and len(view.loads) > 1:
+        return InsufficientData(
+            view.name,
+            f"{len(view.loads):,} loads, but the names carry no numbers that tell instances apart.",
+            "Record with Xcode 16 or later, which numbers them, or count in the code how often the model is created.",
+        )
+    if len(view.loads) <= 1 and len(numbers) <= 1:
+        return Passed(view.name, "Only one instance was seen.")
+    if len(view.predictions) < options.min_predictions:
+        return InsufficientData(
+            view.name,
+            f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')} to judge by.",
+            "Record the feature for longer, so that the model is used more often.",
+        )
+    return _judged(view, traits(view.predictions, view.data, view.hardware), options)
+
+
+def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
+    """The outcome where there are several instances or loads, and enough calls."""
+    parts = alike(view, known, options)
+    unused = _unused(view, options)
+    # Those that could be one come first, then those that change places most often.
+    found = max(parts, key=lambda part: (part.doubled(options), part.pointless(options), part.switches))
+    metrics = (
+        Metric("instances", found.seen, "count"),
+        Metric("switches between instances", found.switches, "count", options.min_switches, Direction.ABOVE),
+        Metric("time with several at work", found.parallel_share, "share", options.parallel_share, Direction.BELOW),
+        Metric("slowest against fastest instance", found.spread, "ratio", options.alike, Direction.BELOW),
+        Metric("loads that nothing used", len(unused), "count"),
+    )
+    doubled = found.doubled(options)
+    # Loads name no process: where several may have been recorded, each has loads of its own.
+    elsewhere = view.trace.run.target.kind == "all-processes"
+    if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
+        return InsufficientData(
+            view.name,
+            "All processes were recorded, and the rows do not show which process each instance belongs to.",
+            "Record the app alone (--attach or --launch).",
+        )
+    if found.pointless(options) and found.spread is None:
+        return InsufficientData(
+            view.name,
+            "Several instances take turns, but too few calls of each show whether they do the same.",
+            "Record the feature for longer, so that each instance is used more often.",
+        )
+    if not doubled and not len(unused):
+        return Passed(view.name, _purpose(found, known, options), metrics)
+    return _finding(view, found, unused[: 0 if elsewhere else None], metrics, options)
+
+
+def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
+    """How the instances of the model were used, apart for those that the recording shows to differ: models of one name,
+    other compute units, other processes. O(kinds x (l + p) log(l + p))."""
+    kinds = known.kinds()
+    numbers = view.predictions["instance"].to_numpy(np.int64, na_value=-1)
+    of_load = view.loads["instance"].to_numpy(np.int64, na_value=-1)
+    return [
+        _instances(
+            view,
+            np.flatnonzero(np.isin(of_load, numbers[kinds == kind]) | ~np.isin(of_load, numbers)),
+            view.predictions[kinds == kind],
+            options,
+        )
+        for kind in np.unique(kinds)
+    ]
+
+
+def _instances(view: ModelView, places: IntArray, predictions: pd.DataFrame, options: Options) -> Instances:
+    """Use of the instances with the loads at `places` and these predictions. O((l + p) log(l + p))."""
+    loads = view.loads.iloc[places]
+    uses = uses_of_loads(loads, predictions)
+    latest = np.maximum.accumulate(uses.last_ns)
+    overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
+    changes = int((np.diff(uses.group) != 0).sum())
+    return Instances(
+        seen=len(pd.concat([loads["instance"], predictions["instance"]]).dropna().unique()),
+        switches=max(changes - (len(uses.load) - 1), 0),
+        parallel_share=_parallel_share(predictions, uses),
+        spread=_spread(predictions, uses, options.min_predictions // 2),
+        together=places[uses.load[overlapping & (uses.load >= 0)]],
+    )
+
+
+def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
+    """Part of the busy time that is counted more than once if each instance's busy time is counted by itself."""
+    starts = predictions["start_ns"].to_numpy()
+    each = union_length_by_group(uses.group, starts, starts + predictions["duration_ns"].to_numpy(), len(uses.load))
+    busy = covered_ns(predictions)
+    return float(each.sum() - busy) / busy if busy else 0.0
+
+
+def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None:
+    """`Instances.spread`, of instances with at least `minimum` calls."""
+    medians = predictions["duration_ns"].groupby(uses.group).median().to_numpy()[uses.count >= max(minimum, 1)]
+    if len(medians) < 2 or not medians.min():
+        return None
+    return float(medians.max() / medians.min())
+
+
+def _unused(view: ModelView, options: Options) -> IntArray:
+    """Places of loads that nothing used, although the model was used afterwards: from the cache, as long as one that
+    was used, with enough calls after them.
+
+    A cold load that nothing used prepares the model for the next one, which some apps do on purpose.
+    """
+    loads = view.loads
+    uses = uses_of_loads(loads, view.predictions)
+    durations = loads["duration_ns"].to_numpy().astype(np.float64)
+    used = np.isin(np.arange(len(loads)), uses.load)
+    if not used.any():
+        return np.zeros(0, np.int64)
+    usual = float(np.median(durations[used]))
+    same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
+    ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
+    starts = view.predictions["start_ns"].to_numpy()
+    later = len(starts) - np.searchsorted(starts, ends)
+    long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
+    cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
+    return np.flatnonzero(
+        ~used & same & ~cold & ~beside_cold(loads, either_side=True) & long & (later >= options.min_predictions)
+    ).astype(np.int64)
+
+
+def _purpose(found: Instances, known: Traits, options: Options) -> str:
+    """Why several instances are no problem, in words."""
+    count = format_count(found.seen, "instance")
+    if known.difference():
+        return f"Its instances differ ({known.difference()}); none of them repeats another."
+    if found.switches < options.min_switches:
+        return f"{count}, one at a time."
+    if found.parallel_share >= options.parallel_share:
+        return f"{count} that work at the same time."
+    return (
+        f"{count} in turns whose calls take different times ({found.spread:.1f} times), as with other compute units or "
+        "another function."
+    )
+
+
+def _finding(
+    view: ModelView, found: Instances, unused: IntArray, metrics: tuple[Metric, ...], options: Options
+) -> Finding:
+    """The finding with its cost: loading the instances that are not needed."""
+    doubled = found.doubled(options)
+    rows = view.loads.iloc[np.union1d(found.together if doubled else found.together[:0], unused)]
+    lost = covered_ns(rows)
+    spent = covered_ns(view.loads, view.predictions)
+    parts = []
+    if doubled:
+        parts.append(f"{found.seen:,} instances take turns and hardly ever work at the same time")
+    if len(unused):
+        noun = "load was" if len(unused) == 1 else "loads were"
+        parts.append(f"{len(unused):,} {noun} never used, although the model was used later")
+    words = "; ".join(parts)
+    time = f"the loads that are not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
+    shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
+    return Finding(
+        model=view.name,
+        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance holds memory too; how much, the "
+        "recording does not show.",
+        metrics=metrics,
+        cost=Cost(
+            ns=lost,
+            share=lost / spent,
+            basis="Time covered by the loads that are not needed, as far as they were recorded; share of the time "
+            "covered by the model's loads and predictions.",
+        )
+        if lost
+        else None,
+        evidence=evidence_of(shown),
+        evidence_total=len(shown),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = """
+Each `MLModel` object holds the model's weights, buffers and its place on the Neural Engine. Two objects of the same
+model where one would do cost a load and memory; once memory on the Neural Engine is short, later models run elsewhere.
+
+## On the lanes
+
+    Activity  |Load -1|Load -2|Pred -1|Pred -2|Pred -1|Pred -2|    problem: two instances that take turns
+    Activity  |Load -1|Load -2|       |Pred -2|Pred -2|Pred -2|    problem: the first load was for nothing
+    Activity  |Load -1|Pred -1|Pred -1|Pred -1|Pred -1|            as it should be
+
+## How it is measured
+
+Per model with at least `min_predictions` predictions; Instruments numbers the instances (`Name-1`, `Name-2`). A
+prediction belongs to the last load of its instance that had ended before it. There are two signs:
+
+- Calls go to and fro between instances, `min_switches` times more often than if each took over once from another;
+  several are at work at the same time for less than `parallel_share` of the busy time; and the medians of their
+  durations differ by no more than `alike` times. Then one instance could do the same. Only instances are compared that
+  nothing sets apart: those whose calls copy another number of inputs, run on another compute unit (Neural Engine and
+  GPU rows), or whose GPU rows are of another process, do something else.
+- A load was never used, though the model was used `min_predictions` times afterwards, and for `unused_s` or until the
+  same instance was loaded anew. It counts where it took as long as the used ones within `alike` times, and did not
+  prepare the model for the device.
+
+The cost is the time of the loads that were not needed. Memory is not recorded. In a recording of all processes, whose
+rows do not show which process each instance belongs to, the check is not evaluated.
+
+## What can look like it and is not
+
+- Instances for parallel work: they are at work at the same time.
+- Instances with another configuration or another function: their calls take other times, or run on other compute
+  units.
+- Different models of one name: their calls copy different numbers of inputs.
+- One model in several processes: their GPU rows name the processes.
+- An instance that takes over from another after an update or a change of settings.
+- A cold load that nothing uses, to prepare the model ahead of time, and a cached load beside the cold one.
+- An instance that was loaded shortly before the end of the recording.
+"""
+
+FIX = (
+    """
+Create the model in one place and hand the same object to all that need it:
+
+"""
+    + LOAD_ONCE
+    + """
+
+Several tasks may call one `MLModel` with the asynchronous `prediction(from:options:)` (iOS 17, macOS 14). In SwiftUI,
+do not load in `onAppear` or in an initialiser of a view: both run again.
+"""
+)
+
+DETECTOR = Detector(
+    id="duplicate-instances",
+    title="Each model is loaded once and shared",
+    finding_title="The model is loaded several times and one instance would do",
+    pattern=Pattern.MEMORY_GROWS,
+    description=DESCRIPTION,
+    why="Every further instance costs a load and holds the model's memory once more.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference("swift-chat: model loads twice", "https://github.com/huggingface/swift-chat/issues/21"),
+        Reference("wispr: model loading is not idempotent", "https://github.com/sebsto/wispr/issues/69"),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU"),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,190 @@
+"""`float-conversion`: inputs and outputs are converted to another number type on every call (catalogue entry A03)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracekit.analysis.conversions import ConversionSummary, summarize_conversions
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.preconditions import least_calls, least_mean, not_judged
+from tracekit.units import format_duration, format_share
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    conversion_share: float = option(
+        0.05,
+        "share of prediction time",
+        "Half of what all copies together may take: conversion alone is the one that the model's types decide (our "
+        "judgement).",
+        maximum=1,
+    )
+    min_cast_us: float = option(
+        20.0,
+        "µs",
+        "Ten times the cast that recordings of well-built apps show on every call (2 µs on iOS 27).",
+    )
+    min_mean_ms: float = least_mean()
+    min_predictions: int = least_calls()
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for predictions that convert their inputs and outputs."""
+    reason = not_judged(view, options.min_predictions, options.min_mean_ms, "conversions")
+    if reason is not None:
+        return reason
+    count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
+    summary = summarize_conversions(view.predictions, view.data, least_ns=round(options.min_cast_us * 1e3))
+    metrics = (
+        Metric("conversions", summary.share, "share", options.conversion_share, Direction.ABOVE),
+        Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
+        Metric("data cast time per prediction", summary.cast_ns / count, "ns"),
+        Metric("predictions that convert", summary.converting, "count"),
+        Metric("mean prediction", mean_ns, "ns"),
+    )
+    if metrics[0].reached:
+        return _finding(view, summary, metrics)
+    if summary.unclear_ns and (
+        summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
+    ):
+        return _unclear(view, summary)
+    return Passed(view.name, f"Conversions take {format_share(summary.share)} of prediction time.", metrics)
+
+
+def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
+    """The answer where rows that might convert could decide."""
+    return InsufficientData(
+        view.name,
+        f"Outputs are transformed, or data copied for the Neural Engine, for {format_duration(summary.unclear_ns)} "
+        f"({format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without a data cast in the "
+        "same prediction nothing tells whether that converts types or moves data.",
+        "Look at the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is copied.",
+    )
+
+
+def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: all time that conversions cover."""
+    count = len(view.predictions)
+    rows = view.data.loc[summary.rows]
+    often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
+    return Finding(
+        model=view.name,
+        summary=(
+            f"Converting inputs and outputs takes {format_duration(summary.covered_ns / count)} of each "
+            f"{format_duration(float(view.predictions['duration_ns'].mean()))} prediction{often} "
+            f"({format_share(summary.share)} of {format_duration(summary.predicted_ns)}), "
+            f"{format_duration(summary.cast_ns / count)} of it in data casts."
+        ),
+        metrics=metrics,
+        cost=Cost(
+            ns=summary.covered_ns,
+            share=summary.share,
+            basis=(
+                "Time that data casts, copies for the Neural Engine and transformations of outputs cover in "
+                "predictions with a data cast, overlaps counted once; share of the summed duration of the "
+                "predictions. Copies that only change the layout remain after the fix."
+            ),
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = """
+The Neural Engine computes in Float16. A model whose inputs and outputs are Float32, or 8-bit images, makes Core ML
+convert both on every call: data casts, copies into the engine's buffers, and the way back.
+
+## On the lanes
+
+    Activity  |Prediction                                  |
+    Data      |Cast| |Copy |                 |Copy | |Out  |    problem
+    Compute                |Neural Engine    |
+
+    Activity  |Prediction            |
+    Data      .                      .                          as it should be: Float16 in and out
+    Compute    |Neural Engine        |
+
+## How it is measured
+
+Per model: a prediction converts where one `Data Cast` in it takes at least `min_cast_us`. In such predictions, the time
+covered by `Data Cast`, `Neural Engine - Data Copy` and `Output Transformation`, overlaps counted once, is a finding
+from `conversion_share` of the summed duration of all predictions on. At least `min_predictions` predictions are needed,
+of `min_mean_ms` or more on average.
+
+`excess-data-copies` counts the same rows among all copies. The report counts no time for both: what one of them claims
+first is not added again for the other.
+
+## What can look like it and is not
+
+- Copies without a data cast: they may change the layout alone, so that nothing is claimed of them.
+- A cast of a few µs: it is there on every call, also with Float16 on both sides.
+- Input data that comes as Float32 or 8 bits from elsewhere: somebody has to convert it, though once, and on the GPU or
+  with vImage it costs less.
+"""
+
+FIX = """
+Give the model Float16 inputs and outputs, so that nothing is left to convert:
+
+```python
+# Needs iOS 16 or macOS 13.
+model = ct.convert(
+    source,
+    inputs=[ct.TensorType(name="features", shape=shape, dtype=np.float16)],
+    outputs=[ct.TensorType(name="scores", dtype=np.float16)],
+    minimum_deployment_target=ct.target.iOS16,
+)
+# Images: ct.ImageType(..., color_layout=ct.colorlayout.GRAYSCALE_FLOAT16)
+```
+
+```swift
+// Fill a Float16 buffer that the Neural Engine can use as it is.
+var buffer: CVPixelBuffer?
+let backed = [kCVPixelBufferIOSurfacePropertiesKey: [CFString: Any]()]
+CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
+                    backed as CFDictionary, &buffer)
+let shape: [NSNumber] = [1, NSNumber(value: height), NSNumber(value: width)]
+let input = MLMultiArray(pixelBuffer: buffer!, shape: shape)
+```
+"""
+
+DETECTOR = Detector(
+    id="float-conversion",
+    title="Inputs and outputs have the type that the model computes in",
+    finding_title="Inputs and outputs are converted to another type on every call",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="Converting types costs time on every call, and a model with Float16 inputs and outputs needs none of it.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference(
+            "Core ML Tools: typed execution and Float16 inputs",
+            "https://apple.github.io/coremltools/docs-guides/source/typed-execution.html",
+        ),
+        Reference(
+            "MLMultiArray.init(pixelBuffer:shape:)",
+            "https://developer.apple.com/documentation/coreml/mlmultiarray/init(pixelbuffer:shape:)",
+        ),
+    ),
+    needs=("Core ML",),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,227 @@
+"""`growing-latency`: each call of a sequence takes longer than the one before (catalogue entry A19)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.growth import Growth, GrowthRule
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time, judged
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_calls: int = option(
+        20, "predictions", "Fewer calls in a row show no trend that chance does not (catalogue A19)."
+    )
+    correlation: float = option(
+        0.8,
+        "rank correlation",
+        "Nearly every call is then longer than those before it; 1 means every one (our judgement).",
+        maximum=1,
+    )
+    ratio: float = option(
+        1.5,
+        "last tenth to first tenth",
+        "Half as long again is more than noise and a warm device explain (our judgement).",
+    )
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
+    if len(view.predictions) == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
+
+
+def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
+    reading = read_growth(view, calls, rule)
+    found = reading.found
+    if len(calls.rows) < rule.min_calls:
+        return calls.too_few(view.name, rule.min_calls)
+    if not len(found.count):
+        return InsufficientData(
+            view.name,
+            f"No {rule.min_calls} predictions that can be compared follow each other ({len(calls.rows):,} in all): "
+            "pauses lie between them.",
+            "Record a longer sequence of predictions, such as a long answer of a language model.",
+        )
+    metrics = (
+        Metric("sequences", len(found.count), "count"),
+        Metric("sequences that grow", int(found.grows.sum()), "count"),
+        Metric(
+            "rank correlation of durations with their order", _median(found.correlation), "ratio", rule.correlation, _UP
+        ),
+        Metric("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
+    )
+    if reading.cause is None:
+        return Passed(view.name, _passed(found, rule), metrics)
+    if reading.cause is Cause.HEAT:
+        return Passed(view.name, "Latency rises with the thermal state of the device: see thermal-throttling.", metrics)
+    if reading.cause is Cause.UNCLEAR:
+        return InsufficientData(
+            view.name,
+            f"Latency rises to {float(found.ratio[found.grows].max()):.1f} times what it was, so slowly that a device "
+            "that heats up would look the same.",
+            "Record from a cool device on, at least two such sequences, and add the Thermal State instrument.",
+        )
+    return _finding(view, calls, reading, metrics)
+
+
+_UP = Direction.ABOVE
+
+
+def _median(values: npt.NDArray[np.float64]) -> float | None:
+    """Median of what was measured."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else None
+
+
+def _passed(found: Growth, rule: GrowthRule) -> str:
+    several = len(found.count) > 1
+    words = format_count(len(found.count), "sequence") if several else "a sequence"
+    ratio = float(np.median(found.ratio))
+    steadily = ", without a steady rise" if ratio >= rule.ratio else ""
+    return (
+        f"In {words} of {'up to ' if several else ''}{int(found.count.max()):,} predictions, the last tenth takes "
+        f"{ratio:.2f} times as long as the first{' (median)' if several else ''}{steadily}."
+    )
+
+
+def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what calls took beyond the beginning of their sequence."""
+    found = reading.found
+    base = np.zeros(len(calls.rows))
+    for number in np.flatnonzero(found.grows).tolist():
+        low = int(found.first[number])
+        base[low : low + int(found.count[number])] = found.start_ns[number]
+    grown = base > 0
+    lost, cost = extra_time(
+        view,
+        calls.where(grown),
+        base[grown],
+        "Time that calls took beyond the median of the first tenth of their sequence",
+    )
+    rows = calls.rows[grown & (calls.durations > base)]
+    longest = int(found.count[found.grows].max())
+    start, ratio = float(np.median(found.start_ns[found.grows])), float(np.median(found.ratio[found.grows]))
+    sequences = int(found.grows.sum())
+    which = f"The {longest:,} predictions of a sequence"
+    if sequences > 1:
+        which = f"The predictions of {sequences:,} sequences, up to {longest:,} each,"
+    if reading.across:
+        which = f"From sequence to sequence, {longest:,} predictions"
+    afresh = ", and start afresh with the next sequence" if found.starts_afresh else ""
+    return Finding(
+        model=view.name,
+        summary=(
+            f"{which} become longer and longer: from {format_duration(start)} to "
+            f"{format_duration(start * ratio)}, {ratio:.1f} times as long{afresh}."
+        ),
+        metrics=metrics,
+        cost=cost,
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=lost,
+    )
+
+
+DESCRIPTION = """
+A model that reads its whole history at each call, such as a language model without a key/value cache, does more work
+with each token. The first words come quickly, the last ones do not.
+
+## On the lanes
+
+    Activity  |Pred|Pred |Pred  |Pred   |Pred    |Pred     |     problem
+    Activity  |Pred|Pred|Pred|Pred|Pred|Pred|                     as it should be
+
+## How it is measured
+
+Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
+for other work, and long calls that open a sequence (a prompt before its tokens). Calls form sequences; a pause of more
+than five times the usual distance ends one, and so does a fall of the latency below two thirds. In a sequence of at
+least `min_calls` the rank correlation of duration and order must reach `correlation` (and be clearly positive in both
+halves, which a single jump is not), and the median of the last tenth must be `ratio` times that of the first. It is a
+finding when this holds for at least half of the sequences, or for all sequences together where latency rises on from
+one to the next. The thermal state decides first, where it was recorded: calls must grow while it stays the same. The
+cost is the time beyond the beginning of the sequence.
+
+## What can look like it and is not
+
+- A device that heats up: then calls are longer in the hotter states. Without recorded states, only a rise within 20 s,
+  or one that starts afresh before a device could cool down (30 s), is judged.
+- A single jump, as when the input changes: that is no growth.
+- Calls that pile up: each waits for those before it. They overlap and are judged by `concurrent-predictions`.
+"""
+
+FIX = """
+Let the work of a call not depend on the calls before it. For a language model, keep the key/value cache in a state of
+the model (iOS 18, macOS 15), so that each call reads one new token:
+
+```swift
+let state = model.makeState()
+for token in prompt {
+    let output = try await model.prediction(from: input(token), using: state)
+}
+```
+
+```python
+states = [
+    ct.StateType(wrapped_type=ct.TensorType(shape=shape, dtype=np.float16), name=name)
+    for name in ("keyCache", "valueCache")
+]
+mlmodel = ct.convert(traced, inputs=inputs, outputs=outputs, states=states,
+                     minimum_deployment_target=ct.target.iOS18)
+```
+
+Where the history has no end, bound it: a sliding window over the last tokens or frames keeps each call the same.
+"""
+
+DETECTOR = Detector(
+    id="growing-latency",
+    title="Predictions of a sequence take the same time",
+    finding_title="Each prediction takes longer than the one before",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="The longer the user works with it, the slower the feature becomes.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC24 10159: Bring your machine learning and AI models to Apple silicon",
+            "https://developer.apple.com/videos/play/wwdc2024/10159/",
+        ),
+        Reference("MLModel.makeState()", "https://developer.apple.com/documentation/coreml/mlmodel/makestate()"),
+        Reference(
+            "coremltools: Stateful Models",
+            "https://apple.github.io/coremltools/docs-guides/source/stateful-models.html",
+        ),
+    ),
+    needs=("Core ML",),
+    uses=("Thermal State",),
+    on_inferred=True,
+    options=Options,
+    detect=detect,
+)

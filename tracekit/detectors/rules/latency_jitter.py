@@ -1,0 +1,279 @@
+"""`latency-jitter`: some calls take much longer than the others, for no reason of their own (catalogue entry A10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.device_states import states_at
+from tracekit.analysis.growth import GrowthRule
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time, judged
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.latency_causes import (
+    Cause,
+    SwitchRule,
+    Work,
+    busy_times,
+    cool_calls,
+    follows_input_size,
+    no_switching,
+    read_growth,
+    read_switching,
+    thermal_states,
+)
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    tail_ratio: float = option(
+        1.5,
+        "95th percentile to median",
+        "A frame that is planned for the usual call then misses its time in one of twenty (our judgement).",
+    )
+    drift_ratio: float = option(
+        1.5,
+        "last third to first third",
+        "A lasting slow-down of half as much again is noticed; a median over all calls hides it (our judgement).",
+    )
+    min_difference_ms: float = option(
+        1.0, "ms", "Smaller differences come from scheduling and cost no frame (our judgement)."
+    )
+    min_slow: int = option(
+        6,
+        "predictions",
+        "If one call in forty is slow, which nobody notices, six or more of a hundred are so by chance in 4% of "
+        "recordings, and five in 10%.",
+    )
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for calls that take longer than the others, where no other reading explains them."""
+    if len(view.predictions) == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
+
+
+def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
+    asked = calls.asked
+    if len(calls.rows) >= MIN_CALLS:
+        calls = cool_calls(view, calls)
+    if len(calls.rows) < MIN_CALLS:
+        return calls.too_few(view.name, MIN_CALLS)
+    durations = calls.durations
+    typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * asked)]))
+    third = len(durations) // 3
+    first, last = float(np.median(durations[:third])), float(np.median(durations[-third:]))
+    metrics = (
+        Metric("95th percentile to median", slow / typical, "ratio", options.tail_ratio, Direction.ABOVE),
+        Metric("last third to first third", last / first, "ratio", options.drift_ratio, Direction.ABOVE),
+        Metric("median prediction", typical, "ns"),
+        Metric("95th percentile", slow, "ns"),
+    )
+    least = options.min_difference_ms * 1e6
+    tail = metrics[0].reached and slow - typical >= least
+    drift = metrics[1].reached and last - first >= least
+    if not tail and not drift:
+        return Passed(
+            view.name,
+            f"Nineteen of twenty predictions take {format_duration(slow)} or less, {slow / typical:.2f} times the "
+            f"median{_beside(calls)}.",
+            metrics,
+        )
+    reason = _other_reading(view, calls, asked)
+    if reason:
+        return Passed(view.name, reason, metrics)
+    count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
+    if count < options.min_slow:
+        return InsufficientData(
+            view.name,
+            f"{format_count(count, 'prediction')} of {len(durations):,} took much longer than the others. So few can "
+            f"be chance; {options.min_slow} are needed.",
+            "Record the feature for longer.",
+        )
+    return _finding(view, calls, metrics, first if drift else typical, drift)
+
+
+def _beside(calls: Calls) -> str:
+    return f" (left out: {calls.left_out})" if calls.left_out else ""
+
+
+def _other_reading(view: ModelView, calls: Calls, asked: float) -> str:
+    """What else explains that calls differ; empty where nothing does."""
+    if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
+        return "Each call of a sequence takes longer than the one before: see growing-latency."
+    groups = read_switching(view, calls, SwitchRule().of_all(asked))
+    if groups is not None and groups.work is not Work.UNKNOWN and not no_switching(view, calls, groups):
+        return "Predictions fall into a fast and a slow group: see shape-switching."
+    if follows_input_size(view, calls):
+        return "Predictions take longer as copying their inputs does: the inputs differ in size."
+    return ""
+
+
+def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Finding:
+    """The finding with its cost: what long calls took beyond the usual time."""
+    typical, slow = float(metrics[2].value or 0), float(metrics[3].value or 0)
+    limit = min(_LONG * usual_ns, slow)
+    long = calls.durations >= limit
+    if drift:
+        words = "their first third"
+        what = (
+            f"Predictions become slower for good: their median is {format_duration(usual_ns)} in the first third of "
+            f"them, and {float(metrics[1].value or 0):.1f} times as long in the last third."
+        )
+    else:
+        words = "them all"
+        what = (
+            f"One in twenty of {format_count(len(calls.rows), 'prediction')} takes {format_duration(slow)} or more, "
+            f"{slow / typical:.1f} times the median of {format_duration(typical)}."
+        )
+    lost, cost = extra_time(
+        view,
+        calls.where(long),
+        np.full(int(long.sum()), usual_ns),
+        f"Time that predictions of {_LONG} times the median of {words}, and longer ones, took beyond that median",
+    )
+    rows = calls.rows[long]
+    return Finding(
+        model=view.name,
+        summary=" ".join([what, *_coincidences(view, calls, long)]),
+        metrics=metrics,
+        cost=cost,
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=lost,
+    )
+
+
+_SHORT_SEQUENCE = 6
+"""From this many calls on, a sequence that grows is no jitter; `growing-latency` does not judge such short ones."""
+
+_LONG = 1.5
+"""Times the usual time from which on a call counts as long."""
+
+_MOSTLY = 0.8
+"""Share of the long calls that must have something in common, which at most a fifth of the others has."""
+
+
+def _coincidences(view: ModelView, calls: Calls, long: Mask) -> list[str]:
+    """Sentences on what the long calls have in common."""
+    found = []
+    states = thermal_states(view, calls)
+    if states is not None and _in_common(states > 0, long):
+        found.append("The long ones ran while the device was warmer.")
+    performance = view.trace.context.get("gpu_performance")
+    if performance is not None and not performance.empty:
+        slowest = states_at(performance, ("Minimum",), calls.starts + calls.durations // 2) == 0
+        if _in_common(slowest, long):
+            found.append("The long ones ran while the GPU was at its minimum performance state.")
+    busy = busy_times(view, calls).sum(axis=1)
+    if (busy > 0).all() and (~long).any():
+        extra = float(np.median(calls.durations[long]) - np.median(calls.durations[~long]))
+        share = float(np.median(busy[long]) - np.median(busy[~long])) / extra if extra > 0 else 0.0
+        if share >= 0.5:
+            found.append(
+                f"{format_share(min(share, 1.0))} of the extra time is work of the compute units: they ran at lower "
+                "clocks, or had more to do."
+            )
+        else:
+            part = f"Only {format_share(share)}" if share > 0 else "None"
+            found.append(f"{part} of the extra time is work of the compute units: the long ones wait.")
+    if states is None:
+        found.append("Whether the device was hot is not known: the thermal state was not recorded.")
+    return found
+
+
+def _in_common(condition: Mask, long: Mask) -> bool:
+    others = condition[~long]
+    return float(condition[long].mean()) >= _MOSTLY and (not len(others) or float(others.mean()) <= 1 - _MOSTLY)
+
+
+DESCRIPTION = """
+A good median hides calls that come too late. Other work on the processor, a low quality of service of the caller,
+power saving and lower clocks stretch some calls and not others.
+
+## On the lanes
+
+    Frame     |        |        |        |        |        |
+    Activity  |Pred |  |Pred |  |Prediction   |   |Pred |         problem
+    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |         as it should be
+
+## How it is measured
+
+Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
+for other work, and long calls that open a sequence; where heat slows calls down, on those in the coolest state. The
+95th percentile is set against the median, and calls that waited count as ordinary ones; it is a finding from
+`tail_ratio` on, or when the median of the last third of the calls is `drift_ratio` times that of the first, and in
+either case `min_difference_ms` longer. With fewer than `min_slow` slow calls the check is not evaluated. Before that,
+other readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long
+calls have in common is said: the thermal state, the performance state of the GPU, and whether they work or wait longer.
+The cost is the time that calls of one and a half times the usual time and more took beyond it.
+
+## What can look like it and is not
+
+- Calls that wait for other models or processes on the same compute unit, or for each other: they are left out, and
+  judged by the detectors of contention and concurrency. Where the unit is not known, the check is not evaluated.
+- Inputs of different size: copying them takes longer, too, where they are copied.
+- Inputs of a few shapes: `shape-switching`. Sequences: `growing-latency`. Heat: `thermal-throttling`.
+- The first calls after a load or of each sequence: `warm-up-spike` and `slow-after-idle`.
+"""
+
+FIX = """
+Ask for predictions from a task with a priority that fits: work of background priority runs on slow cores and at low
+clocks.
+
+```swift
+let task = Task(priority: .userInitiated) {
+    try await model.prediction(from: input)
+}
+```
+
+With Dispatch, use a queue of quality of service `.userInitiated` instead of `.utility` or `.background`. Keep heavy
+work of the app away from the time of the predictions, and plan a frame for the 95th percentile instead of the median.
+Check Low Power Mode (`ProcessInfo.processInfo.isLowPowerModeEnabled`), which slows the CPU most. Where predictions stay
+slow from some moment on, look what the app changed then: the size of the input, a setting, other work that began.
+"""
+
+DETECTOR = Detector(
+    id="latency-jitter",
+    title="Predictions of a model take about the same time",
+    finding_title="Some predictions take much longer than the others",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="A feature that is fast enough on average still stutters with each long prediction.",
+    fix=FIX,
+    references=(
+        Reference("TaskPriority", "https://developer.apple.com/documentation/swift/taskpriority"),
+        Reference(
+            "ProcessInfo.isLowPowerModeEnabled",
+            "https://developer.apple.com/documentation/foundation/processinfo/islowpowermodeenabled",
+        ),
+        Reference("mobile_app_open#472", "https://github.com/mlcommons/mobile_app_open/issues/472"),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
+    on_inferred=True,
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,232 @@
+"""`load-churn`: a model is released and loaded again while it is still in use (catalogue entry A15)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.loads import uses_of_loads
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.rules import reload_before_predict
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
+from tracekit.trace.events import LOAD_KINDS, Level
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
+    idle_s: float = idle()
+    load_share: float = option(
+        0.10,
+        "share of the model's time",
+        "A published app that loads its stages in turn spends 4 % so, on purpose; from a tenth on it is felt "
+        "(our judgement).",
+        maximum=1,
+    )
+    in_turns_share: float = option(
+        0.5,
+        "share of the reloads",
+        "Where other models are loaded between release and reload, models may be meant to take turns (our judgement).",
+        maximum=1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reloads:
+    """Shape (loads,) each, in the order of the loads."""
+
+    back: Mask
+    """The model had been used since it was last loaded, had been let go, and is used again; and either that was a
+    moment before, or the load outweighs its use."""
+    in_turns: Mask
+    """Another model was loaded since its last use."""
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for a model that is let go and loaded again, with several calls in between."""
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    if len(view.loads) < 2:
+        return Passed(view.name, f"{format_count(len(view.loads), 'load')} while recording.")
+    found = reloads(view, round(options.idle_s * 1e9))
+    rows = view.loads[found.back]
+    spent = covered_ns(view.loads, view.predictions)
+    share = covered_ns(rows) / spent if spent else 0.0
+    needed = max(options.min_loads - 1, 1)
+    metrics = (
+        # One reload fewer than loads: the first load of the recording is none.
+        Metric("reloads after use", len(rows), "count", needed, Direction.ABOVE),
+        Metric("time spent on them", share, "share", options.load_share, Direction.ABOVE),
+        Metric("loads", len(view.loads), "count"),
+        Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
+    )
+    if not len(rows) or share < options.load_share:
+        return Passed(view.name, _seldom(view, rows, share), metrics)
+    if reload_before_predict.for_each_prediction(view, reload_before_predict.Options()):
+        return Passed(view.name, "Loaded again for each prediction, which reload-before-predict reports.", metrics)
+    if len(rows) < needed:
+        return InsufficientData(
+            view.name,
+            f"Loaded again {'once' if len(rows) == 1 else f'{len(rows)} times'} after use: not often enough to be a "
+            "pattern.",
+            "Record the feature for longer.",
+        )
+    if found.in_turns[found.back].mean() >= options.in_turns_share:
+        return InsufficientData(
+            view.name,
+            f"Loaded again {len(rows):,} times after use, but in turns with other models: the recording does not "
+            "tell whether the app means them to take turns or whether they push each other out of memory.",
+            "Add the Allocations or VM Tracker instrument, and see whether memory is short when a model is released.",
+        )
+    return _finding(view, rows, share, metrics)
+
+
+def reloads(view: ModelView, idle_ns: int) -> Reloads:
+    """Which loads bring back what was released before. O((l + p) log(l + p))."""
+    starts = view.loads["start_ns"].to_numpy()
+    uses = uses_of_loads(view.loads, view.predictions)
+    begun = np.searchsorted(uses.first_ns, starts, side="left")
+    before = np.maximum(begun - 1, 0)
+    # What began earlier and is still called later was not released: this load makes one more instance.
+    released = np.maximum.accumulate(uses.last_ns)[before] < starts
+    last_end = np.maximum.accumulate(uses.end_ns)[before]
+    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads)
+    late = back & (starts - last_end > idle_ns)
+    if late.any():
+        back &= ~late | outweigh_use(view)
+    other = _other_loads(view)
+    between = np.searchsorted(other, starts, side="left") - np.searchsorted(other, last_end, side="left")
+    return Reloads(back=back, in_turns=back & (between > 0))
+
+
+def _other_loads(view: ModelView) -> npt.NDArray[np.int64]:
+    """Starts of the loads of other models, sorted."""
+    activity = view.trace.activity
+    chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & (activity["model"] != view.name)
+    return activity["start_ns"].to_numpy()[chosen.to_numpy(dtype=bool)]
+
+
+def _seldom(view: ModelView, rows: pd.DataFrame, share: float) -> str:
+    loads = format_count(len(view.loads), "load")
+    if not len(rows):
+        return f"{loads}, none of which brings back a model that was just in use."
+    return f"{loads}, {len(rows):,} of them after use; they take {format_share(share)} of the model's time."
+
+
+def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the reloads."""
+    lost = covered_ns(rows)
+    return Finding(
+        model=view.name,
+        summary=f"Released and loaded again {len(rows):,} times after use: {format_duration(lost)} of loading, "
+        f"{format_share(share)} of the model's time.",
+        metrics=metrics,
+        cost=Cost(
+            ns=lost,
+            share=share,
+            basis="Time covered by the loads that brought the model back after use; share of the time covered by its "
+            "loads and predictions.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = f"""
+An app that runs short of memory lets models go, by itself or because a cache throws them out, and loads them again a
+moment later. Even from the system's cache each load takes 10 to 500 ms, and the next call waits for it.
+
+## On the lanes
+
+    Activity  |Load|Pred|Pred|Pred| |Load|Pred|Pred| |Load|Pred|Pred|Pred|    problem
+    Activity  |Load|Pred|Pred|Pred|      |Pred|Pred|      |Pred|Pred|Pred|    as it should be
+
+## How it is measured
+
+Per model, from the Activity lane. A load brings back what was just released if the model had been used since it was
+last loaded, the last use ended no more than `idle_s` before, nothing that was loaded earlier is called afterwards, and
+the new load is used. After a longer time it counts only if it outweighs its use: a prediction waited for it, it took
+{FELT_MS} ms or longer, and {TIMES_USE:g} times as long as the predictions that ran on it. It is a finding from
+`min_loads` loads, that is one such reload fewer, and if these reloads take `load_share` of the time of the model's
+loads and predictions. Where other models are loaded between release and reload in `in_turns_share` of the cases, the
+answer is that the data do not suffice.
+
+## What can look like it and is not
+
+- A model that is loaded for every single call: that is `reload-before-predict`, which alone reports it.
+- Models that are meant to take turns, because they do not fit into memory together: the recording cannot tell that from
+  models that push each other out.
+- A model that a screen loads and releases: reloads after more than `idle_s` do not count unless they outweigh their
+  use.
+- More instances of a model, loaded while the first one stays in use.
+- Loads that are cheap compared with what they are used for: less than `load_share` of the model's time.
+- A load that prepares the model for the device, and one from the cache in the same first run.
+"""
+
+FIX = """
+Keep the model as long as the feature may need it, and release on a memory warning only what is not in use:
+
+```swift
+final class ModelStore {
+    private var kept: [URL: MLModel] = [:]
+    private var inUse: Set<URL> = []
+
+    /// Call on a memory warning.
+    func releaseIdleModels() {
+        kept = kept.filter { inUse.contains($0.key) }
+    }
+}
+```
+
+`NSCache` may drop a model at any time, so it is no place for one that is in use. If memory is truly short, make the
+model smaller: in coremltools, `coremltools.optimize.coreml.palettize_weights` or `linear_quantize_weights`.
+"""
+
+DETECTOR = Detector(
+    id="load-churn",
+    title="Models stay loaded while they are in use",
+    finding_title="The model is released and soon loaded again",
+    pattern=Pattern.OUT_OF_MEMORY_ON_LOAD,
+    description=DESCRIPTION,
+    why="Each reload takes up to half a second, and the next call waits for it.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference(
+            "ml-stable-diffusion: memory and loading of its stages",
+            "https://github.com/apple/ml-stable-diffusion/issues/291",
+        ),
+    ),
+    needs=("Core ML",),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,192 @@
+"""`main-thread-work`: loads or predictions hold the main thread up (catalogue entry A13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.hangs import HangCalls, HangRule, app_calls, hang_calls
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import RecordingDetector, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.wording import what_ran
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    from tracekit.trace.trace import Trace
+
+_MOST_NAMES = 3
+"""Most models that the summary names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_hang_ms: float = option(
+        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
+    )
+    call_share: float = option(
+        0.8,
+        "share of the call",
+        "A call on the main thread lies in the hang that it makes; one in the background often reaches beyond (our "
+        "judgement).",
+        maximum=1,
+    )
+    hang_share: float = option(
+        0.5, "share of the hang", "Where calls cover less, something else takes most of it (reference).", maximum=1
+    )
+    ratio: float = option(
+        2.0,
+        "times the share beside the hang",
+        "Where calls are as frequent before and after it, they meet the hang by chance (our judgement).",
+    )
+
+
+def detect(trace: Trace, options: Options) -> Outcome:
+    """Looks for hangs of the main thread that loads and predictions fill."""
+    found = hang_calls(
+        trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
+    )
+    if found is None:
+        hangs = trace.cover("Hangs")
+        return InsufficientData(None, hangs.conclusion, hangs.advice)
+    blocked = covered_ns(found.calls)
+    metrics = (
+        Metric("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1, Direction.ABOVE),
+        Metric("time of these that loads and predictions fill", blocked, "ns"),
+        Metric("hangs", len(found.hangs), "count"),
+        Metric("longest hang", int(found.hangs["duration_ns"].max()) if len(found.hangs) else None, "ns"),
+    )
+    if not metrics[0].reached:
+        return Passed(None, _passed(found, options), metrics)
+    spent = covered_ns(app_calls(trace))
+    return Finding(
+        model=None,
+        summary=_summary(found, blocked),
+        metrics=metrics,
+        cost=Cost(
+            ns=blocked,
+            share=blocked / spent if spent else 0.0,
+            basis=(
+                "Time covered by the loads and predictions that fill hangs; share of the time covered by all loads and "
+                "predictions. The work remains, but nobody has to wait for it."
+            ),
+        ),
+        evidence=evidence_of(found.calls),
+        evidence_total=len(found.calls),
+        lost=covered_by(found.calls),
+    )
+
+
+def _passed(found: HangCalls, options: Options) -> str:
+    if not len(found.hangs):
+        return f"The main thread did not hang for {options.min_hang_ms:g} ms or more."
+    hangs = format_count(len(found.hangs), "hang")
+    by_chance = int(((found.covered >= options.hang_share) & ~found.explained).sum())
+    if by_chance:
+        return f"{hangs}, {by_chance} of them amid calls that are as frequent beside them, where nothing hangs."
+    return f"{hangs} of the main thread, none of which loads and predictions fill."
+
+
+def _summary(found: HangCalls, blocked: int) -> str:
+    names = sorted(str(name) for name in found.calls["model"].dropna().unique())
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    of_models = f" of {', '.join(names[:_MOST_NAMES])}{more}" if names else ""
+    hung = found.hangs["duration_ns"].to_numpy()[found.explained]
+    covered = float((found.covered[found.explained] * hung).sum() / hung.sum())
+    return (
+        f"{what_ran(found.calls)}{of_models} ({format_duration(blocked)}) filled {format_share(covered)} of "
+        f"{format_count(len(hung), 'hang')} of the main thread ({format_duration(int(hung.sum()))}). Possible, not "
+        "certain: the recording does not show which thread called; only the times agree."
+    )
+
+
+DESCRIPTION = """
+`MLModel(contentsOf:)` and `prediction(from:)` return when they are done. Called on the main thread, they freeze the
+interface until then: touches and scrolling wait for the model.
+
+## On the lanes
+
+    Hangs        |hang                   |                    problem
+    Activity      |Load              |
+
+    Main thread  .  .  .  .  .  .  .  .  .  .                 as it should be: no hang
+    Activity      |Load              |
+
+## How it is measured
+
+From the Hangs instrument: times of at least `min_hang_ms` in which the main thread of the app did not answer. A load or
+prediction counts where at least `call_share` of it lies in hangs. A hang is explained where such calls of all models
+together cover at least `hang_share` of it. Loads count where they cover it `ratio` times as much as loads cover of the
+time before it or after it, as long as the hang lasted, and predictions likewise. One such hang is enough.
+
+The table of Core ML has no column for the thread. So the finding is possible and not certain, and says so; a sample of
+the main thread in Time Profiler during the hang settles it.
+
+## What can look like it and is not
+
+- A model that works in the background all the time: a hang of another cause meets its calls too. They go on before and
+  after it, and so explain nothing.
+- A long load in the background during which the main thread hangs for a moment.
+- Work that the same touch starts on the main thread and in the background: only a sample of the main thread tells.
+"""
+
+FIX = """
+Load and predict away from the main thread:
+
+```swift
+// Loads on a background thread and suspends instead of blocking.
+let model = try await Segmenter.load(configuration: configuration)
+
+// Asynchronous prediction: iOS 17, macOS 14 or later.
+let output = try await model.prediction(input: input)
+```
+
+Before iOS 17, keep the model in an actor or on a queue of your own:
+
+```swift
+queue.async {
+    let output = try? model.prediction(input: input)
+    DispatchQueue.main.async { show(output) }
+}
+```
+
+To be certain, record with Time Profiler and Hangs beside Core ML, and look which thread calls `prediction` in the hang.
+"""
+
+DETECTOR = RecordingDetector(
+    id="main-thread-work",
+    title="Loads and predictions leave the main thread alone",
+    finding_title="Loads or predictions seem to block the main thread",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="While the main thread waits for a model, the app does not react to its user.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC23 10049: Improve Core ML integration with async prediction",
+            "https://developer.apple.com/videos/play/wwdc2023/10049/",
+        ),
+        Reference(
+            "WWDC23 10248: Analyze hangs with Instruments", "https://developer.apple.com/videos/play/wwdc2023/10248/"
+        ),
+    ),
+    needs=("Core ML",),
+    uses=("Hangs",),
+    caused_by=("cold-load", "reload-before-predict"),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,211 @@
+"""`neural-engine-fragmentation`: a prediction is cut into pieces between which nothing runs (catalogue entry A06)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.device_switches import Gaps, gaps_between
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Intervals,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.snippets import OPERATIONS
+from tracekit.detectors.shared.wording import too_few
+from tracekit.intervals import union
+from tracekit.trace.events import Attribution, Device, Kind
+from tracekit.trace.frames import is_any
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    pieces: int = option(
+        3, "pieces of work on the Neural Engine per prediction", "One cut may be wanted; two are a pattern."
+    )
+    gap_share: float = option(
+        0.1, "share of the predictions' time", "Less is hardly worth changing a model for (our judgement).", maximum=1
+    )
+    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for predictions in which the Neural Engine is left and entered again and again."""
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    own = view.engine_rows
+    own = own[own["prediction"].notna().to_numpy()]
+    if own.empty:
+        return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
+    named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
+    if not named and view.trace.sharing.is_shared:
+        return InsufficientData(
+            view.name,
+            "Rows of the Neural Engine name no model here, and others used the engine too, so its own pieces of work "
+            "cannot be counted.",
+            "Record with a newer Xcode and system, whose rows name the model, or with nothing else running.",
+        )
+    rows = view.predictions[view.predictions.index.isin(own["prediction"].to_numpy(dtype=np.int64))]
+    if len(rows) < options.min_predictions:
+        return InsufficientData(
+            view.name,
+            too_few(len(rows), options.min_predictions, "with work on the Neural Engine"),
+            "Record the feature for longer, so that the model is used more often.",
+        )
+    gaps = gaps_between(own)
+    idle = _idle(view, gaps)
+    place = rows.index.get_indexer(pd.Index(gaps.prediction))
+    pieces = 1 + np.bincount(place, minlength=len(rows))
+    whole = int(rows["duration_ns"].sum())
+    share = int(idle.sum()) / whole if whole else 0.0
+    metrics = (
+        Metric("pieces per prediction (median)", float(np.median(pieces)), "count", options.pieces, Direction.ABOVE),
+        Metric("gaps between pieces", share, "share", options.gap_share, Direction.ABOVE),
+    )
+    if not all(metric.reached for metric in metrics) or not idle.any():
+        return Passed(
+            view.name,
+            f"Half of its predictions have {format_count(int(np.median(pieces)), 'piece')} of work on the Neural "
+            f"Engine{'' if np.median(pieces) <= 1 else ' or fewer'}, and {format_share(share)} of their time lies idle "
+            "between pieces.",
+            metrics,
+        )
+    return _finding(view, rows, gaps, idle, metrics)
+
+
+def _idle(view: ModelView, gaps: Gaps) -> IntArray:
+    """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
+    waits = view.engine_waits
+    others = (
+        (view.compute, is_any(view.compute["device"], Device.CPU)),
+        (view.hardware, is_any(view.hardware["kind"], Kind.GPU_EXEC)),
+    )
+    starts, lengths = (
+        np.concatenate([frame[name].to_numpy()[chosen] for frame, chosen in others])
+        for name in ("start_ns", "duration_ns")
+    )
+    return gaps.idle_ns(np.concatenate([starts, waits.start_ns]), np.concatenate([starts + lengths, waits.end_ns]))
+
+
+def _finding(view: ModelView, rows: pd.DataFrame, gaps: Gaps, idle: IntArray, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
+    chosen = idle > 0
+    lost = Intervals(*union(gaps.start_ns[chosen], gaps.end_ns[chosen]))
+    cost = min(int(idle.sum()), int((lost.ends - lost.starts).sum()))
+    spent = covered_ns(view.predictions)
+    affected = rows[rows.index.isin(gaps.prediction[chosen])]
+    mean, share = int(idle.sum()) / len(rows), format_share(float(metrics[1].value or 0))
+    return Finding(
+        model=view.name,
+        summary=(
+            f"Half of its {format_count(len(rows), 'prediction')} are cut into {metrics[0].value:.0f} or more pieces "
+            "of work (Neural Engine → nothing → Neural Engine): between them no unit works for "
+            f"{format_duration(mean)} of each prediction on average ({share} of its time)."
+        ),
+        metrics=(*metrics, Metric("mean time in gaps", mean, "ns")),
+        cost=Cost(
+            ns=cost,
+            share=cost / spent,
+            basis=(
+                "Time between pieces of work on the Neural Engine in which no unit worked for the prediction; share "
+                "of the time with predictions of the model in flight."
+            ),
+        ),
+        evidence=evidence_of(affected),
+        evidence_total=len(affected),
+        lost=lost,
+    )
+
+
+DESCRIPTION = """
+Core ML hands the Neural Engine as much of a model as fits in one piece. Each operation in between that it does not
+support ends a piece: results go back to memory, the CPU takes note, and the next piece has to be asked for.
+
+## On the lanes
+
+    Activity       |Prediction                      |
+    Neural Engine    |Op0|   |Op2|   |Op4|   |Op6|       problem: the engine waits to be asked
+
+    Activity       |Prediction      |
+    Neural Engine    |Op0          |                     as it should be
+
+## How it is measured
+
+Per model, on predictions with work on the Neural Engine. Pieces are its rows of one prediction and one model; stages of
+a pipeline are models of their own. It is a finding when half of the predictions or more have `pieces` pieces, and when
+`gap_share` of the predictions' time or more lies between pieces while no unit works for the model and the engine does
+not work for others. Fewer than `min_predictions` predictions are not judged. The cost is that time.
+
+## What can look like it and is not
+
+- A pipeline of several models on the Neural Engine: each has a piece of its own.
+- Other units that work between the pieces: `compute-unit-ping-pong` judges them.
+- Waiting for a Neural Engine that works for others: `neural-engine-contention` judges it.
+- Pieces that follow each other without a gap.
+"""
+
+FIX = (
+    """
+Find the operations that end the pieces, and replace them by ones that the Neural Engine supports:
+
+"""
+    + OPERATIONS
+    + """
+
+Often these are casts, gathers, dynamic shapes or Float32 islands. Convert with fixed shapes and Float16:
+
+```python
+model = ct.convert(
+    traced,
+    inputs=[ct.TensorType(name="tokens", shape=(1, 256))],
+    convert_to="mlprogram",
+    compute_precision=ct.precision.FLOAT16,
+)
+```
+
+Where they cannot be replaced, measure the model on one unit as a whole (`.cpuOnly`, `.cpuAndGPU`): a public report has
+87 parts at 88.5 ms against 11 ms on the CPU.
+"""
+)
+
+DETECTOR = Detector(
+    id="neural-engine-fragmentation",
+    title="Work on the Neural Engine stays in one piece",
+    finding_title="Predictions are cut into pieces on the Neural Engine with gaps between them",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="Each piece has to be asked for by itself, and meanwhile the Neural Engine stands still.",
+    fix=FIX,
+    references=(
+        Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),
+        Reference(
+            "87 parts, 88.5 ms against 11 ms on the CPU",
+            "https://github.com/sam-dumont/immich-video-memory-generator/pull/811",
+        ),
+    ),
+    needs=("Core ML", "Neural Engine"),
+    options=Options,
+    detect=detect,
+)

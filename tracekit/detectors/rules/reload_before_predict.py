@@ -1,0 +1,231 @@
+"""`reload-before-predict`: the model is loaded again for each prediction (catalogue entry A01)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
+    loads_per_prediction: float = option(
+        0.5, "loads per prediction", "One load for every second call or more often; the app of WWDC22 10027 had 1.0."
+    )
+    single_use_share: float = option(
+        0.8, "share of loads", "Leaves room for a few longer runs of calls between reloads (our judgement).", maximum=1
+    )
+    idle_s: float = idle()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadPattern:
+    """How loads and predictions of one model follow each other."""
+
+    predictions_after: npt.NDArray[np.int64]
+    """Shape (loads,): predictions that start from this load up to the next load."""
+    is_reload: npt.NDArray[np.bool_]
+    """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
+    the load outweighs its use."""
+
+
+def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
+    """Pattern of loads and predictions. O((l + p) log(l + p))."""
+    loads, predictions = view.loads, view.predictions
+    load_starts = loads["start_ns"].to_numpy()
+    starts = predictions["start_ns"].to_numpy()
+    latest_end = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
+    before = np.searchsorted(starts, load_starts, side="left")
+    after = np.diff(np.append(before, len(starts)))
+    used_since_load = np.concatenate([[False], after[:-1] >= 1])
+    last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
+    late = used_since_load & (load_starts - last_use > idle_ns)
+    counts = ~late | outweigh_use(view) if late.any() else ~late
+    return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for a model that is loaded, used at most once, and loaded again."""
+    loads, predictions = len(view.loads), len(view.predictions)
+    if predictions == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    if loads == 0:
+        return Passed(view.name, f"Not loaded while recording; {format_count(predictions, 'prediction')}.")
+    if loads < options.min_loads and predictions <= loads:
+        return InsufficientData(
+            view.name,
+            f"Only {format_count(loads, 'load')} and {format_count(predictions, 'prediction')}: too few for a pattern.",
+            "Record the feature for longer, so that the model is used several times.",
+        )
+    pattern = load_pattern(view, round(options.idle_s * 1e9))
+    metrics = _metrics(view, pattern, options)
+    if not _for_each_prediction(metrics):
+        return Passed(
+            view.name, f"{format_count(loads, 'load')} for {format_count(predictions, 'prediction')}.", metrics
+        )
+    return _finding(view, pattern, metrics)
+
+
+def for_each_prediction(view: ModelView, options: Options) -> bool:
+    """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
+    The model has loads and predictions. O((l + p) log(l + p))."""
+    return _for_each_prediction(_metrics(view, load_pattern(view, round(options.idle_s * 1e9)), options))
+
+
+def _for_each_prediction(metrics: tuple[Metric, ...]) -> bool:
+    return all(metric.reached for metric in metrics if metric.threshold is not None)
+
+
+def _metrics(view: ModelView, pattern: LoadPattern, options: Options) -> tuple[Metric, ...]:
+    """Everything measured."""
+    loads, predictions = len(view.loads), len(view.predictions)
+    single_use = float((pattern.predictions_after <= 1).mean())
+    reloads = int(pattern.is_reload.sum())
+    return (
+        Metric("loads", loads, "count", options.min_loads, Direction.ABOVE),
+        Metric("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction, Direction.ABOVE),
+        Metric("loads used at most once", single_use, "share", options.single_use_share, Direction.ABOVE),
+        # One reload fewer than loads: the first load of the recording is none.
+        Metric("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1), Direction.ABOVE),
+        *_duration_metrics("load", view.loads),
+        *_duration_metrics("prediction", view.predictions),
+    )
+
+
+def _duration_metrics(noun: str, rows: pd.DataFrame) -> tuple[Metric, Metric]:
+    """Mean and total duration of rows."""
+    durations = rows["duration_ns"].to_numpy()
+    return (
+        Metric(f"mean {noun}", float(durations.mean()), "ns"),
+        Metric(f"total {noun} time", int(durations.sum()), "ns"),
+    )
+
+
+def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what every load but the needed first one took."""
+    reloaded = view.loads[pattern.is_reload]
+    won = covered_ns(reloaded)
+    spent = covered_ns(view.loads) + covered_ns(view.predictions)
+    load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
+    summary = (
+        f"Loaded {len(view.loads):,} times for {format_count(len(view.predictions), 'prediction')}: "
+        f"{format_duration(int(load_time.sum()))} of loading (mean {format_duration(float(load_time.mean()))}) for "
+        f"{format_duration(int(prediction_time.sum()))} of predicting "
+        f"(mean {format_duration(float(prediction_time.mean()))})."
+    )
+    basis = (
+        "Time covered by the loads that brought the model back after a use; share of the time covered by its loads "
+        "plus the time covered by its predictions."
+    )
+    return Finding(
+        model=view.name,
+        summary=summary,
+        metrics=metrics,
+        cost=Cost(ns=won, share=won / spent if spent else 0.0, basis=basis),
+        evidence=evidence_of(reloaded),
+        evidence_total=len(reloaded),
+        lost=covered_by(reloaded),
+    )
+
+
+DESCRIPTION = f"""
+Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
+anew at each use pays for this every time.
+
+## On the lanes
+
+    Activity  |Load        |Pred|Load        |Pred|Load        |Pred|     problem
+    Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     as it should be
+
+## How it is measured
+
+Per model (all its instances together), from the Activity lane. It is a finding when there are at least `min_loads`
+loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
+followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads. A load is a
+reload if the model had been used since its previous load, not longer than `idle_s` before. After a longer time it is
+one only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and {TIMES_USE:g} times
+as long as the predictions that ran on it. The cost is the time covered by the reloads; the first load is needed.
+
+Reloads for several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too.
+
+## What can look like it and is not
+
+- Several instances loaded up front for parallel work: nothing was used between those loads.
+- A model used once per screen and released in between: reloads after more than `idle_s` do not count unless they
+  outweigh their use.
+- A load that prepares the model for the device, and one from the cache in the same first run.
+"""
+
+FIX = """
+Create the model once and keep it; load it asynchronously before it is first needed:
+
+```swift
+// Rebuilt at each access:
+//   var model: StyleTransfer { try! StyleTransfer(configuration: .init()) }
+
+actor StyleModels {
+    private var loading: [URL: Task<MLModel, Error>] = [:]
+
+    func model(at url: URL) async throws -> MLModel {
+        if let known = loading[url] { return try await known.value }
+        let task = Task {
+            try await MLModel.load(contentsOf: url, configuration: .init())
+        }
+        loading[url] = task
+        do { return try await task.value } catch { loading[url] = nil; throw error }
+    }
+}
+```
+
+For one model, `lazy var` or `static let` does the same. In coremltools, keep the `MLModel` object instead of creating
+it inside the loop.
+"""
+
+DETECTOR = Detector(
+    id="reload-before-predict",
+    title="Models stay loaded between predictions",
+    finding_title="The model is loaded again for each prediction",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="Each load holds up the prediction that waits for it, and only the first one is needed.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+    ),
+    needs=("Core ML",),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,260 @@
+"""`serialized-specialization`: several models are prepared for the device one after another (entries A02 and A21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.cold_loads import ColdRule
+from tracekit.analysis.load_chains import LoadChain, load_chains, top_loads
+from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import RecordingDetector, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause
+from tracekit.trace.events import Kind, Level
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.trace.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_models: int = option(3, "models", "Two in a row can be chance; the third makes a pattern (our judgement).")
+    gap_ms: float = option(
+        100.0, "ms", "Loads that wait for each other follow at once; a longer pause has another cause (our judgement)."
+    )
+    min_lost_ms: float = option(250.0, "ms", "The delay from which Instruments' Hangs instrument notes a hang.")
+    soon_ms: float = max_delay_option()
+    hung_share: float = hang_share_option()
+    warm_up_pause_s: float = warm_up_pause()
+
+
+def detect(trace: Trace, options: Options) -> Outcome:
+    """Looks for chains of cold loads, each of which waits for the one before, at whose end somebody waited."""
+    loads = top_loads(trace, ColdRule())
+    if loads.rows.empty:
+        return NotApplicable(None, "No model was loaded while recording.")
+    rule = (round(options.gap_ms * 1e6), options.min_models)
+    calls = _calls(trace)
+    chains = load_chains(loads.rows[loads.cold], trace, *rule)
+    felt = [
+        chain
+        for chain in chains
+        if (chain.in_line is None or _costs(chain, options)) and _waited(chain, calls, trace, options)
+    ]
+    found = [chain for chain in felt if _costs(chain, options)]
+    if found:
+        return _finding(calls, loads.rows, found, options)
+    if any(chain.in_line is None for chain in felt):
+        return InsufficientData(
+            None,
+            "Several models were prepared for the device at the same time. Whether they waited for each other cannot "
+            "be told from their loads, which overlap, and no rows of the Neural Engine show it.",
+            "Record with the Core ML template, which holds the Neural Engine instrument.",
+        )
+    open_loads = loads.rows.index[loads.unknown]
+    for chain in load_chains(loads.rows[loads.cold | loads.unknown], trace, *rule):
+        if (
+            chain.loads.index.isin(open_loads).any()
+            and _costs(chain, options)
+            and _waited(chain, calls, trace, options)
+        ):
+            return InsufficientData(
+                None,
+                f"{chain.models} models were loaded one after another while the app waited, but the recording does not "
+                "tell whether they were prepared for the device or came from the cache.",
+                "Record two launches in a row: loads that are as long in the second do not come from the cache.",
+            )
+    longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
+    return Passed(None, _why_not(longest, int(loads.cold.sum()), options), _metrics(longest, options))
+
+
+def _costs(chain: LoadChain, options: Options) -> bool:
+    """Whether standing in line cost enough to be felt."""
+    return chain.lost_ns >= max(options.min_lost_ms * 1e6, 1)
+
+
+def _calls(trace: Trace) -> pd.DataFrame:
+    """Predictions that the app called: start, duration and model, sorted by start."""
+    activity = trace.activity
+    chosen = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
+    return activity.loc[chosen.to_numpy(dtype=bool), ["start_ns", "duration_ns", "model"]]
+
+
+def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool:
+    """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it."""
+    whole = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
+    if hung_share(whole, trace)[0] >= max(options.hung_share, 1e-9):
+        return True
+    near = calls[calls["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
+    place = int(next_call(whole, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
+    if place < 0:
+        return False
+    first = near.iloc[place]
+    own = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
+    return not stand_alone(own, np.array([own.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9))[0]
+
+
+def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
+    """What was measured of the chain that costs most."""
+    return (
+        Metric(
+            "models prepared in a row",
+            0 if chain is None else chain.models,
+            "count",
+            options.min_models,
+            Direction.ABOVE,
+        ),
+        Metric(
+            "time beyond the longest of them",
+            0 if chain is None else chain.lost_ns,
+            "ns",
+            round(options.min_lost_ms * 1e6),
+            Direction.ABOVE,
+        ),
+        Metric("time of the row", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
+    )
+
+
+def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
+    """Why there is no problem, in words."""
+    if not cold:
+        return "No load is known to have prepared a model for the device."
+    if longest is None:
+        return f"{format_count(cold, 'load')} prepared a model, never {options.min_models} models in a row."
+    time = format_duration(longest.end_ns - longest.start_ns)
+    if longest.in_line is False:
+        return f"{longest.models} models were prepared in {time}, side by side."
+    return f"{longest.models} models were prepared in a row in {time}; no prediction was seen to wait long for that."
+
+
+def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain], options: Options) -> Finding:
+    """The finding with its cost: what the chains took beyond the longest load of each."""
+    worst = max(found, key=lambda chain: chain.lost_ns)
+    rows = pd.concat([chain.loads for chain in found])
+    lost = sum(chain.lost_ns for chain in found)
+    spent = covered_ns(loads, calls)
+    names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    again = "" if len(found) == 1 else f" This happened {len(found)} times."
+    return Finding(
+        model=None,
+        summary=f"{worst.models} models were prepared for the device one after another, in "
+        f"{format_duration(worst.end_ns - worst.start_ns)}, while the app waited: {', '.join(names[:5])}{more}. The "
+        f"longest by itself took {format_duration(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}",
+        metrics=_metrics(worst, options),
+        cost=Cost(
+            ns=lost,
+            share=lost / spent if spent else 0.0,
+            basis="Time of the row of loads beyond the longest one; share of the time covered by all loads and "
+            "predictions of the app. It is won where models are prepared ahead of time, or side by side. Where "
+            "cold-load names one of these loads as well, that is the same time, and no total counts it twice.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = """
+Preparing a model for the device takes seconds, and the system prepares one model at a time for the Neural Engine. An
+app of several models that loads them when they are needed adds these times up: at about ten seconds each, as a public
+report measured, four models keep the user waiting for most of a minute.
+
+## On the lanes
+
+    Encoder  |Load (prepare and cache) |                                                    problem
+    Decoder                            |Load (prepare and cache) |
+    Voice                                                        |Load (prepare and cache) |Pred
+
+    Encoder  |Load (cached)|Pred                                       as it should be: prepared ahead of time
+    Decoder  |Load (cached)|    |Pred
+
+## How it is measured
+
+For the recording as a whole, on the loads that prepared a model (see `cold-load` for how they are recognised). Loads
+that start at most `gap_ms` after those before have ended make a row; it counts from `min_models` different models or
+instances on. They stand in line if they do not overlap, or if they do and the rows of the Neural Engine that compile or
+prepare models inside them do not. What the row took beyond its longest load must reach `min_lost_ms`. And somebody must
+have waited: a call of one of the models started within `soon_ms` after the end of the row and none during it, or after
+further loads, compilations and first predictions that follow it as closely, or the main thread did not answer for
+`hung_share` of it. A single call that a pause of `warm_up_pause_s` follows, which stands
+out from the others, is one to warm up.
+
+`cold-load` judges each of these loads by itself, and names those that a call waited for. Their time is the same, so the
+report adds up what both claim only once, and links the two.
+
+## What can look like it and is not
+
+- The first launch with all models prepared in the background before they are needed: no finding, the time is told.
+- Loads from the cache in a row: they take milliseconds.
+- Loads that overlap without rows of the Neural Engine: nothing shows whether they wait for each other.
+"""
+
+FIX = """
+Prepare the models in the background ahead of time, and the one that is needed first before the others:
+
+```swift
+/// At the first launch after an installation, before anybody waits.
+func prepareModels(_ urls: [URL], _ configuration: MLModelConfiguration) {
+    Task(priority: .utility) {
+        // In the order in which they are needed.
+        for url in urls {
+            _ = try? await MLModel.load(contentsOf: url, configuration: configuration)
+        }
+    }
+}
+```
+
+The result stays in the system's cache as long as path and configuration stay the same. Models that do not run on the
+Neural Engine (`computeUnits = .cpuAndGPU`) need not stand in line there: load those at the same time with
+`async let`. Several variants of one model can share one file and its weights as functions
+(`coremltools.utils.save_multifunction`).
+"""
+
+DETECTOR = RecordingDetector(
+    id="serialized-specialization",
+    title="Models are prepared for the device before somebody waits for them",
+    finding_title="The user waits while several models are prepared one after another",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="The preparation of several models adds up to seconds or minutes.",
+    fix=FIX,
+    references=(
+        Reference(
+            "Apple developer forums: models are prepared one at a time",
+            "https://developer.apple.com/forums/thread/857290",
+        ),
+        Reference(
+            "WWDC23 10049: Improve Core ML integration with async prediction",
+            "https://developer.apple.com/videos/play/wwdc2023/10049/",
+        ),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "Hangs"),
+    caused_by=("cold-load",),
+    options=Options,
+    detect=detect,
+)

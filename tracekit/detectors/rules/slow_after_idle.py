@@ -1,0 +1,231 @@
+"""`slow-after-idle`: the first prediction after each long pause is far slower than those that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.throughput import bursts, summarize_cadence
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time, judged
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    pause_s: float = option(1.0, "s", "Longer than the interval of any camera or timer (our judgement).")
+    ratio: float = option(
+        2.0, "times the median of the other calls", "Twice as long is no usual spread of durations (our judgement)."
+    )
+    min_extra_ms: float = option(
+        10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
+    )
+    slow_share: float = option(0.5, "share of the pauses", "Fewer are no rule (our judgement).", maximum=1)
+    min_pauses: int = option(4, "pauses", "After fewer of them, slow calls can be chance (our judgement).")
+    min_calls: int = option(10, "other predictions", "A median of fewer calls is chance (our judgement).")
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Compares the first predictions after long pauses with all others."""
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    after = _after_pauses(view.predictions, options.pause_s)
+    if not after.any():
+        return NotApplicable(view.name, f"It was never idle for {options.pause_s:g} s or more between predictions.")
+    return judged(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
+
+
+def _judge(view: ModelView, calls: Calls, after_pause: Mask, options: Options) -> Outcome:
+    after = after_pause[view.predictions.index.get_indexer(calls.rows.index)]
+    pauses, others = int(after.sum()), int((~after).sum())
+    if pauses < options.min_pauses or others < options.min_calls:
+        return InsufficientData(
+            view.name,
+            f"{format_count(pauses, 'prediction')} after a pause of {options.pause_s:g} s or more, and {others:,} "
+            f"others to compare; {options.min_pauses} and {options.min_calls} are needed.",
+            "Record several uses of the feature, with pauses between them.",
+        )
+    durations = calls.durations
+    usual = float(np.median(durations[~after]))
+    limit = max(options.ratio * usual, usual + options.min_extra_ms * 1e6)
+    slow = after & (durations >= limit)
+    share = float(slow.sum()) / pauses
+    elsewhere = float((durations[~after] >= limit).mean())
+    metrics = (
+        Metric("slow predictions after pauses", share, "share", options.slow_share, Direction.ABOVE),
+        Metric("slow predictions elsewhere", elsewhere, "share"),
+        Metric("median after pauses", float(np.median(durations[after])), "ns"),
+        Metric("median of the other predictions", usual, "ns"),
+    )
+    if not metrics[0].reached or not slow.any():
+        return Passed(
+            view.name,
+            f"{format_share(share)} of {format_count(pauses, 'prediction')} after a pause are slow; their median is "
+            f"{format_duration(metrics[2].value or 0)}, that of the others {format_duration(usual)}.",
+            metrics,
+        )
+    if elsewhere > _SELDOM * share:
+        return Passed(view.name, f"Without a pause, {format_share(elsewhere)} of predictions are as slow.", metrics)
+    if _more_work(view, calls, slow, ~after) and _pace(view) is None:
+        return InsufficientData(
+            view.name,
+            f"The first prediction after a pause takes {format_duration(metrics[2].value or 0)} instead of "
+            f"{format_duration(usual)} (medians), and its compute units may work longer: a prompt, or another input "
+            "with more work, would look the same.",
+            "Record the feature with the same input each time, at a steady rate, with the Neural Engine and the GPU.",
+        )
+    return _finding(view, calls, slow, usual, metrics, options)
+
+
+_SELDOM = 0.1
+"""Part of the share of slow predictions after pauses that the share elsewhere may be."""
+
+_MOSTLY = 0.5
+"""Part of the extra time from which on it is work of the compute units."""
+
+
+_IDLE_SHARE = 0.25
+"""Part of the time without a call in flight from which on a steady rate is a pace, and not the time that a call takes
+(our judgement)."""
+
+
+def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> Mask:
+    """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
+    model that is called that seldom has none."""
+    starts = predictions["start_ns"].to_numpy()
+    ends = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
+    after = np.zeros(len(starts), np.bool_)
+    after[1:] = (np.diff(bursts(predictions).burst) != 0) & (starts[1:] - ends[:-1] >= pause_s * 1e9)
+    return after
+
+
+def _more_work(view: ModelView, calls: Calls, slow: Mask, others: Mask) -> bool:
+    """Whether the extra time may be work of the compute units: it is, or it is not known."""
+    busy = busy_times(view, calls).sum(axis=1)
+    if min(float((busy[chosen] > 0).mean()) for chosen in (slow, others)) < KNOWN_SHARE:
+        return True
+    extra = float(np.median(calls.durations[slow]) - np.median(calls.durations[others]))
+    return float(np.median(busy[slow]) - np.median(busy[others])) >= _MOSTLY * extra
+
+
+def _pace(view: ModelView) -> int | None:
+    """Frame rate of the calls: what generates a text calls the model again at once, and keeps none."""
+    cadence = summarize_cadence(view.predictions, bursts(view.predictions), slack=_IDLE_SHARE)
+    return cadence.pace.frames_per_second if cadence.pace else None
+
+
+def _finding(
+    view: ModelView, calls: Calls, slow: Mask, usual: float, metrics: tuple[Metric, ...], options: Options
+) -> Finding:
+    """The finding with its cost: what slow calls after pauses took beyond the median of the others."""
+    count = int(slow.sum())
+    lost, cost = extra_time(
+        view,
+        calls.where(slow),
+        np.full(count, usual),
+        "Time that slow predictions after pauses took beyond the median of the other predictions",
+    )
+    rows = calls.rows[slow]
+    return Finding(
+        model=view.name,
+        summary=(
+            f"After a pause of {options.pause_s:g} s or more, {format_count(count, 'first prediction')} took "
+            f"{format_duration(float(np.median(rows['duration_ns'])))} (median) instead of {format_duration(usual)}: "
+            f"{format_share(float(metrics[0].value or 0))} of those after pauses, and "
+            f"{format_share(float(metrics[1].value or 0))} of the others."
+        ),
+        metrics=metrics,
+        cost=cost,
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=lost,
+    )
+
+
+DESCRIPTION = """
+While a model is not used, the system lowers clocks and may take its program and weights from memory. The first
+prediction after the pause pays for both, just when the user comes back.
+
+## On the lanes
+
+    Activity  |Prediction   |Pred |Pred |      pause      |Prediction   |Pred |     problem
+    Activity  |Pred |Pred |Pred |              pause      |Pred |Pred |Pred |       as it should be
+
+## How it is measured
+
+Per model, on its comparable calls: without the first after each load, those that overlap each other, and those that
+waited for other work on the same compute unit. A pause lasts `pause_s` or longer and more than five times the usual
+interval. A first call after a pause is slow if it takes `ratio` times the median of the other calls, and `min_extra_ms`
+longer. Reported when `slow_share` of the calls after at least `min_pauses` pauses are slow, and hardly any of the
+others, of which there are `min_calls` or more. The cost is the extra time of these calls.
+
+## What can look like it and is not
+
+- A prompt before its tokens: where compute units work longer in the slow calls, or their work is not known, the check
+  is evaluated only for calls at the steady rate of a camera or screen.
+- The first call after a load: see `warm-up-spike`.
+- Calls that are slow at any time: see `latency-jitter` and `shape-switching`.
+- Calls that wait for other work that begins when the user comes back.
+"""
+
+FIX = """
+Use the model shortly before it is needed, as soon as the user comes back, and discard the result:
+
+```swift
+func sceneWillEnterForeground(_ scene: UIScene) {
+    Task(priority: .userInitiated) {
+        _ = try? await model.prediction(from: emptyInput)
+    }
+}
+```
+
+Keep the model loaded between uses. A smaller model stays in memory longer: in coremltools, compress its weights
+(`coremltools.optimize.coreml.palettize_weights`).
+"""
+
+DETECTOR = Detector(
+    id="slow-after-idle",
+    title="Predictions after a pause are as fast as others",
+    finding_title="The first prediction after each pause is slow",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="The feature is slowest at the moment at which the user comes back to it.",
+    fix=FIX,
+    references=(
+        Reference(
+            "sceneWillEnterForeground(_:)",
+            "https://developer.apple.com/documentation/uikit/uiscenedelegate/scenewillenterforeground(_:)",
+        ),
+        Reference(
+            "coremltools: Palettization",
+            "https://apple.github.io/coremltools/docs-guides/source/opt-palettization-overview.html",
+        ),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU"),
+    options=Options,
+    detect=detect,
+)

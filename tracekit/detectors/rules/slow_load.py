@@ -1,0 +1,204 @@
+"""`slow-load`: a prediction waits for a load from the cache that takes a second or longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.cold_loads import ColdRule, cold_loads
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.rules import load_churn, reload_before_predict
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause, without_load
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_wait_ms: float = option(
+        1_000.0,
+        "ms",
+        "Cached loads in public recordings take 9 to 560 ms, and a wait of a second interrupts what the user does "
+        "(our judgement).",
+    )
+    soon_ms: float = max_delay_option()
+    warm_up_pause_s: float = warm_up_pause()
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for long loads that did not specialize the model, and that a prediction waited for."""
+    if view.loads.empty:
+        return without_load(view, "how long it took and whether a prediction waited for it")
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    known = cold_loads(view.loads, view.trace, ColdRule())
+    felt = ~known.cold & (view.loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6)
+    if felt.any():
+        felt[felt] = called(view, view.loads[felt], options.soon_ms, options.warm_up_pause_s)
+    sure = view.loads[felt & ~known.unknown]
+    metrics = _metrics(view, sure, options)
+    if not felt.any():
+        return Passed(view.name, _nobody_waits(view), metrics)
+    if _again_and_again(view):
+        return Passed(view.name, "Its long loads are reloads, which another check reports.", metrics)
+    if sure.empty:
+        longest = int(view.loads["duration_ns"].to_numpy()[felt].max())
+        return InsufficientData(
+            view.name,
+            f"A prediction waited for a load of {format_duration(longest)}, but the recording does not tell whether it "
+            "specialized the model for the device or took it from the cache.",
+            "Record two launches in a row: a load that is as long in the second comes from the cache.",
+        )
+    return _finding(view, sure, metrics)
+
+
+def _again_and_again(view: ModelView) -> bool:
+    """Whether the loads are reported as reloads: one cause is one finding."""
+    return isinstance(reload_before_predict.detect(view, reload_before_predict.Options()), Finding) or isinstance(
+        load_churn.detect(view, load_churn.Options()), Finding
+    )
+
+
+def _metrics(view: ModelView, rows: pd.DataFrame, options: Options) -> tuple[Metric, ...]:
+    """Everything measured; `rows` are the loads that were waited for."""
+    return (
+        Metric("long cached loads that were waited for", len(rows), "count", 1, Direction.ABOVE),
+        Metric(
+            "longest of them",
+            int(rows["duration_ns"].max()) if len(rows) else 0,
+            "ns",
+            round(options.min_wait_ms * 1e6),
+            Direction.ABOVE,
+        ),
+        Metric("loads", len(view.loads), "count"),
+    )
+
+
+def _nobody_waits(view: ModelView) -> str:
+    longest = format_duration(int(view.loads["duration_ns"].max()))
+    return f"{format_count(len(view.loads), 'load')} of {longest} at most; no prediction waited for a long one."
+
+
+def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: the loads that were waited for."""
+    lost = covered_ns(rows)
+    spent = covered_ns(view.loads, view.predictions)
+    if len(rows) == 1:
+        summary = f"A prediction waited {format_duration(lost)} for a load from the cache."
+    else:
+        longest = format_duration(int(rows["duration_ns"].max()))
+        summary = (
+            f"Predictions waited for {format_count(len(rows), 'load')} from the cache: {format_duration(lost)} "
+            f"together, the longest {longest}."
+        )
+    return Finding(
+        model=view.name,
+        summary=summary,
+        metrics=metrics,
+        cost=Cost(
+            ns=lost,
+            share=lost / spent if spent else 0.0,
+            basis="Time covered by the long cached loads that a prediction waited for; share of the time covered by "
+            "the model's loads and predictions. The load is needed, but it can be done before anybody waits.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = """
+Even from the cache, a large model can take seconds to load: its weights are read, and buffers are allocated on each
+compute unit. An app that loads it when the user asks for the result lets the user wait that long at every launch.
+
+## On the lanes
+
+    Activity  |Load (cached)           |Pred|Pred|Pred|     problem: the first prediction waits for it
+    Activity  |Load (cached)           |         |Pred|Pred|     as it should be: loaded before it is needed
+
+## How it is measured
+
+Per model, from the Activity lane. A load counts if it took `min_wait_ms` or longer and did not specialize the model for
+the device (see `cold-load` for how that is recognized). It was waited for if a prediction of the model started within
+`soon_ms` after its end and none during it. Loads, compilations and first predictions of any model that fill the time
+between load and prediction, with gaps of at most `soon_ms`, are part of the wait.
+
+If the row does not tell whether the load came from the cache, and nothing else shows it, the check is not evaluated.
+
+## What can look like it and is not
+
+- A load that specializes the model for the device: that is `cold-load`.
+- A load in the background, before its result is needed: no prediction follows closely.
+- A single call to warm the model up, which a pause of `warm_up_pause_s` or longer follows that stands out from the
+  others: nobody waits for it.
+- Other instances go on predicting during the load: nobody waits.
+- A model that is loaded again and again: that is `reload-before-predict` or `load-churn`.
+"""
+
+FIX = """
+Load the model as soon as it is known that it will be needed, asynchronously, and keep it:
+
+```swift
+actor Models {
+    private var loading: Task<MLModel, Error>?
+
+    /// Call early: when the screen that uses the model is about to appear.
+    func prepare(_ url: URL, _ configuration: MLModelConfiguration) {
+        guard loading == nil else { return }
+        loading = Task(priority: .userInitiated) {
+            try await MLModel.load(contentsOf: url, configuration: configuration)
+        }
+    }
+
+    func model() async throws -> MLModel? { try await loading?.value }
+}
+```
+
+- Smaller weights load faster: in coremltools, `coremltools.optimize.coreml.palettize_weights` or
+  `linear_quantize_weights`.
+- Load several models at the same time with `async let`, the one that is needed first before the others.
+- Until it is ready, show progress or use a smaller model.
+"""
+
+DETECTOR = Detector(
+    id="slow-load",
+    title="Nobody waits for a long load from the cache",
+    finding_title="The user waits for a long load from the cache",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="The first prediction after a launch comes seconds late, at every launch.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC23 10049: Improve Core ML integration with async prediction",
+            "https://developer.apple.com/videos/play/wwdc2023/10049/",
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine",),
+    options=Options,
+    detect=detect,
+)

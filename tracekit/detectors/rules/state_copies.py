@@ -1,0 +1,235 @@
+"""`state-copies`: a cache is passed into and out of every call (catalogue entry A16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.analysis.state_copies import (
+    StateCopies,
+    copies_grow,
+    opened_by_another_model,
+    opens_with_a_prompt,
+    state_copies,
+)
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.comparable_predictions import sequences
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.units import format_count, format_duration, format_share
+
+USUAL_CALLS = 0.9
+"""Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    copy_share: float = option(
+        0.10, "share of the prediction", "Reference, catalogue A16; less is no cache of a size that matters.", maximum=1
+    )
+    balance: float = option(
+        0.25,
+        "times the larger of both directions",
+        "A cache comes out as large as it went in; an image in and a label out do not (our judgement).",
+        maximum=1,
+    )
+    min_predictions: int = option(50, "predictions", "A sequence of tokens that is worth a look (reference, A16).")
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for calls that continue each other and copy something large in and out."""
+    rows = view.predictions
+    if rows.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
+    if int((starts[1:] < (starts + durations)[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
+        return NotApplicable(view.name, "Its predictions overlap, so that none continues the one before.")
+    found = state_copies(rows, view.data)
+    large = found.both >= options.copy_share * np.maximum(durations, 1)
+    balanced = np.minimum(found.into, found.out) >= options.balance * np.maximum(found.into, found.out)
+    passed_on = large & balanced
+    share = float(passed_on.mean())
+    metrics = (
+        Metric("predictions that copy much in and out", share, "share", USUAL_CALLS, Direction.ABOVE),
+        Metric("median copies of a prediction", float(np.median(found.both)), "ns"),
+        Metric("median copies into a prediction", float(np.median(found.into)), "ns"),
+        Metric("median copies out of a prediction", float(np.median(found.out)), "ns"),
+        Metric("predictions", len(rows), "count"),
+    )
+    if not metrics[0].reached:
+        return Passed(
+            view.name,
+            f"{format_share(share) if share else 'None'} of its predictions copy much both in and out.",
+            metrics,
+        )
+    if len(rows) < options.min_predictions:
+        return InsufficientData(
+            view.name,
+            f"Its predictions copy much in and out, but there are only {format_count(len(rows), 'prediction')}; "
+            f"{options.min_predictions} are needed to tell a cache from other data.",
+            "Record a longer answer, or several.",
+        )
+    sign = _sign(view, found)
+    return _finding(view, found, passed_on, sign, metrics) if sign else _unclear(view, found)
+
+
+def _sign(view: ModelView, found: StateCopies) -> str:
+    """What shows that calls continue each other, as a clause; empty where nothing does."""
+    rows = view.predictions
+    sequence = sequences(rows)
+    if copies_grow(found.both, sequence):
+        return "the copies grow with each prediction of a sequence"
+    if found.has_small_input.mean() < USUAL_CALLS:
+        return ""
+    if opens_with_a_prompt(rows["duration_ns"].to_numpy(), sequence):
+        return "sequences of predictions open with a long one, as a prompt does"
+    if opened_by_another_model(view.trace, rows, sequence):
+        return "each sequence of predictions follows one of another model, as after a prompt"
+    return ""
+
+
+def _unclear(view: ModelView, found: StateCopies) -> InsufficientData:
+    return InsufficientData(
+        view.name,
+        f"Each prediction copies in and out for {format_duration(float(np.median(found.both)))} (median). Images and "
+        "audio look like a cache here, and nothing shows that predictions continue each other.",
+        "If the model gets back what it gave out, make that its state; else see `excess-data-copies`.",
+    )
+
+
+def _finding(
+    view: ModelView,
+    found: StateCopies,
+    passed_on: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    sign: str,
+    metrics: tuple[Metric, ...],
+) -> Finding:
+    """The finding with its cost: what such calls copy."""
+    durations = view.predictions["duration_ns"].to_numpy()
+    lost, spent = int(found.both[passed_on].sum()), int(durations.sum())
+    rows = view.data.loc[found.rows]
+    rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
+    return Finding(
+        model=view.name,
+        summary=(
+            f"Each prediction spends {format_duration(float(np.median(found.into)))} on copies in and "
+            f"{format_duration(float(np.median(found.out)))} on copies out (medians), {format_share(lost / spent)} of "
+            f"{format_duration(spent)} over {format_count(len(durations), 'prediction')}, and {sign}. Possible, not "
+            "certain: it looks like a cache that the app passes on; the recording does not show what the data is."
+        ),
+        metrics=metrics,
+        cost=Cost(
+            ns=lost,
+            share=lost / spent,
+            basis=(
+                "Time that copies and conversions cover in predictions that copy much in and out, overlaps counted "
+                "once; share of the summed duration of the predictions. Inputs that are no cache stay."
+            ),
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = """
+A model that writes text, or listens to speech, needs what it computed before: its cache. As an input and an output of
+the model, the cache is copied into and out of every call, and it grows with the context. As a state it stays where it
+is.
+
+## On the lanes
+
+    Activity  |Prediction                 ||Prediction                 |    problem
+    Data      |cache in |      |cache out ||cache in |      |cache out |
+    Compute              |exec|                       |exec|
+
+    Activity  |Prediction||Prediction|                                      as it should be: a state
+    Compute    |exec|      |exec|
+
+## How it is measured
+
+Per model with at least `min_predictions` predictions that do not overlap: nine of ten calls copy in and out for at
+least `copy_share` of the call, and the smaller direction is at least `balance` of the larger. *In* is `Input Copy` and
+what else is copied or cast in the first half of the call; *out* is `Output Transformation` and the rest.
+
+The recording does not show what the data is. So one sign more is needed that calls continue each other: copies that
+grow with each call of a sequence; or, with an input that is small beside the large one (the token), sequences that open
+with a call three times as long (the prompt), or that each follow one call of another model (the prompt's own model).
+Without such a sign the answer is that the recording does not tell.
+
+## What can look like it and is not
+
+- Filters that take an image and give one: as much goes in as comes out. Nothing shows that calls continue each other.
+- A large input that stays the same, as the embedding of an image: little comes out. `excess-data-copies` finds it.
+- A model with state whose copies take microseconds: nothing is left to find.
+"""
+
+FIX = """
+Make the cache a state of the model (iOS 18, macOS 15), which Core ML keeps and updates in place:
+
+```python
+# In the PyTorch model:
+#   self.register_buffer("keyCache", torch.zeros(shape, dtype=torch.float16))
+cache = ct.TensorType(shape=shape, dtype=np.float16)
+model = ct.convert(
+    traced,
+    inputs=inputs,
+    outputs=outputs,
+    states=[ct.StateType(wrapped_type=cache, name="keyCache")],
+    minimum_deployment_target=ct.target.iOS18,
+)
+```
+
+```swift
+let state = model.makeState()
+for token in tokens {
+    let output = try await model.prediction(from: token, using: state)
+}
+```
+
+On older systems, let Core ML write the new cache into a buffer that you own, and hand the same buffer in again:
+
+```swift
+let options = MLPredictionOptions()
+options.outputBackings = ["newCache": buffers[next]]
+```
+"""
+
+DETECTOR = Detector(
+    id="state-copies",
+    title="What predictions pass on to each other stays in the model",
+    finding_title="A cache seems to be copied into and out of every prediction",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="Copying a cache costs more with every token, and a stateful model copies none of it.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC24 10161: Deploy machine learning and AI models on-device with Core ML",
+            "https://developer.apple.com/videos/play/wwdc2024/10161/",
+        ),
+        Reference(
+            "Core ML Tools: stateful models",
+            "https://apple.github.io/coremltools/docs-guides/source/stateful-models.html",
+        ),
+        Reference("MLState", "https://developer.apple.com/documentation/coreml/mlstate"),
+    ),
+    needs=("Core ML",),
+    options=Options,
+    detect=detect,
+)

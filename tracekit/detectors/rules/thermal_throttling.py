@@ -1,0 +1,186 @@
+"""`thermal-throttling`: predictions are slower while the device is hot (catalogue entry A10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, Heat
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.comparable_predictions import (
+    MIN_CALLS,
+    Calls,
+    calls_of_same_concurrency,
+    extra_time,
+    judged,
+)
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.latency_causes import HEAT_RATIO, MIN_IN_STATE, Cause, read_growth, read_heat
+from tracekit.units import format_count, format_duration
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    slowdown: float = option(
+        HEAT_RATIO,
+        "times the median while cooler",
+        "Below a fifth, other work of the system explains a difference as well (our judgement).",
+    )
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Compares predictions in the hottest thermal state with those in the coolest."""
+    if len(view.predictions) == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
+        return Passed(view.name, "The device stayed cool: its thermal state was Nominal throughout.")
+    return judged(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
+
+
+def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
+    if len(calls.rows) < MIN_CALLS:
+        return calls.too_few(view.name, MIN_CALLS)
+    found = read_heat(view, calls)
+    if found is None or found.coolest is None:
+        return InsufficientData(
+            view.name,
+            f"The thermal state is known for fewer than {MIN_IN_STATE} comparable predictions.",
+            "Record with the Thermal State instrument from beginning to end.",
+        )
+    if found.ratio is None:
+        return InsufficientData(
+            view.name,
+            f"All but a few comparable predictions ran while the thermal state was {_name(found.coolest)}, so that "
+            "there is nothing to compare them with.",
+            "Begin recording on a cool device and go on until it is warm.",
+        )
+    metrics = (
+        Metric("hottest to coolest state", found.ratio, "ratio", options.slowdown, Direction.ABOVE),
+        Metric(f"median while {_name(found.coolest)}", found.cool_median_ns, "ns"),
+        Metric(f"median while {_name(found.hottest)}", found.hot_median_ns, "ns"),
+    )
+    if read_growth(view, calls.where(found.is_cool)).cause is Cause.SEQUENCE:
+        return Passed(view.name, "Predictions become longer with their sequence, in the coolest state too.", metrics)
+    if not metrics[0].reached:
+        words = f"Predictions take {found.ratio:.2f} times as long while the thermal state is {_name(found.hottest)}"
+        return Passed(view.name, f"{words} as while it is {_name(found.coolest)}.", metrics)
+    return _finding(view, calls, found, metrics)
+
+
+def _name(state: int | None) -> str:
+    return THERMAL_STATES[state or 0]
+
+
+def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what predictions took beyond their median in the coolest state."""
+    usual = found.cool_median_ns or 0.0
+    hot = (found.state != UNKNOWN) & ~found.is_cool & (calls.durations > usual)
+    lost, cost = extra_time(
+        view,
+        calls.where(hot),
+        np.full(int(hot.sum()), usual),
+        f"Time that predictions in hotter states took beyond the median while {_name(found.coolest)}",
+    )
+    rows = calls.rows[hot]
+    count = int((found.state == found.hottest).sum())
+    return Finding(
+        model=view.name,
+        summary=(
+            f"While the thermal state was {_name(found.hottest)}, {format_count(count, 'prediction')} took "
+            f"{format_duration(found.hot_median_ns or 0)} (median), {found.ratio or 0:.1f} times as long as the "
+            f"{format_duration(usual)} while it was {_name(found.coolest)}."
+        ),
+        metrics=metrics,
+        cost=cost,
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=lost,
+    )
+
+
+DESCRIPTION = """
+A device that becomes too hot lowers the clocks of its processors. What fits into a frame on a cool device on the desk
+misses it in a warm hand after some minutes.
+
+## On the lanes
+
+    Thermal   |Nominal             |Serious                   |
+    Activity  |Pred |Pred |Pred |  |Pred     |Pred     |Pred  |     problem
+    Activity  |Pred |Pred |Pred |  |Pred |    |Pred |           as it should be: same time, less often
+
+## How it is measured
+
+Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
+for other work, and long calls that open a sequence. Where the app keeps several predictions in flight, calls with about
+the same number in flight are compared instead. Each call belongs to the thermal state that held in its middle.
+States with at least ten calls count. The median in the hottest of them is set against that in the coolest: it is a
+finding from `slowdown` on. The cost is the time that calls in hotter states took beyond the coolest state's median.
+
+## What can look like it and is not
+
+- Latency that grows with a sequence (`growing-latency`): it grows while the device is cool, too.
+- Predictions that wait for other models or for the screen on the same compute unit: they are left out.
+- Larger inputs after a while: only the thermal state tells them from heat, so look whether the work changed as well.
+"""
+
+FIX = """
+Do less as the device becomes warmer, before the system enforces it:
+
+```swift
+// The state must be read once before its notification is posted.
+_ = ProcessInfo.processInfo.thermalState
+let changes = NotificationCenter.default.notifications(
+    named: ProcessInfo.thermalStateDidChangeNotification
+)
+for await _ in changes {
+    switch ProcessInfo.processInfo.thermalState {
+    case .nominal: framesPerPrediction = 1
+    case .fair: framesPerPrediction = 2
+    case .serious: framesPerPrediction = 3
+    case .critical: framesPerPrediction = 6
+    @unknown default: framesPerPrediction = 3
+    }
+}
+```
+
+The Neural Engine needs least energy for the same work: prefer `.cpuAndNeuralEngine` for a feature that runs all the
+time. In coremltools, smaller and compressed models generate less heat per call. Test on a warm device.
+"""
+
+DETECTOR = Detector(
+    id="thermal-throttling",
+    title="Predictions keep their pace as the device warms up",
+    finding_title="Predictions become slower as the device heats up",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="The feature works on the desk and stutters after some minutes of use.",
+    fix=FIX,
+    references=(
+        Reference(
+            "ProcessInfo.thermalState",
+            "https://developer.apple.com/documentation/foundation/processinfo/thermalstate-swift.property",
+        ),
+        Reference(
+            "thermalStateDidChangeNotification",
+            "https://developer.apple.com/documentation/foundation/processinfo/thermalstatedidchangenotification",
+        ),
+    ),
+    needs=("Core ML", "Thermal State"),
+    on_inferred=True,
+    options=Options,
+    detect=detect,
+)

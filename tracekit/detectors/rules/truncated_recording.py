@@ -1,0 +1,232 @@
+"""`truncated-recording`: a part of what happened is not in the recording: it ended early, or kept only its end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import RecordingDetector, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.wording import what_ran
+from tracekit.trace.events import Attribution, Kind, Level
+from tracekit.units import format_duration, format_share
+
+if TYPE_CHECKING:
+    from tracekit.trace.trace import Trace
+
+REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
+"""How recordings end that are complete, as seen in tables of contents. A time limit is what its user asked for."""
+
+AT_END_NS = 100_000
+"""A row that ends so near to the end of the recording was cut there. Tables of contents round the end to 1 µs, and no
+program ends so fast after its last call (our judgement)."""
+
+_WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?\)", re.IGNORECASE)
+_UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    cut_share: float = option(
+        0.25,
+        "share of the time",
+        "A call that is in flight when somebody stops is normal and changes no figure, unless it makes up much of what "
+        "was recorded (our judgement).",
+        maximum=1,
+    )
+
+
+def detect(trace: Trace, options: Options) -> Outcome:
+    """Looks for signs that loads and predictions are missing or cut."""
+    cut, late = _cut_rows(trace), _late_work(trace)
+    metrics = (
+        _share("time in models that the end cuts off", cut, _activity(trace), options.cut_share),
+        _share("work on the hardware after the last event of Core ML", late, _own_work(trace), options.cut_share),
+    )
+    signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
+    if signs:
+        shown = pd.concat(
+            [rows for rows, metric in zip((cut, late), metrics, strict=True) if metric.reached] or [cut.head(0)]
+        )
+        return Finding(
+            None, " ".join(signs), metrics, cost=None, evidence=evidence_of(shown), evidence_total=len(shown)
+        )
+    return _unclear(trace) or Passed(None, f"The recording ended regularly: {trace.run.end_reason}.", metrics)
+
+
+def _unclear(trace: Trace) -> InsufficientData | None:
+    """Where the way in which the recording ended is not known, or not understood."""
+    reason = trace.run.end_reason
+    if reason is not None and reason.casefold() in REGULAR_ENDS:
+        return None
+    if reason is not None:
+        why = f'The recording ended with "{reason}", and what that means for its tables is not known.'
+        return InsufficientData(None, why, "Record again, and stop once or set a time limit.")
+    if trace.contents.has_table_of_contents:
+        why = (
+            "How the recording ended is not known: the file that tells it is missing, because the recording was "
+            "stopped by force or the copy is not complete."
+        )
+        return InsufficientData(None, why, "Press Ctrl-C once and wait until the recording is saved.")
+    why = "How the recording ended is not known: this input has no table of contents."
+    return InsufficientData(
+        None, why, "Export it too: `xcrun xctrace export --input run.trace --toc --output toc.xml`."
+    )
+
+
+def _of_the_file(trace: Trace) -> list[str]:
+    """Signs in what the recording says of itself, as sentences."""
+    run, signs = trace.run, []
+    if run.raw_stream is not None:
+        signs.append("The recording was not finished: it left raw data behind that is in none of its tables.")
+    mode = run.recording_mode or ""
+    if mode.casefold().startswith("window"):
+        window = _window_ns(mode)
+        if window is None or run.duration_ns is None or run.duration_ns >= window:
+            signs.append(f"Only the last part of the recording was kept ({mode}); what happened before is not in it.")
+    return signs
+
+
+def _window_ns(mode: str) -> int | None:
+    """Length of the window that a recording mode names."""
+    match = _WINDOW.match(mode)
+    if match is None:
+        return None
+    return round(float(match[1]) * _UNIT_NS[match[3].casefold()] / (1_000 if match[2] else 1))
+
+
+def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
+    """Signs in the rows, as sentences."""
+    signs = []
+    if len(cut) and metrics[0].reached:
+        longest = cut.sort_values("duration_ns").iloc[-1]
+        signs.append(
+            f"{what_ran(cut)} had not ended when the recording did; {format_share(metrics[0].value or 0)} of the "
+            f"recorded time of loads and predictions lies in what was cut. The longest, of "
+            f"{longest['model']}, had taken {format_duration(int(longest['duration_ns']))} so far."
+        )
+    if len(late) and metrics[1].reached:
+        signs.append(
+            f"After the last event of Core ML, at {format_duration(_last_event(trace))}, the hardware worked for "
+            f"another {format_duration(covered_ns(late))} for the app's models, {format_share(metrics[1].value or 0)} "
+            "of all that it did for them: predictions that were still in flight, or that were lost."
+        )
+    return signs
+
+
+def _share(name: str, part: pd.DataFrame, whole: pd.DataFrame, threshold: float) -> Metric:
+    time = covered_ns(whole)
+    return Metric(name, covered_ns(part) / time if time else 0.0, "share", threshold, Direction.ABOVE)
+
+
+def _activity(trace: Trace) -> pd.DataFrame:
+    """Loads, compilations and predictions that Core ML recorded."""
+    rows = trace.activity
+    chosen = (rows["level"] == Level.TOP) & (rows["attribution"] != Attribution.INFERRED)
+    return rows[chosen.to_numpy(dtype=bool)]
+
+
+def _cut_rows(trace: Trace) -> pd.DataFrame:
+    """Rows that reach the end of the recording."""
+    rows, duration = _activity(trace), trace.run.duration_ns
+    ends = (rows["start_ns"] + rows["duration_ns"]).to_numpy()
+    return rows[ends >= (np.iinfo(np.int64).max if duration is None else duration - AT_END_NS)]
+
+
+def _last_event(trace: Trace) -> int:
+    """End of the last row of Core ML in ns; 0 where it recorded none."""
+    ends = [
+        int((frame["start_ns"] + frame["duration_ns"]).max())
+        for frame in (_activity(trace), trace.data, trace.compute, trace.other)
+        if len(frame)
+    ]
+    return max(ends, default=0)
+
+
+def _own_work(trace: Trace) -> pd.DataFrame:
+    """Executions whose label names a model that Core ML names too; none where it recorded nothing."""
+    hardware = trace.hardware
+    executed = hardware["kind"].isin([Kind.ANE_EXEC, Kind.GPU_EXEC])
+    named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
+    known = hardware["model"].isin(_activity(trace)["model"].dropna().unique())
+    return hardware[(executed & named & known).to_numpy(dtype=bool)]
+
+
+def _late_work(trace: Trace) -> pd.DataFrame:
+    """Executions that begin after the last event of Core ML."""
+    rows = _own_work(trace)
+    return rows[(rows["start_ns"] > _last_event(trace)).to_numpy(dtype=bool)]
+
+
+DESCRIPTION = """
+A recording that was stopped by force, that keeps only its last seconds, or that ended while a model was at work holds
+less than happened. What is missing then looks as if it had not happened, and what is cut looks short.
+
+## On the lanes
+
+                                            recording ends
+    Activity       |Prediction| |Prediction|      :            problem: the long call is missing
+    Neural Engine    |exec|       |exec|     |exec exec exec
+
+    Activity       |Prediction| |Prediction|      :            as it should be
+    Neural Engine    |exec|       |exec|          :
+
+## How it is measured
+
+Four signs, each of which is a finding:
+
+- raw data that the recording left behind because it was not finished (bundles only);
+- the recording mode `Windowed`, where the recording is not shorter than the window that was kept;
+- loads and predictions that reach the end of the recording, from `cut_share` of all time in models on;
+- work of the app's models on the hardware after the last event of Core ML, by their labels, from `cut_share` of all
+  their work on: predictions that were in flight at the end, or events that were lost.
+
+Recordings that end with *Target app exited*, *Time limit reached* or *User pressed Stop* are complete. Where an input
+does not tell how it ended, or tells it in other words, it is not judged.
+
+## What can look like it and is not
+
+- A time limit: it is what was asked for, and a call that is in flight at the end is normal.
+- A launched tool that `xctrace` ends at the time limit, which it reports with status 54.
+- Work of another process with a model of the same name.
+"""
+
+FIX = """
+Record until the feature is done, stop once, and wait until the recording is saved, which can take longer than recording
+itself:
+
+```shell
+# No --window: that keeps only the last seconds.
+xcrun xctrace record --template 'Core ML' --time-limit 60s --launch -- ./mytool
+```
+
+A recording that was not finished can often be recovered:
+
+```shell
+xcrun xctrace import --template 'Core ML' --output saved.trace \\
+    --input run.trace/Trace1.run/Attachments/trace-data.atrc
+```
+"""
+
+DETECTOR = RecordingDetector(
+    id="truncated-recording",
+    title="The recording is complete",
+    finding_title="The recording is cut off",
+    pattern=Pattern.RECORDING,
+    description=DESCRIPTION,
+    why="Calls that were cut or lost make counts, totals and the slowest times too small.",
+    fix=FIX,
+    references=(Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),),
+    options=Options,
+    detect=detect,
+)

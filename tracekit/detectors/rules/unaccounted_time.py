@@ -1,0 +1,256 @@
+"""`unaccounted-time`: nothing that was recorded explains most of a model's predictions (catalogue entry A20)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.wording import too_few
+from tracekit.intervals import depth_profile, integrate
+from tracekit.recording.table import TableState
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+from tracekit.units import format_count, format_duration, format_share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    unaccounted_share: float = option(
+        0.5,
+        "share of the predictions' time",
+        "From here on, more is unknown than known (our judgement); a public recording has 97 % and 65 %.",
+        maximum=1,
+    )
+    min_predictions: int = option(
+        5, "predictions", "In fewer calls a single one would decide (our judgement); that recording has 5."
+    )
+    min_mean_ms: float = option(
+        1.0, "ms", "The fixed cost of a call fills shorter predictions and leaves no rows (our judgement)."
+    )
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for predictions most of whose time lies in no recorded row."""
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    durations = view.predictions["duration_ns"].to_numpy()
+    count, total = int((durations > 0).sum()), int(durations.sum())
+    if count < options.min_predictions:
+        return InsufficientData(
+            view.name,
+            too_few(count, options.min_predictions, "with a duration"),
+            "Record the feature for longer, so that the model is used more often.",
+        )
+    if total < count * options.min_mean_ms * 1e6:
+        return NotApplicable(
+            view.name,
+            f"Predictions take {format_duration(total / count)} on average: so short that fixed costs prevail.",
+        )
+    frame = view.breakdown.frame
+    unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
+    share = int(unknown.sum()) / total
+    if share < options.unaccounted_share:
+        return Passed(view.name, _explained(share), _metrics(share, options))
+    blind = _blind(view, share)
+    if blind is not None:
+        return blind
+    alone = _alone(view.predictions)
+    if int(alone.sum()) < options.min_predictions:
+        return InsufficientData(
+            view.name,
+            f"No recorded event explains {format_share(share)} of the time of its predictions, but they overlap, and "
+            "waiting for each other leaves no event.",
+            "Record a phase in which one prediction runs at a time.",
+        )
+    rest = np.maximum(unknown - _queued(view, frame), 0)
+    metrics = _metrics(int(rest[alone].sum()) / int(durations[alone].sum()), options)
+    if not metrics[0].reached:
+        return Passed(view.name, _explained(share, waiting=True), metrics)
+    return _finding(view, alone & (rest >= options.unaccounted_share * durations), rest, metrics)
+
+
+def _metrics(share: float, options: Options) -> tuple[Metric, ...]:
+    return (Metric("time that no event explains", share, "share", options.unaccounted_share, Direction.ABOVE),)
+
+
+def _explained(share: float, waiting: bool = False) -> str:
+    """Words for time that is explained well enough."""
+    if waiting:
+        return (
+            f"No event of their own explains {format_share(share)} of the time of its predictions, but in much of it "
+            "the compute unit worked for others, or another prediction of the model was in flight."
+        )
+    return f"Recorded events explain {format_share(1 - share)} of the time of its predictions."
+
+
+def _blind(view: ModelView, share: float) -> InsufficientData | None:
+    """What to say where rows are not there that would explain time."""
+    if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
+        return InsufficientData(
+            view.name,
+            "Core ML recorded no data or compute event in any of its predictions, although each leaves some, so this "
+            "recording does not show what happens in a prediction.",
+            "Record with the Core ML template of a current Xcode.",
+        )
+    lost = [
+        entry
+        for entry in map(view.trace.cover, (NEURAL_ENGINE, GPU))
+        if entry.state not in (TableState.ROWS, TableState.EMPTY)
+    ]
+    if not lost:
+        return None
+    return InsufficientData(
+        view.name,
+        f"No recorded event explains {format_share(share)} of the time of its predictions. "
+        + " ".join(entry.conclusion for entry in lost),
+        " ".join(dict.fromkeys(entry.advice for entry in lost)),
+    )
+
+
+def _alone(predictions: pd.DataFrame) -> Mask:
+    """Shape (predictions,): no other prediction of the model was in flight meanwhile."""
+    starts = predictions["start_ns"].to_numpy()
+    ends = starts + predictions["duration_ns"].to_numpy()
+    times, depth = depth_profile(starts, ends)
+    alone: Mask = (integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0) & (ends > starts)
+    return alone
+
+
+def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
+    """Time of each prediction in which it waited for the Neural Engine without a request row that says so.
+
+    `frame` is that of the breakdown.
+    """
+    if not view.trace.cover(NEURAL_ENGINE).rows:
+        return np.zeros(len(view.predictions), np.int64)
+    waits = view.engine_waits
+    queued = waits.by_prediction(view.predictions.index, waits.length_ns)
+    told = frame["ane_queue_ns"].to_numpy(dtype=np.int64, na_value=0)
+    rest: IntArray = np.maximum(queued - told, 0)
+    return rest
+
+
+def _finding(view: ModelView, chosen: Mask, rest: IntArray, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be won back."""
+    rows = view.predictions[chosen]
+    mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
+    empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.cover(name).state is TableState.EMPTY]
+    also = f" Nothing of the {' or the '.join(empty)} was captured." if empty else ""
+    share = float(metrics[0].value or 0)
+    return Finding(
+        model=view.name,
+        summary=(
+            f"No recorded event explains {format_share(share)} of the time of its predictions: in "
+            f"{format_count(len(rows), 'prediction')} of {format_duration(mean)} on average, "
+            f"{format_duration(unknown)} of each are blank.{also} This is a blind spot of the recording, "
+            "and no proof that the CPU did the work."
+        ),
+        metrics=(
+            *metrics,
+            Metric("mean prediction", mean, "ns"),
+            Metric("mean time that no event explains", unknown, "ns"),
+        ),
+        cost=None,
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+    )
+
+
+DESCRIPTION = """
+The instruments show what they were built to show. Work on the CPU outside `CPU` rows, custom layers, waiting for locks
+or for memory leave no row, and then most of a prediction is blank. Guessing what fills it leads to the wrong repair.
+
+## On the lanes
+
+    Activity       |Prediction                                    |
+    Data           |=|                                          |=|
+    Compute          |CPU|                                              problem: nothing says what happened after it
+    Neural Engine
+
+    Activity       |Prediction                                    |
+    Data           |=|                                          |=|
+    Neural Engine     |Op0                                     |        as it should be
+
+## How it is measured
+
+Per model, on the predictions that the app itself called. What neither a data row, a compute row nor a hardware row of
+the prediction covers is unaccounted, by the union of the rows. It is a finding when that is `unaccounted_share` of the
+predictions' time or more. Then only predictions that ran without another one of the model count, and time in which they
+waited for a Neural Engine that worked for others is taken off. Fewer than `min_predictions` predictions, and
+predictions shorter than `min_mean_ms` on average, are not judged. Where the table of the Neural Engine or of the GPU
+was not recorded, or Core ML left no row at all in any prediction of the model, that is said instead.
+
+The finding has no cost and the lowest severity: it says what the recording cannot show, and not that time is lost.
+
+## What can look like it and is not
+
+- A recording without the Neural Engine or GPU table: their work would fill the blank.
+- Several calls in flight: those that wait for the others leave no row.
+- Very short predictions, which consist of the fixed cost of a call.
+- Rows that lie in two predictions at once: they are known to belong to one of them, and count as `ambiguous`.
+"""
+
+FIX = """
+Make the blank visible before changing anything. Record once more with the missing instruments and Time Profiler in the
+same recording: choose the Core ML template and add Time Profiler, then look at the call stacks inside a blank
+prediction. Put intervals of your own around what the app does there:
+
+```swift
+import os
+
+let signposter = OSSignposter(subsystem: "com.example.app", category: "inference")
+
+let state = signposter.beginInterval("vocoder")
+let output = try await model.prediction(from: input)
+signposter.endInterval("vocoder", state)
+```
+
+The performance report in Xcode (open the model, tab Performance) and `MLComputePlan` tell on which compute unit each
+operation is meant to run:
+
+```swift
+let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
+```
+"""
+
+DETECTOR = Detector(
+    id="unaccounted-time",
+    title="Recorded events explain the time of predictions",
+    finding_title="No recorded event explains most of the time of predictions",
+    pattern=Pattern.RECORDING,
+    description=DESCRIPTION,
+    why="What is not explained is easily blamed on the wrong part, and other checks cannot see into it.",
+    fix=FIX,
+    references=(
+        Reference("OSSignposter", "https://developer.apple.com/documentation/os/ossignposter"),
+        Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),
+        Reference("Measurements of a speech app on iPhone Air", "https://github.com/Ashtabula/Cosyvoice"),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU"),
+    options=Options,
+    detect=detect,
+)

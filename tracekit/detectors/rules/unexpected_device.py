@@ -1,0 +1,341 @@
+"""`unexpected-device`: the model's work runs on another unit than its author expects (catalogue entry A05)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.breakdown.breakdown import Part
+from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.caveats import units_not_recorded
+from tracekit.detectors.expectations import UNITS
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.snippets import OPERATIONS
+from tracekit.detectors.shared.wording import UNIT_NAMES, course_words, too_few
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.units import format_count, format_share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.trace.trace import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    expected_unit: int = option(
+        0,
+        "1 Neural Engine, 2 GPU, 3 CPU",
+        "Only the app's author knows it, and --expect ane, gpu or cpu says it. 0 means none is expected.",
+        minimum=0,
+        maximum=3,
+    )
+    elsewhere_share: float = option(
+        0.5, "share of the work", "From here on most of the work runs elsewhere (our judgement).", maximum=1
+    )
+    shown_share: float = option(
+        0.2,
+        "share of the predictions' time",
+        "Where rows show less, most of the work may have left none (our judgement); rows of a model on the CPU cover "
+        "35 % in a public recording.",
+        maximum=1,
+    )
+    speed_up: float = option(
+        9.0,
+        "times as fast",
+        "Public reports have 3 to 9 on the unit that suits a model; the most bounds the cost.",
+        minimum=1.0,
+    )
+    min_predictions: int = option(5, "predictions", "In fewer calls a single one would decide (our judgement).")
+
+
+_DEVICES = {UNITS["ane"]: Device.ANE, UNITS["gpu"]: Device.GPU, UNITS["cpu"]: Device.CPU}
+_PARTS = {
+    Device.ANE: (Part.ANE, Part.ANE_REQUESTED, Lane.NEURAL_ENGINE),
+    Device.GPU: (Part.GPU, Part.GPU_REQUESTED, Lane.GPU),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is known of the time that units worked for a model's predictions, in ns."""
+
+    least: dict[Device, int]
+    """What rows show."""
+    open_ns: dict[Device, int]
+    """What the unit may have worked beyond that: time without any known work in predictions of which that is not
+    known."""
+    whole_ns: int
+    """Time of the predictions."""
+
+    @property
+    def shown_ns(self) -> int:
+        """Time in which some unit is known to have worked."""
+        return sum(self.least.values())
+
+    def share(self, device: Device) -> float:
+        """Share of the known work."""
+        return self.least[device] / self.shown_ns if self.shown_ns else 0.0
+
+    @property
+    def words(self) -> str:
+        """The units with known work, the busiest first, with their shares."""
+        busy = sorted((device for device in self.least if self.least[device]), key=lambda unit: -self.least[unit])
+        return ", ".join(f"{UNIT_NAMES[device]} {format_share(self.share(device))}" for device in busy)
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Compares the units that worked for the model with the one that is expected to."""
+    judged = (view.predictions["duration_ns"] > 0).to_numpy(dtype=bool)
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    work = _work(view)
+    if not options.expected_unit:
+        seen = f"Recorded work: {work.words}." if work.words else "No row shows work of a compute unit."
+        return NotApplicable(view.name, f"No compute unit is expected; --expect gives one, as in --expect ane. {seen}")
+    expected = _DEVICES[options.expected_unit]
+    if int(judged.sum()) < options.min_predictions:
+        return InsufficientData(
+            view.name,
+            too_few(int(judged.sum()), options.min_predictions, "with a duration"),
+            "Record the feature for longer, so that the model is used more often.",
+        )
+    on, on_most = work.least[expected], work.least[expected] + work.open_ns[expected]
+    elsewhere = work.shown_ns - on
+    elsewhere_most = elsewhere + max(work.open_ns[device] for device in work.least if device != expected)
+    metrics = (
+        Metric("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share, Direction.ABOVE),
+        *(Metric(f"work on the {UNIT_NAMES[device]}", work.share(device), "share") for device in work.least),
+    )
+    shown = work.shown_ns >= options.shown_share * work.whole_ns
+    if shown and elsewhere and elsewhere >= options.elsewhere_share * (on_most + elsewhere):
+        return _finding(view, options, work, elsewhere, metrics)
+    if shown and elsewhere_most < options.elsewhere_share * (on + elsewhere_most):
+        return Passed(
+            view.name, f"{format_share(work.share(expected))} of its work ran on the {UNIT_NAMES[expected]}.", metrics
+        )
+    return _unclear(view, work)
+
+
+def _work(view: ModelView) -> Work:
+    """Work of the units in the predictions of the model."""
+    frame = view.breakdown.frame
+    durations = frame["duration_ns"].to_numpy()
+    least: dict[Device, IntArray] = {Device.CPU: _known(frame, Part.CPU)}
+    unknown: dict[Device, Mask] = {Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
+    for device, (executed, requested, _) in _PARTS.items():
+        least[device] = _known(frame, executed) + _known(frame, requested)
+        unknown[device] = frame[executed.column].isna().to_numpy() & (least[device] == 0)
+    rest = durations - np.sum(list(least.values()), axis=0)
+    still = {device: np.where(unknown[device], rest, 0) for device in least}
+    for device, (_, _, lane) in _PARTS.items():
+        still[device] = np.maximum(still[device], np.minimum(unattributed_ns(view, lane), rest))
+    order = tuple(UNIT_NAMES)
+    return Work(
+        {device: int(least[device].sum()) for device in order},
+        {device: int(still[device].sum()) for device in order},
+        int(durations.sum()),
+    )
+
+
+def _known(frame: pd.DataFrame, part: Part) -> IntArray:
+    return frame[part.column].to_numpy(dtype=np.int64, na_value=0)
+
+
+def unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
+    """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
+    kept = _NOBODYS.setdefault(view.trace, {})
+    if lane not in kept:
+        hardware = view.trace.hardware
+        chosen = (hardware["lane"] == lane) & hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
+        rows = hardware[(chosen & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
+        begin = rows["start_ns"].to_numpy()
+        kept[lane] = depth_profile(*union(begin, begin + rows["duration_ns"].to_numpy()))
+    starts = view.predictions["start_ns"].to_numpy()
+    return integrate(*kept[lane], starts, starts + view.predictions["duration_ns"].to_numpy())
+
+
+_NOBODYS: WeakKeyDictionary[Trace, dict[Lane, tuple[IntArray, IntArray]]] = WeakKeyDictionary()
+"""When each unit executed such rows: the same for all models of a recording."""
+
+
+def _unclear(view: ModelView, work: Work) -> InsufficientData:
+    """What to say where rows tell too little of where the work ran."""
+    lost = units_not_recorded(view.trace)
+    reason = "No row shows work of a compute unit."
+    if work.words:
+        share = format_share(work.shown_ns / work.whole_ns)
+        reason = f"Recorded work: {work.words}, in {share} of the time of its predictions."
+    if lost:
+        return InsufficientData(
+            view.name,
+            f"{reason} {' '.join(entry.conclusion for entry in lost)}",
+            " ".join(dict.fromkeys(entry.advice for entry in lost)),
+        )
+    return InsufficientData(
+        view.name,
+        f"{reason} Whose the other work of the units was, or where the rest of the time went, is not known.",
+        "Record once with this model alone, one prediction at a time, and look at the performance report in Xcode.",
+    )
+
+
+def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what other units worked beyond what the expected one would need at the least."""
+    expected = _DEVICES[options.expected_unit]
+    unit, count = UNIT_NAMES[expected], format_count(len(view.predictions), "prediction")
+    others = [_rows(view, device) for device in work.least if device != expected and work.least[device]]
+    rows = pd.concat([frame for frame in others if len(frame)])
+    lost = covered_by(rows)
+    most = min(elsewhere_ns, int((lost.ends - lost.starts).sum()))
+    cost = round(most * (1 - 1 / options.speed_up))
+    course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_course()
+    order = f" The work goes mostly {course_words(course)}." if len(course) > 1 else ""
+    spent = covered_ns(view.predictions)
+    by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
+    doubt = " Part of the rows name no model, so that this is possible and not certain." if by_time else ""
+    return Finding(
+        model=view.name,
+        summary=(
+            f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
+            f"elsewhere: {work.words}.{order}{doubt} How long it would take on the {unit}, no recording shows; at "
+            f"most {options.speed_up:g} times as fast is assumed."
+        ),
+        metrics=metrics,
+        cost=Cost(
+            ns=cost,
+            share=cost / spent,
+            basis=(
+                f"Time in which other units worked for it, less the part that the {unit} would need if it were "
+                f"{options.speed_up:g} times as fast; share of the time with predictions of the model in flight."
+            ),
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=lost,
+    )
+
+
+def _rows(view: ModelView, device: Device) -> pd.DataFrame:
+    """The rows that show work of a unit: its execution, or requests to it where none was recorded."""
+    linked = view.hardware[view.hardware["prediction"].notna().to_numpy()]
+    executed = linked[
+        ((linked["device"] == device) & linked["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))).to_numpy(dtype=bool)
+    ]
+    if len(executed):
+        return executed
+    return view.compute[((view.compute["device"] == device) & view.compute["prediction"].notna()).to_numpy(dtype=bool)]
+
+
+DESCRIPTION = """
+Core ML decides at load time which part of a model runs where. One operation that the Neural Engine does not support, a
+Float32 model or another setting of `computeUnits` is enough to move the work. Public reports tell of 3 to 9 times the
+latency, and of more power.
+
+## On the lanes
+
+    Activity       |Prediction                       |
+    Compute          |CPU                          |         problem, with the Neural Engine expected
+    Neural Engine
+
+    Activity       |Prediction|
+    Neural Engine    |Op0    |                               as it should be
+
+## How it is measured
+
+Per model, and only where `--expect ane`, `--expect gpu`, `--expect cpu` or, for one model, `--expect Segmenter=ane`
+gives `expected_unit`: only its author knows what was meant. Without one, the answer gives the units that were seen.
+
+The work of each unit is the time that its execution rows cover; where a unit was asked and has no execution row in the
+prediction, its requests stand for it; for the CPU it is `CPU` rows. It is a finding when `elsewhere_share` of the work
+or more ran on other units, even if all rows that may or may not be the model's were its own on the expected unit, and
+when rows show work in at least `shown_share` of the predictions' time. Fewer than `min_predictions` predictions are not
+judged. The cost is the time in which the other units worked, less what the expected unit would need for the same if it
+were `speed_up` times as fast: an upper bound, since no recording shows how fast it would be.
+
+## What can look like it and is not
+
+- A recording without the table of the unit: nothing is judged then, unless other rows explain the time.
+- A tiny model that the CPU runs faster: the finding is right, and there is nothing to fix.
+- A hot device, or one in low power mode, on which the system chooses another unit.
+- Requests to the Neural Engine without execution rows of it: they count as work on the Neural Engine. Public
+  measurements disagree on whether its table shows everything, so their absence proves nothing.
+"""
+
+FIX = (
+    """
+Ask for the unit, and find out which operations cannot run there:
+
+```swift
+let configuration = MLModelConfiguration()
+configuration.computeUnits = .cpuAndNeuralEngine
+let model = try await MLModel.load(contentsOf: url, configuration: configuration)
+```
+
+"""
+    + OPERATIONS
+    + """
+
+The Neural Engine computes in Float16. Convert with that precision, and replace operations that the plan leaves on the
+CPU:
+
+```python
+model = ct.convert(
+    traced, inputs=inputs, convert_to="mlprogram",
+    compute_precision=ct.precision.FLOAT16, compute_units=ct.ComputeUnit.CPU_AND_NE,
+)
+```
+"""
+)
+
+DETECTOR = Detector(
+    id="unexpected-device",
+    title="The work runs on the compute unit that is expected",
+    finding_title="The work runs on another compute unit than expected",
+    pattern=Pattern.SLOW_PREDICTIONS,
+    description=DESCRIPTION,
+    why="The wrong unit can cost several times the latency, and power that other work needs.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference(
+            "MLModelConfiguration.computeUnits",
+            "https://developer.apple.com/documentation/coreml/mlmodelconfiguration/computeunits",
+        ),
+        Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),
+        Reference(
+            "A layer that runs on the CPU only (coremltools 337)", "https://github.com/apple/coremltools/issues/337"
+        ),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU"),
+    on_inferred=True,
+    options=Options,
+    detect=detect,
+)

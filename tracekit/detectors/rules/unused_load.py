@@ -1,0 +1,237 @@
+"""`unused-load`: models are loaded and never used (catalogue entry A12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import RecordingDetector, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.snippets import LOAD_ONCE
+from tracekit.detectors.views import unnamed_predictions
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from tracekit.trace.trace import Trace
+
+_NAMED = 5
+"""Models that a sentence names before it only counts the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    unused_s: float = option(
+        60.0, "s", "A model may be loaded well before the user gets to its feature; a minute is long (our judgement)."
+    )
+    min_calls: int = option(
+        10,
+        "predictions of other models",
+        "Without them the recording does not show the app at its work, in which the model would be used (our "
+        "judgement).",
+    )
+
+
+class Unused(NamedTuple):
+    """A model that was loaded and not used."""
+
+    name: str
+    since_ns: int
+    """From the end of its first load to the end of the recording."""
+    calls: int
+    """Predictions of other models after that."""
+
+
+def detect(trace: Trace, options: Options) -> Outcome:
+    """Looks for models without any prediction long after their load."""
+    activity = trace.activity
+    top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
+    loads = activity[top & activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
+    if loads.empty:
+        return NotApplicable(None, "No model was loaded while recording.")
+    unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
+    if unnamed:
+        return InsufficientData(
+            None,
+            f"{format_count(unnamed, 'load or prediction', 'loads and predictions')} name no model, so it is unknown "
+            "which models were used.",
+            "Start the recording before the app loads its models: names come from the load.",
+        )
+    called = top & (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    calls = activity.loc[called, ["start_ns", "duration_ns"]]
+    found = _unused(trace, loads, calls)
+    if not found:
+        return Passed(None, f"No loaded model stayed unused ({format_count(loads['model'].nunique(), 'model')}).")
+    sure = [entry for entry in found if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
+    if not sure:
+        calls_of_others = max(entry.calls for entry in found)
+        others = f"with {format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
+        return InsufficientData(
+            None,
+            f"Loaded and not used so far: {_listed([entry.name for entry in found])}. After that the recording goes on "
+            f"for {format_duration(max(entry.since_ns for entry in found))} at most, {others} of other models: too "
+            "little to tell whether they are loaded for later.",
+            f"Record for a minute or more ({options.unused_s:g} s after the load), and use the app's features.",
+        )
+    return _finding(loads, calls, sure, options)
+
+
+def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
+    """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
+    used = _used_models(trace)
+    ends = loads["start_ns"] + loads["duration_ns"]
+    first_end = ends.groupby(loads["model"].astype("object")).min()
+    starts = calls["start_ns"].to_numpy()
+    whole = trace.run.duration_ns or _last_end(trace)
+    return [
+        Unused(str(name), max(whole - int(end), 0), len(starts) - int(np.searchsorted(starts, end)))
+        for name, end in sorted(first_end.items())
+        if name not in used
+    ]
+
+
+def _used_models(trace: Trace) -> set[str]:
+    """Models with a prediction of their own or as a stage, pipelines with one of a stage, and models that a label of
+    the hardware names."""
+    predicted = (trace.activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    hardware = trace.hardware
+    named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
+    ran = (named & ~hardware["kind"].isin([Kind.ANE_LOAD, Kind.ANE_COMPILE])).to_numpy(dtype=bool)
+    return {
+        str(name)
+        for frame, chosen in ((trace.activity, predicted), (hardware, ran))
+        for column in ("model", "parent_model")
+        for name in frame[column].array[chosen].dropna().unique()
+    }
+
+
+def _last_end(trace: Trace) -> int:
+    """End of the last row, where the run does not say how long it was."""
+    frames = (trace.activity, trace.hardware)
+    return max(int((frame["start_ns"] + frame["duration_ns"]).max()) for frame in frames if not frame.empty)
+
+
+def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], options: Options) -> Finding:
+    """The finding with its cost: the loads of these models."""
+    names = [entry.name for entry in sure]
+    rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
+    lost = covered_ns(rows)
+    spent = covered_ns(loads, calls)
+    shortest = min(entry.since_ns for entry in sure)
+    many = len(names) > 1
+    return Finding(
+        model=None,
+        summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: {_listed(names)}. "
+        f"Loading {'them' if many else 'it'} took {format_duration(lost)}, and the recording goes on for "
+        f"{format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
+        f"{'they hold' if many else 'it holds'} is not recorded.",
+        metrics=(
+            Metric("unused models", len(names), "count", 1, Direction.ABOVE),
+            Metric("recorded after the load", shortest, "ns", round(options.unused_s * 1e9), Direction.ABOVE),
+            Metric(
+                "predictions of other models after the load",
+                min(entry.calls for entry in sure),
+                "count",
+                options.min_calls,
+                Direction.ABOVE,
+            ),
+            Metric("loads", len(rows), "count"),
+        ),
+        cost=Cost(
+            ns=lost,
+            share=lost / spent if spent else 0.0,
+            basis="Time covered by the loads of these models; share of the time covered by all loads and predictions "
+            "of the app.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`A`, `A, B`, or the first few and how many more."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+DESCRIPTION = """
+A model that is loaded "to be ready" and then not used costs its load at the worst moment, at launch, and holds memory
+for as long as the app keeps it.
+
+## On the lanes
+
+    Segmenter  |Load     |                                              problem
+    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|  ... a minute ...
+    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|                     as it should be: loaded when needed
+
+## How it is measured
+
+For the recording as a whole. A model counts as unused if it has a load and no prediction, neither of its own nor as the
+stage of a pipeline, and if no work of the Neural Engine or the GPU names it. It is a finding if the recording goes on
+for `unused_s` after its first load, and if other models made `min_calls` predictions in that time, so that the app was
+at work. The cost is the time of its loads; memory is not recorded. That a feature was left unused in the recording only
+does not show: record what a user does.
+
+## What can look like it and is not
+
+- A model that is loaded ahead of its use: in a shorter recording the answer is that the data do not suffice.
+- A stage of a pipeline that is also loaded by itself.
+"""
+
+FIX = (
+    """
+Load the model when its feature is first opened, and share that one load:
+
+"""
+    + LOAD_ONCE
+    + """
+
+If the first use must not wait, begin the load when the user is about to get there, not at launch. Avoid stored
+properties that create a model together with the object they belong to; make them `lazy`.
+"""
+)
+
+DETECTOR = RecordingDetector(
+    id="unused-load",
+    title="Every loaded model is used",
+    finding_title="Models are loaded and never used",
+    pattern=Pattern.MEMORY_GROWS,
+    description=DESCRIPTION,
+    why="Loading takes time, mostly at launch, and the memory is held for nothing.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC22 10027: Optimize your Core ML usage", "https://developer.apple.com/videos/play/wwdc2022/10027/"
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+    ),
+    needs=("Core ML",),
+    options=Options,
+    detect=detect,
+)

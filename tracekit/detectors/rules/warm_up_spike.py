@@ -1,0 +1,312 @@
+"""`warm-up-spike`: the first prediction after a load is far slower than those that follow (catalogue entry A09)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.load_waits import pauses_after, stand_alone
+from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.statistics import covered_ns
+from tracekit.detectors.framework import Detector, ModelView, Reference
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import (
+    Cost,
+    Direction,
+    Finding,
+    InsufficientData,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    covered_by,
+)
+from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.comparable_predictions import EVEN
+from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.idle_gaps import Activity, read_pauses
+from tracekit.detectors.shared.load_options import without_load
+from tracekit.detectors.shared.prompts import works_longer
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    ratio: float = option(
+        3.0, "times the median of the calls that follow", "Public measurements of first calls hold 7 to 120."
+    )
+    min_extra_ms: float = option(
+        10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
+    )
+    min_following: int = option(5, "predictions", "A median of fewer calls is chance (our judgement).")
+    alike_share: float = option(
+        0.5,
+        "share of the first call's duration",
+        "Calls that take so much of it are slow in the same way; a warm-up stands out from them (our judgement).",
+        maximum=1,
+    )
+    as_slow_share: float = option(
+        0.05,
+        "share of the calls that follow",
+        "Where so many later calls are as slow, the first is no exception (our judgement).",
+        maximum=1,
+    )
+    pause_s: float = option(1.0, "s", "Longer than any pace at which an app calls a model (our judgement).")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCalls:
+    """First predictions after each load of the model that enough others follow; shape (firsts,) each."""
+
+    place: IntArray
+    """Place among the predictions."""
+    usual_ns: FloatArray
+    """Median of the predictions that follow on the same load."""
+    extra_ns: FloatArray
+    """How much longer than that the first one took."""
+    ratio: FloatArray
+    as_slow: FloatArray
+    """Share of the following predictions that took about as long as the first, or longer (`alike_share`)."""
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for first predictions that stand out and that somebody waited for."""
+    if view.predictions.empty:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    if view.loads.empty:
+        return without_load(view, "which prediction was the first")
+    uses = uses_of_loads(view.loads, view.predictions)
+    firsts = first_calls(uses, view.predictions, options)
+    if not len(firsts.place):
+        return InsufficientData(
+            view.name,
+            f"No load is followed by {options.min_following + 1} or more predictions, so there is nothing to compare "
+            "the first one with.",
+            "Record the feature for longer, so that the model is used more often.",
+        )
+    spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
+    rare = firsts.as_slow <= options.as_slow_share
+    pause_ns = round(options.pause_s * 1e9)
+    deliberate = stand_alone(view.predictions, firsts.place, pause_ns)
+    resumed = _median_after_pauses(uses, view.predictions, pause_ns)
+    durations = view.predictions["duration_ns"].to_numpy()[firsts.place]
+    special = durations * options.alike_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
+    chosen = spike & rare & special & ~deliberate
+    metrics = _metrics(firsts, chosen, resumed, options)
+    if chosen.any() and resumed is None and _may_be_prompts(view, firsts.place[chosen]):
+        return InsufficientData(
+            view.name,
+            f"The first prediction after a load took {format_duration(int(durations[chosen].max()))}, and its compute "
+            "unit worked as much longer: it warms the model up, or has a larger input, such as the prompt of a "
+            "language model.",
+            f"Use the feature twice in one recording: pause for {options.pause_s:g} s or more, and keep the model "
+            "loaded.",
+        )
+    if chosen.any():
+        return _finding(view, firsts, chosen, metrics)
+    return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations, options), metrics)
+
+
+def _may_be_prompts(view: ModelView, places: IntArray) -> bool:
+    """Whether the slow calls at these places may be slow for their input: their compute units work longer too, nothing
+    paces the calls, as nothing paces the tokens of an answer, and they are not alike, as warming up is each time."""
+    durations = view.predictions["duration_ns"].to_numpy()[places]
+    alike = len(places) > 1 and durations.max() <= EVEN * durations.min()
+    if alike or not works_longer(view, places).all():
+        return False
+    return read_pauses(view, _FEW_CALLS).activity is not Activity.PACED
+
+
+_FEW_CALLS = 3
+"""So many calls have two distances: fewer show no pace."""
+
+
+def first_calls(uses: Uses, predictions: pd.DataFrame, options: Options) -> FirstCalls:
+    """First predictions after loads that enough others on the same load follow. O(n log n)."""
+    durations = predictions["duration_ns"].to_numpy()
+    following = np.ones(len(durations), dtype=bool)
+    following[uses.first] = False
+    kept = (uses.load >= 0) & (uses.count > options.min_following)
+    following &= kept[uses.group]
+    group, taken = uses.group[following], durations[following]
+    usual = pd.Series(taken).groupby(group).median().to_numpy()
+    own = durations[uses.first].astype(np.float64)
+    slow = np.bincount(group, taken >= options.alike_share * own[group], minlength=len(own))[kept] / (
+        uses.count[kept] - 1
+    )
+    first, own = uses.first[kept], own[kept]
+    return FirstCalls(first, usual, own - usual, own / np.maximum(usual, 1.0), slow)
+
+
+def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, pause_ns: int) -> float | None:
+    """Median duration of the predictions that follow a pause and are not the first after a load."""
+    paused = np.concatenate(([False], pauses_after(predictions)[:-1] >= pause_ns))
+    paused[uses.first] = False
+    durations = predictions["duration_ns"].to_numpy()[paused]
+    return float(np.median(durations)) if len(durations) else None
+
+
+def _metrics(firsts: FirstCalls, chosen: Mask, resumed: float | None, options: Options) -> tuple[Metric, ...]:
+    """Everything measured; of several first predictions the one that stands out most."""
+    place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
+    return (
+        Metric(
+            "first prediction to the median of the following",
+            float(firsts.ratio[place]),
+            "ratio",
+            options.ratio,
+            Direction.ABOVE,
+        ),
+        Metric(
+            "first prediction longer by",
+            float(firsts.extra_ns[place]),
+            "ns",
+            round(options.min_extra_ms * 1e6),
+            Direction.ABOVE,
+        ),
+        Metric(
+            "following predictions as slow",
+            float(firsts.as_slow[place]),
+            "share",
+            options.as_slow_share,
+            Direction.BELOW,
+        ),
+        Metric("median of the following", float(firsts.usual_ns[place]), "ns"),
+        Metric("median after a pause", resumed, "ns"),
+        Metric("first predictions compared", len(firsts.place), "count"),
+    )
+
+
+def _why_not(
+    firsts: FirstCalls, spike: Mask, rare: Mask, deliberate: Mask, durations: IntArray, options: Options
+) -> str:
+    """Why no first prediction is a problem, in words."""
+    if not spike.any():
+        worst = int(np.argmax(firsts.ratio))
+        if firsts.ratio[worst] < options.ratio:
+            most = f"at most {firsts.ratio[worst]:.1f} times the median of those that follow"
+            return f"The first prediction after a load takes {most}."
+        return "First predictions after a load take longer than those that follow by too little to notice."
+    slow = format_duration(int(durations[spike].max()))
+    if (spike & rare & deliberate).any():
+        return f"The first prediction took {slow} and was followed by a pause, as a call to warm the model up is."
+    if not (spike & rare).any():
+        return f"The first prediction took {slow}, and others later on took about as long."
+    return f"The first prediction took {slow}, and about as long do those that follow a pause: it is not the load."
+
+
+def _finding(view: ModelView, firsts: FirstCalls, chosen: Mask, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what first predictions took beyond the usual."""
+    rows: pd.DataFrame = view.predictions.iloc[firsts.place[chosen]]
+    worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
+    first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
+    summary = (
+        f"The first prediction after a load took {format_duration(first_ns)}, {firsts.ratio[worst]:.1f} times as long "
+        f"as the usual {format_duration(firsts.usual_ns[worst])}"
+    )
+    if len(rows) > 1:
+        summary += f"; {format_count(len(rows), 'load')} show this"
+    won = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
+    spent = covered_ns(view.predictions)
+    return Finding(
+        model=view.name,
+        summary=f"{summary}.",
+        metrics=metrics,
+        cost=Cost(
+            ns=won,
+            share=won / spent if spent else 0.0,
+            basis="Time of the slow first predictions beyond the median of those that follow; share of the time "
+            "covered by the model's predictions. A call ahead of time does the work while nobody waits.",
+        ),
+        evidence=evidence_of(rows),
+        evidence_total=len(rows),
+        lost=covered_by(rows),
+    )
+
+
+DESCRIPTION = """
+Some work is put off until the first prediction: buffers are allocated, the GPU's programs are built, the weights are
+read from storage. The first prediction after a load pays for it, and it is the one that the user waits for.
+
+## On the lanes
+
+    Activity  |Load  |Prediction           |Pred|Pred|Pred|              problem
+    Activity  |Load  |Prediction           |         |Pred|Pred|Pred|    as it should be: a call ahead of time
+
+## How it is measured
+
+Per model, from the Activity lane. Each prediction belongs to the last load of its instance that had ended before it.
+The first one on a load is set against the median of those that follow on the same load, of which there must be
+`min_following`. It is a finding if it took `ratio` times the median or more, and `min_extra_ms` longer, and if no
+more than `as_slow_share` of the calls that follow took `alike_share` of its duration or longer. The cost is what the
+first predictions took beyond that median.
+
+Where calls that follow a pause of `pause_s` (and no load) take `alike_share` of the first call's duration in the
+median, beginning anew is slow, not the load. A first call that is followed by such a pause, longer by far than the
+other pauses, is a call to warm the model up, as the fix asks for.
+
+## What can look like it and is not
+
+- A model whose calls are often that slow: it has jitter, not a warm-up.
+- A language model that reads the whole prompt in its first call: so does the first call of each later turn. A
+  recording of a single turn is not judged.
+- A first call with a far larger input: its compute unit works longer too. Without a pause of `pause_s` later on, after
+  which calls are fast from the first one on, it is not judged, unless something paces the calls or the first calls
+  after several loads are alike.
+"""
+
+FIX = """
+Make one prediction with an empty input right after loading, in the background, and throw the result away:
+
+```swift
+let model = try await MLModel.load(contentsOf: url, configuration: configuration)
+Task(priority: .utility) {
+    // Same shape and type as the real inputs.
+    let input = SegmenterInput(image: emptyPixelBuffer)
+    _ = try await model.prediction(from: input)
+}
+```
+
+Load the model before the user gets to the feature, and keep it: each load has a first prediction. When you compare
+timings, give them with and without the first call.
+"""
+
+DETECTOR = Detector(
+    id="warm-up-spike",
+    title="The first prediction after a load is as fast as the others",
+    finding_title="The first prediction after a load is slow",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="It is the prediction that the user waits for after opening the feature.",
+    fix=FIX,
+    references=(
+        Reference(
+            "WWDC23 10049: Improve Core ML integration with async prediction",
+            "https://developer.apple.com/videos/play/wwdc2023/10049/",
+        ),
+        Reference(
+            "MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+        Reference(
+            "Deep-Live-Cam: a call to warm up after the load",
+            "https://github.com/hacksider/Deep-Live-Cam/pull/1670",
+        ),
+    ),
+    needs=("Core ML",),
+    caused_by=("reload-before-predict", "load-churn"),
+    options=Options,
+    detect=detect,
+)

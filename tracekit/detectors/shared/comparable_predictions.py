@@ -1,0 +1,276 @@
+"""The calls of a model whose times can be compared with each other.
+
+Several detectors ask why some calls take longer than others. What is known to make a call slow, and is another
+detector's business, is left out for all of them alike: warming up, waiting for another call, waiting for somebody
+else's work, and the long calls that open a sequence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.statistics import covered_ns
+from tracekit.analysis.throughput import BURST_FACTOR
+from tracekit.detectors.outcomes import Cost, Finding, InsufficientData, Intervals
+from tracekit.detectors.shared.competing_work import held_up
+from tracekit.detectors.shared.wording import too_few
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from tracekit.detectors.framework import ModelView
+    from tracekit.detectors.outcomes import Outcome
+    from tracekit.trace.trace import Trace
+
+    FloatArray = npt.NDArray[np.float64]
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+MIN_CALLS = 20
+"""Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
+
+EVEN = 1.25
+"""Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
+undisturbed calls have about 1.2 (our judgement)."""
+
+OPENING_RATIO = 1.5
+"""A call that opens a sequence stands out where it takes so many times the median of the sequence (our judgement)."""
+
+MAX_OPENING = 8
+"""Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a row
+are a phase of the device, such as clocks that come up (our judgement)."""
+
+SAME_CONCURRENCY = 0.25
+"""Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
+(our judgement)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Comparable calls of one model, and how many others were left out for which reason."""
+
+    rows: pd.DataFrame
+    """Prediction rows, sorted by start."""
+    burst: IntArray
+    """Shape (calls,): number of the sequence, which counts all predictions of the model."""
+    cold: int
+    """Left out: the first after a load."""
+    overlapping: int
+    """Left out: another prediction of the model was in flight meanwhile."""
+    waiting: int
+    """Left out: longer than others while somebody else worked on the same unit for much of the extra time."""
+    unclear: int
+    """Left out: the same, if work whose unit or owner is not known was on that unit."""
+    opening: int
+    """Left out: opens a sequence of shorter calls, as a prompt does before the tokens that follow."""
+    with_unclear: Calls | None = None
+    """The calls together with the unclear ones; None where there are none."""
+
+    @property
+    def starts(self) -> IntArray:
+        """Shape (calls,): starts in ns."""
+        return self.rows["start_ns"].to_numpy()
+
+    @property
+    def durations(self) -> IntArray:
+        """Shape (calls,): durations in ns, more than 0."""
+        return self.rows["duration_ns"].to_numpy()
+
+    def where(self, chosen: Mask) -> Calls:
+        """Some of the calls, with the same counts beside them."""
+        return replace(self, rows=self.rows[chosen], burst=self.burst[chosen])
+
+    @property
+    def asked(self) -> float:
+        """How many calls were asked for each one that is compared: those that waited count as ordinary ones, so that
+        leaving them out makes slow calls no more frequent. At least 1."""
+        return (len(self.rows) + self.waiting + self.unclear) / max(len(self.rows), 1)
+
+    @property
+    def left_out(self) -> str:
+        """Words for what was left out; empty where nothing was."""
+        counts = (
+            (self.cold, "right after a load"),
+            (self.overlapping, "that overlapped another"),
+            (self.waiting, "that waited for other work"),
+            (self.unclear, "that may have waited for other work"),
+            (self.opening, "that opened a sequence"),
+        )
+        return ", ".join(f"{format_count(count, 'prediction')} {why}" for count, why in counts if count)
+
+    def too_few(self, model: str, needed: int) -> InsufficientData:
+        """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
+        total = len(self.rows) + self.cold + self.overlapping + self.waiting + self.unclear + self.opening
+        if self.cold >= max(needed, total / 2):
+            return InsufficientData(
+                model,
+                "Most predictions came right after a load, so that too few show how long the model takes otherwise.",
+                "Keep the model loaded between predictions, and record again.",
+            )
+        if self.overlapping >= max(needed, total / 2):
+            return InsufficientData(
+                model,
+                "Most predictions overlapped another one of the model, so that too few show how long one takes by "
+                "itself.",
+                "Record a phase in which one prediction runs at a time.",
+            )
+        behind = f" Left out: {self.left_out}." if self.left_out else ""
+        return InsufficientData(
+            model,
+            too_few(len(self.rows), needed, "to compare") + behind,
+            "Record the feature for longer, one prediction at a time.",
+        )
+
+
+def sequences(predictions: pd.DataFrame) -> IntArray:
+    """Shape (predictions,): number of the sequence that each belongs to. A pause from the end of one call to the start
+    of the next ends a sequence where it is longer than `BURST_FACTOR` times the median distance from start to start.
+
+    `tracekit.analysis.throughput.bursts` measures from start to start; there, one long call would end a burst.
+    O(n log n).
+    """
+    starts = predictions["start_ns"].to_numpy()
+    ends = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
+    distances = np.diff(starts)
+    positive = distances[distances > 0]
+    limit = BURST_FACTOR * float(np.median(positive)) if len(positive) else np.inf
+    opens = np.concatenate(([False], starts[1:] - ends[:-1] > limit))[: len(starts)]
+    return np.cumsum(opens)
+
+
+_KEPT: WeakKeyDictionary[Trace, dict[str, Calls]] = WeakKeyDictionary()
+"""Comparable calls by model: several detectors ask for them."""
+
+
+def comparable_calls(view: ModelView) -> Calls:
+    """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
+    rows of the trace where times differ much; found once per trace."""
+    kept = _KEPT.setdefault(view.trace, {})
+    if view.name not in kept:
+        kept[view.name] = _comparable(view, _in_flight(view.predictions) == 1)
+    return kept[view.name]
+
+
+def calls_of_same_concurrency(view: ModelView) -> Calls:
+    """The comparable calls where one prediction at a time is the rule; else those with about as many predictions of the
+    model in flight as during most. Calls in flight together take longer, and all of them by as much. O(n log n)."""
+    calls = comparable_calls(view)
+    if calls.overlapping <= len(calls.rows):
+        return calls
+    depth = _in_flight(view.predictions)
+    timed = view.warm & (depth > 0)
+    return _comparable(view, np.abs(depth - np.median(depth[timed])) <= SAME_CONCURRENCY)
+
+
+def judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> Outcome:
+    """What a detector says of calls, however those count of which it is unclear whether they waited for others.
+
+    Where only these calls make a finding, the answer is that it is not evaluated.
+    """
+    outcome = judge(calls)
+    if calls.with_unclear is None or isinstance(outcome, Finding):
+        return outcome
+    other = judge(calls.with_unclear)
+    if isinstance(other, Finding):
+        return InsufficientData(
+            view.name,
+            f"{format_count(calls.unclear, 'prediction')} took longer while other work ran, and the recording does not "
+            "show whether that was on the same compute unit.",
+            "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other models.",
+        )
+    return other if isinstance(outcome, InsufficientData) else outcome
+
+
+def _in_flight(predictions: pd.DataFrame) -> FloatArray:
+    """Shape (predictions,): mean number of the predictions in flight during each, 1 where it is alone; 0 for those
+    without duration. O(n log n)."""
+    starts, durations = predictions["start_ns"].to_numpy(), predictions["duration_ns"].to_numpy()
+    depth = integrate(*depth_profile(starts, starts + durations), starts, starts + durations)
+    mean: FloatArray = depth / np.maximum(durations, 1)
+    return mean
+
+
+def calls_with_openings(view: ModelView) -> Calls:
+    """The comparable calls with the long ones that open a sequence. O(n log n)."""
+    calls = comparable_calls(view)
+    return _comparable(view, _in_flight(view.predictions) == 1, openings=True) if calls.opening else calls
+
+
+def _comparable(view: ModelView, alike: Mask, openings: bool = False) -> Calls:
+    """The comparable calls among those that are `alike` in their concurrency, shape (predictions,)."""
+    rows = view.predictions
+    burst = sequences(rows)
+    warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
+    kept = warm & alike & timed
+    cold, overlapping = int((~warm & timed).sum()), int((warm & ~alike & timed).sum())
+    calls = Calls(rows if kept.all() else rows[kept], burst[kept], cold, overlapping, 0, 0, 0)
+    if not _uneven(calls.durations):
+        return calls
+    found = held_up(view, calls.rows, _windows(rows, burst))
+    waiting, unclear = int(found.surely.sum()), int(found.perhaps.sum())
+    choose = (lambda calls: calls) if openings else _without_openings
+    whole = choose(replace(calls.where(~found.surely), waiting=waiting))
+    if not unclear:
+        return whole
+    left = replace(calls.where(~(found.surely | found.perhaps)), waiting=waiting, unclear=unclear)
+    return replace(choose(left), with_unclear=whole)
+
+
+def _without_openings(calls: Calls) -> Calls:
+    opening = opens_sequence(calls.durations, calls.burst)
+    return replace(calls.where(~opening), opening=int(opening.sum())) if opening.any() else calls
+
+
+def _windows(rows: pd.DataFrame, burst: IntArray) -> tuple[IntArray, IntArray]:
+    """Start and end of each sequence."""
+    starts = rows["start_ns"].to_numpy()
+    first = np.flatnonzero(np.diff(burst, prepend=-1))
+    return starts[first], np.maximum.reduceat(starts + rows["duration_ns"].to_numpy(), first)
+
+
+def _uneven(durations: IntArray) -> bool:
+    if len(durations) < 2:
+        return False
+    low, high = np.quantile(durations, [0.05, 0.95])
+    return bool(high > EVEN * low)
+
+
+def opens_sequence(durations: IntArray, burst: IntArray) -> Mask:
+    """Shape (calls,): the call is one of the long ones with which most sequences open.
+
+    The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, up to `MAX_OPENING`
+    of them, if at least half of the bursts of three and more calls, and at least two, open like that. O(n log n).
+    """
+    frame = pd.DataFrame({"duration": durations, "burst": burst})
+    groups = frame.groupby("burst")
+    long = frame["duration"] >= OPENING_RATIO * groups["duration"].transform("median")
+    leading = long.groupby(frame["burst"]).cummin()
+    leading &= leading.groupby(frame["burst"]).transform("sum") <= MAX_OPENING
+    sizes = groups.size()
+    several = sizes.index[sizes >= 3]
+    opened = frame.loc[leading, "burst"].unique()
+    count = int(np.isin(several, opened).sum())
+    if count < 2 or 2 * count < len(several):
+        return np.zeros(len(durations), np.bool_)
+    return leading.to_numpy(dtype=bool)
+
+
+def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:
+    """Where calls went on beyond their usual time (shape (calls,)), and what that costs. `words` begin the basis."""
+    starts, ends = calls.starts, calls.starts + calls.durations
+    usual_end = starts + np.rint(usual_ns).astype(np.int64)
+    longer = ends > usual_end
+    lost = Intervals(*union(usual_end[longer], ends[longer]))
+    won = int((lost.ends - lost.starts).sum())
+    spent = covered_ns(view.predictions)
+    basis = f"{words}; share of the time with predictions of the model in flight."
+    return lost, Cost(ns=won, share=won / spent if spent else 0.0, basis=basis)

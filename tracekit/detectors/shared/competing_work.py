@@ -1,0 +1,244 @@
+"""Work of others on the compute units that a model uses: which of its long calls it explains, and which it may."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.recording.table import TableState
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level
+from tracekit.trace.frames import is_any
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.detectors.framework import ModelView
+    from tracekit.trace.trace import Trace
+
+    FloatArray = npt.NDArray[np.float64]
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+    Spans = tuple[IntArray, IntArray]
+    """Starts and ends."""
+
+LONGER = 0.2
+"""How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
+
+WAITED_SHARE = 0.5
+"""Part of the extra time of a call that other work must fill to explain it, where others are idle otherwise
+(our judgement)."""
+
+LIKELY_SHARE = 0.8
+"""Part of the extra time from which on other work may explain it, however busy the others are (our judgement)."""
+
+USUAL_EXPOSURE = 0.9
+"""Quantile of the exposure of ordinary calls to other work that an explained call must exceed: what nine of ten
+ordinary calls bear does not make calls long (our judgement)."""
+
+UNIT_SHARE = 0.1
+"""Part of a model's time on compute units from which on a unit counts as its own: a model on the GPU has a few
+microseconds on the CPU (our judgement)."""
+
+_UNITS = _ENGINE, _GPU, _CPU = range(3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldUp:
+    """Which calls are long because of others: shape (calls,) each."""
+
+    surely: Mask
+    """Others worked on a unit of the model in the extra time, and not so during ordinary calls."""
+    perhaps: Mask
+    """The same if work whose unit or owner the recording does not tell was on that unit."""
+
+
+def held_up(view: ModelView, rows: pd.DataFrame, windows: Spans) -> HeldUp:
+    """Which of some predictions of a model others made long.
+
+    `windows` are the starts and ends of its sequences of calls. O(n log n) in the rows of the trace.
+    """
+    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
+    usual = float(np.quantile(durations, 0.1))
+    calls = _Calls(starts, durations, usual, durations - usual >= LONGER * usual)
+    times = _unit_times(view.breakdown.frame).sum(axis=0)
+    units = [unit for unit in _UNITS if times[unit] and times[unit] >= UNIT_SHARE * times.sum()]
+    # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
+    own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
+    sure, doubtful = _of_others(view, units)
+    surely = _fill(sure, calls, windows, own_ns, most=1.0)
+    if _ENGINE in units:
+        waits = view.engine_waits
+        surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
+    perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, most=LIKELY_SHARE)
+    return HeldUp(surely, perhaps & ~surely)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calls:
+    """Calls and the usual time of one: shape (calls,)."""
+
+    starts: IntArray
+    durations: IntArray
+    usual_ns: float
+    longer: Mask
+    """Takes so much longer than usual that the reason matters."""
+
+    @property
+    def extra_ns(self) -> FloatArray:
+        """What each takes beyond the usual time."""
+        extra: FloatArray = self.durations.astype(np.float64) - self.usual_ns
+        return extra
+
+
+def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) -> Mask:
+    """Shape (calls,): work of others, given by starts and ends, fills so much of the extra time that it explains it.
+
+    Others that are at work most of the time fill much of any extra time. The share that explains it therefore lies in
+    the middle between what they fill anyhow and all of it, and is `most` at most.
+    """
+    profile = depth_profile(*union(*work))
+    busy = integrate(*profile, calls.starts, calls.starts + calls.durations)
+    exposure = busy / calls.durations
+    ordinary = exposure[~calls.longer]
+    free = max(int((windows[1] - windows[0]).sum()) - own_ns, 1)
+    anyhow = min(float(integrate(*profile, *windows).sum()) / free, 1.0)
+    needed = min(WAITED_SHARE + (1 - WAITED_SHARE) * anyhow, most)
+    in_extra_time = busy - float(ordinary.mean()) * calls.usual_ns
+    explained: Mask = (
+        calls.longer & (exposure > np.quantile(ordinary, USUAL_EXPOSURE)) & (in_extra_time >= needed * calls.extra_ns)
+    )
+    return explained
+
+
+def _unit_times(frame: pd.DataFrame) -> FloatArray:
+    """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions, 3); 0 where no row tells
+    it. Requests stand for execution that was not recorded."""
+    names = ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns", "ane_requested_ns", "gpu_requested_ns"]
+    times: FloatArray = frame[names].to_numpy(dtype=np.float64, na_value=0.0)
+    times[:, :2] += times[:, 3:]
+    return times[:, :3]
+
+
+def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Spans, Spans]:
+    """Starts and ends of work of others: what surely ran on one of the units, and what may have."""
+    work = _work(view.trace)
+    others = work.predicted.model != work.models.get(view.name, -1)
+    if not units:
+        return _none(), _joined(work.predicted.of(others), work.loads)
+    sure, doubtful = [_none()], [_none()]
+    blind = False
+    for unit in units:
+        if not work.recorded[unit]:
+            rows = work.compute.unit == unit
+            rows[view.compute.index.to_numpy()] = False
+            sure.append(work.compute.of(rows))
+            blind = True
+            continue
+        rows = work.hardware.unit == unit
+        own = view.hardware.index.to_numpy()
+        # Where rows of the model bear its name, a row without a name is not one of them.
+        unsure = rows & work.ambiguous & (not (rows[own] & work.named[own]).any())
+        rows[own] = unsure[own] = False
+        sure.append(work.hardware.of(rows & ~unsure))
+        doubtful.append(work.hardware.of(unsure))
+    (sure if _CPU in units else doubtful).append(work.loads)
+    if blind:
+        doubtful.append(work.predicted.of(others & ~work.known))
+    return _joined(*sure), _joined(*doubtful)
+
+
+def _none() -> Spans:
+    return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+
+def _joined(*parts: Spans) -> Spans:
+    starts, ends = zip(*parts, strict=True)
+    return np.concatenate(starts), np.concatenate(ends)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Rows of a frame: shape (rows,) each."""
+
+    start: IntArray
+    end: IntArray
+    unit: IntArray
+    """The unit that works, of `_UNITS`; -1 for rows that tell none."""
+    model: IntArray
+    """A number for the model."""
+
+    def of(self, chosen: Mask) -> Spans:
+        """Starts and ends of some of them."""
+        return self.start[chosen], self.end[chosen]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What all models of a recording and others did."""
+
+    hardware: _Rows
+    ambiguous: Mask
+    """Shape (hardware rows,): no name and no time says whose it is."""
+    named: Mask
+    """Shape (hardware rows,): the label names the model."""
+    compute: _Rows
+    predicted: _Rows
+    """Top-level predictions."""
+    known: Mask
+    """Shape (predictions,): some row tells on which unit it ran."""
+    loads: Spans
+    """Loads and compilations of all models, which work on the CPU and prepare other units."""
+    recorded: tuple[bool, bool, bool]
+    """Whether hardware rows tell all that each of `_UNITS` did."""
+    models: dict[str, int]
+    """The numbers by base name."""
+
+
+_WORK: WeakKeyDictionary[Trace, _Work] = WeakKeyDictionary()
+
+
+def _work(trace: Trace) -> _Work:
+    if trace not in _WORK:
+        activity, hardware = trace.activity, trace.hardware
+        top = is_any(activity["level"], Level.TOP)
+        predictions = activity[top & is_any(activity["kind"], Kind.PREDICTION)]
+        loads = activity[top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)]
+        frame = breakdown(trace).frame
+        known = frame.index[_unit_times(frame).sum(axis=1) > 0]
+        _WORK[trace] = _Work(
+            hardware=_rows(hardware, (Lane.NEURAL_ENGINE, Lane.GPU), "lane"),
+            ambiguous=is_any(hardware["attribution"], Attribution.AMBIGUOUS),
+            named=is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL),
+            compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
+            predicted=_rows(predictions, (), "kind"),
+            known=np.asarray(predictions.index.isin(known)),
+            loads=_rows(loads, (), "kind").of(np.ones(len(loads), np.bool_)),
+            recorded=(_recorded(trace, NEURAL_ENGINE), _recorded(trace, GPU), False),
+            models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
+        )
+    return _WORK[trace]
+
+
+def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> _Rows:
+    """Rows of a frame; `values` of a column stand for `_UNITS`."""
+    unit = np.full(len(frame), -1, np.int64)
+    for number, value in enumerate(values):
+        unit[is_any(frame[column], value)] = number
+    start = frame["start_ns"].to_numpy()
+    end = start + frame["duration_ns"].to_numpy()
+    return _Rows(start, end, unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
+
+
+def _recorded(trace: Trace, instrument: str) -> bool:
+    """Whether the rows of this instrument tell all that its unit did."""
+    states = [entry.state for entry in trace.coverage if entry.instrument == instrument]
+    return bool(states) and states[0] in (TableState.ROWS, TableState.EMPTY)

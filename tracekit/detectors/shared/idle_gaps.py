@@ -1,0 +1,234 @@
+"""What an app does between the calls of a model: `pipeline-gaps` and `serial-predictions` ask the same questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
+from tracekit.detectors.outcomes import Cost, Evidence, InsufficientData, Intervals, NotApplicable
+from tracekit.detectors.shared.comparable_predictions import opens_sequence, sequences
+from tracekit.detectors.shared.evidence import MAX_EVIDENCE
+from tracekit.detectors.shared.prompts import works_longer
+from tracekit.intervals import depth_profile, integrate, union
+from tracekit.trace.events import Kind, Lane, Level
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.detectors.framework import ModelView
+    from tracekit.trace.trace import Trace
+
+    IntArray = npt.NDArray[np.int64]
+
+WORK_SPREAD = 0.3
+"""Pauses whose half distance between quartiles is at most this share of their median are taken for work of the app.
+Events that it waits for come by chance, and the spread of such times is 0.8 (our judgement)."""
+
+WORK_LONGEST_NS = 100_000_000
+"""Longer pauses are not taken for work by their regularity alone (our judgement)."""
+
+SLEEP_SPREAD = 0.07
+"""Pauses that vary by no more may be a sleep for a fixed time that ends up to a third late, at any time (half the
+distance between their quartiles, as a share of the median). Work on inputs that differ varies more (heuristic)."""
+
+SLEEP_SHORTEST_NS = 16_666_667
+"""Nobody lets an app sleep for less than a frame at 60 fps between two predictions (heuristic)."""
+
+PROMPT_RATIO = 3.0
+"""The first call of a single sequence may be a prompt where it takes so many times the median: it holds several tokens,
+and each later call one (heuristic)."""
+
+MARKED_SHARE = 0.5
+"""Part of the pauses that signposts of the app must cover to show that it works in them (our judgement)."""
+
+OWN = "com.apple."
+"""Beginning of the subsystems that are not the app's."""
+
+
+class Activity(StrEnum):
+    """What the app does in the pauses."""
+
+    PACED = "paced"
+    """It waits for the next input: calls keep a beat."""
+    WORK = "work"
+    """It works: each call follows the one before after about the same time, or signposts of the app say so."""
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pauses:
+    """Pauses in the sequences of a model's calls."""
+
+    idle: Idle
+    activity: Activity
+    marked: tuple[str, ...]
+    """Names of the app's signposts that lie in the pauses and show that it works, most time first; else empty."""
+    culprit: str
+    """Model before whose calls most of the time is lost; empty without pauses."""
+
+
+def find_pauses(view: ModelView, least: int) -> Pauses | NotApplicable | InsufficientData:
+    """`read_pauses`, or why there is none to judge."""
+    if len(view.predictions) == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    found = read_pauses(view, least)
+    if len(found.idle.distance_ns):
+        return found
+    return InsufficientData(
+        view.name,
+        f"No {least} predictions follow each other without a long pause ({len(view.predictions):,} in all).",
+        "Record the feature while it works on many inputs in a row.",
+    )
+
+
+def unclear(view: ModelView, rests: str) -> InsufficientData:
+    """The answer where the pauses may be work or waiting; `rests` says what is idle and for how much of the time."""
+    return InsufficientData(
+        view.name,
+        f"While predictions follow each other, {rests} of the time, but nothing recorded tells whether the app works "
+        "or waits for input meanwhile.",
+        "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
+    )
+
+
+def paced_words(idle: Idle) -> str:
+    """Says that calls wait for their input."""
+    rate = f"{1e9 / float(np.median(idle.distance_ns)):.1f} per second"
+    return f"Predictions keep a beat of {rate}: the app waits for its next input."
+
+
+_KEPT: WeakKeyDictionary[Trace, Asked] = WeakKeyDictionary()
+"""What was asked of Core ML, by trace: it is the same for all models."""
+
+
+def read_pauses(view: ModelView, least: int) -> Pauses:
+    """Pauses in sequences of at least `least` calls. O(n log n)."""
+    lasting = view.predictions["duration_ns"].to_numpy() > 0
+    rows = view.predictions if lasting.all() else view.predictions[lasting]
+    activity = view.trace.activity
+    if view.trace not in _KEPT:
+        _KEPT[view.trace] = asked(activity)
+    idle = idle_times(_KEPT[view.trace], rows["start_ns"].to_numpy(), sequences(rows), least)
+    lengths = idle.end_ns - idle.start_ns
+    named = idle.next_model >= 0
+    by_model = np.bincount(idle.next_model[named], weights=lengths[named])
+    culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
+    paced = pacing(idle.distance_ns, idle.idle_ns)
+    if paced is Pacing.PERIODIC:
+        return Pauses(idle, Activity.PACED, (), culprit)
+    marked = _marked(view, idle)
+    works = marked or (paced is Pacing.FOLLOWING and _like_work(idle.idle_ns))
+    return Pauses(idle, Activity.WORK if works else Activity.UNCLEAR, marked, culprit)
+
+
+def _like_work(idle_ns: IntArray) -> bool:
+    """Whether pauses, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
+    varied, usual = spread(idle_ns), float(np.median(idle_ns))
+    sleeps = varied <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
+    return varied <= WORK_SPREAD and usual <= WORK_LONGEST_NS and not sleeps
+
+
+def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
+    """Names of signpost intervals of the app that lie inside pauses, if they cover enough of them."""
+    frame = view.trace.context.get("signposts")
+    if frame is None or frame.empty or not len(idle.start_ns):
+        return ()
+    target = view.trace.run.target.process
+    system = frame["subsystem"].astype("object").fillna("").str.startswith(OWN)
+    foreign = frame["process"].notna() & (frame["process"].astype("object") != (target.name if target else None))
+    frame = frame[~(system | foreign).to_numpy(dtype=bool)]
+    starts = frame["start_ns"].to_numpy()
+    ends = starts + frame["duration_ns"].to_numpy()
+    place = np.searchsorted(idle.start_ns, starts, side="right") - 1
+    inside = (place >= 0) & (ends > starts) & (ends <= idle.end_ns[np.maximum(place, 0)])
+    low, high = union(starts[inside], ends[inside])
+    if int((high - low).sum()) < MARKED_SHARE * int((idle.end_ns - idle.start_ns).sum()):
+        return ()
+    time = (frame["duration_ns"][inside]).groupby(frame["name"][inside].astype("object")).sum()
+    return tuple(str(name) for name in time.sort_values(ascending=False, kind="stable").index[:2])
+
+
+def device_idle(view: ModelView, idle: Idle) -> IntArray:
+    """Shape (pauses,): time in ns of each pause in which the compute units of the model did no work for anybody.
+
+    For a model without hardware rows, which runs on the CPU, it is the whole pause.
+    """
+    hardware = view.trace.hardware
+    lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (view.hardware["lane"] == lane).any()]
+    rows = hardware[is_any(hardware["lane"], *lanes)]
+    starts = rows["start_ns"].to_numpy()
+    profile = depth_profile(*union(starts, starts + rows["duration_ns"].to_numpy()))
+    return idle.end_ns - idle.start_ns - integrate(*profile, idle.start_ns, idle.end_ns)
+
+
+def is_autoregressive(view: ModelView) -> bool:
+    """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
+    most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
+    """
+    rows = view.predictions
+    sequence = sequences(rows)
+    if opens_sequence(rows["duration_ns"].to_numpy(), sequence).any():
+        return True
+    first = np.flatnonzero(np.diff(sequence, prepend=-1))
+    return len(first) >= 2 and _opened_by_another(view, first)
+
+
+def may_be_one_answer(view: ModelView) -> bool:
+    """Whether the calls are a single sequence that looks like one prompt and one answer: its first call takes
+    `PROMPT_RATIO` times as long as usual, with as much more work, or follows a call of a model that hardly does else.
+    """
+    rows = view.predictions
+    durations = rows["duration_ns"].to_numpy()
+    if sequences(rows)[-1]:
+        return False
+    first = np.zeros(1, np.int64)
+    long = durations[0] >= PROMPT_RATIO * float(np.median(durations))
+    return bool(long and works_longer(view, first)[0]) or _opened_by_another(view, first)
+
+
+def _opened_by_another(view: ModelView, first: npt.NDArray[np.intp]) -> bool:
+    """Whether most of the calls at these places follow a call of another model that is made for nothing else."""
+    rows, activity = view.predictions, view.trace.activity
+    calls = activity[((activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION)).to_numpy(dtype=bool)]
+    before = np.searchsorted(calls["start_ns"].to_numpy(), rows["start_ns"].to_numpy()[first], side="left") - 1
+    models = calls["model"].astype("object").to_numpy()
+    openers = models[before[before >= 0]]
+    names, counts = np.unique([str(name) for name in openers if name != view.name], return_counts=True)
+    if not len(names) or 2 * counts.max() < len(first):
+        return False
+    return int((calls["model"] == names[counts.argmax()]).sum()) <= 2 * len(first)
+
+
+def pause_cost(idle: Idle, words: str) -> tuple[Intervals, Cost]:
+    """Where the pauses lie, and what they cost at most. `words` begin the basis."""
+    won = int((idle.end_ns - idle.start_ns).sum())
+    span = int(idle.distance_ns.sum())
+    basis = f"{words}; share of the time from the first to the last prediction of the sequences."
+    share = won / span if span else 0.0
+    return Intervals(idle.start_ns, idle.end_ns), Cost(won, share, basis, of="the time from first to last prediction")
+
+
+def evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:
+    """The longest pauses first, each with the row of the activity that ends it."""
+    activity = view.trace.activity
+    order = np.argsort(idle.start_ns - idle.end_ns, kind="stable")[:MAX_EVIDENCE]
+    row = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns[order], side="left")]
+    return tuple(
+        Evidence(
+            start_ns=int(idle.start_ns[place]),
+            end_ns=int(idle.end_ns[place]),
+            model=str(model) if isinstance(model, str) else None,
+            label=f"before {label}",
+            table=str(table),
+            row=int(number),
+        )
+        for place, model, label, table, number in zip(
+            order, row["model"], row["label"], row["table"], row["row"], strict=True
+        )
+    )

@@ -1,0 +1,280 @@
+"""What the times of a model's calls show: one reading for one effect, in a fixed order.
+
+Growth, heat and different work can look alike in a histogram. They differ in time: heat follows the thermal state,
+growth goes on while that stays the same, different work comes and goes from call to call. Each detector asks the
+readings before its own, with their usual rules, and leaves to them what they explain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.device_states import THERMAL_STATES, Heat, compare_thermal_states, states_at
+from tracekit.analysis.growth import Growth, growth
+from tracekit.analysis.modes import Modes, modes
+from tracekit.trace.events import COPY_KINDS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.analysis.growth import GrowthRule
+    from tracekit.detectors.framework import ModelView
+    from tracekit.detectors.shared.comparable_predictions import Calls
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+
+MIN_IN_STATE = 10
+"""Calls that a thermal state must hold for a median."""
+
+HEATING_S = 20.0
+"""A device does not become too hot for its speed in less time; public reports tell of minutes (our judgement)."""
+
+SIZE_CORRELATION = 0.7
+"""From this correlation of copying with the rest of the call on, both on a logarithmic scale, inputs of different size
+explain the times (our judgement)."""
+
+KNOWN_SHARE = 0.9
+"""Calls whose work on compute units must be known to compare it (our judgement)."""
+
+
+COOLING_S = 30.0
+"""A device that became hot does not cool down in less time (our judgement)."""
+
+
+class Cause(StrEnum):
+    """What makes calls grow."""
+
+    SEQUENCE = "sequence"
+    """The work: calls grow while the thermal state stays the same, or too fast for heat, or start afresh with each
+    sequence before a device could cool down."""
+    HEAT = "heat"
+    """The device: calls are longer in hotter states, and do not grow in the coolest one."""
+    UNCLEAR = "unclear"
+    """The thermal state is not known, or holds too few calls."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrowthReading:
+    """Growth and what causes it."""
+
+    found: Growth
+    cause: Cause | None
+    """None where the calls do not grow."""
+    across: bool = False
+    """The calls grow from sequence to sequence, and `found` counts all of them as one."""
+
+
+def read_growth(view: ModelView, calls: Calls, rule: GrowthRule | None = None) -> GrowthReading:
+    """Whether calls grow with their sequence, or on from sequence to sequence. O(n log n)."""
+    found, across = growth(calls.durations, calls.burst, rule), False
+    if not found.usual:
+        joined = growth(calls.durations, np.zeros_like(calls.burst), rule)
+        if not joined.usual:
+            return GrowthReading(found, None)
+        found, across = joined, True
+    count = found.count[found.grows]
+    opens = np.cumsum(count) - count
+    place = np.repeat(found.first[found.grows] - opens, count) + np.arange(count.sum())
+    states = thermal_states(view, calls)
+    if states is None or (states[place] < 0).any():
+        return GrowthReading(found, _cause_without_states(calls, found), across)
+    state, sequence = states[place], np.repeat(np.arange(len(count)), count)
+    cool = state == np.minimum.reduceat(state, opens)[sequence]
+    durations = calls.durations[place]
+    if 2 * int(growth(durations[cool], sequence[cool], rule).grows.sum()) >= len(count):
+        return GrowthReading(found, Cause.SEQUENCE, across)
+    ratio = compare_thermal_states(durations, state, MIN_IN_STATE).ratio
+    if ratio is None:
+        return GrowthReading(found, Cause.UNCLEAR, across)
+    return GrowthReading(found, Cause.HEAT if ratio >= HEAT_RATIO else Cause.SEQUENCE, across)
+
+
+def _cause_without_states(calls: Calls, found: Growth) -> Cause:
+    """What time alone tells: heat comes slowly, and goes slowly."""
+    first = found.first[found.grows]
+    last = first + found.count[found.grows] - 1
+    starts, ends = calls.starts[first], calls.starts[last] + calls.durations[last]
+    if not found.starts_afresh:
+        quick = float(ends[-1] - starts[0]) < HEATING_S * 1e9
+    else:
+        quick = (
+            float((ends - starts).max()) < HEATING_S * 1e9 or float((starts[1:] - ends[:-1]).max()) < COOLING_S * 1e9
+        )
+    return Cause.SEQUENCE if quick else Cause.UNCLEAR
+
+
+def thermal_states(view: ModelView, calls: Calls) -> IntArray | None:
+    """Thermal state of the device in the middle of each call, as place in `THERMAL_STATES`; None where not recorded."""
+    frame = view.trace.context.get("thermal")
+    if frame is None or frame.empty:
+        return None
+    return states_at(frame, THERMAL_STATES, calls.starts + calls.durations // 2)
+
+
+def read_heat(view: ModelView, calls: Calls) -> Heat | None:
+    """Durations by thermal state; None where it was not recorded."""
+    states = thermal_states(view, calls)
+    return None if states is None else compare_thermal_states(calls.durations, states, MIN_IN_STATE)
+
+
+HEAT_RATIO = 1.2
+"""Least ratio of medians for heat to slow calls down (reference, catalogue A10)."""
+
+
+def cool_calls(view: ModelView, calls: Calls) -> Calls:
+    """The calls in the coolest thermal state where heat slows the others down; else all of them."""
+    found = read_heat(view, calls)
+    if found is None or found.ratio is None or found.ratio < HEAT_RATIO:
+        return calls
+    return calls.where(found.is_cool)
+
+
+def follows_input_size(view: ModelView, calls: Calls) -> bool:
+    """Whether calls take longer the longer copying their inputs and outputs takes: then the inputs differ in size.
+
+    Copying is compared with the rest of the call, so that slow copies alone do not count. O(n log n).
+    """
+    copies = view.data[(view.data["kind"].isin(COPY_KINDS) & view.data["prediction"].notna()).to_numpy(dtype=bool)]
+    owner = calls.rows.index.get_indexer(pd.Index(copies["prediction"].to_numpy(dtype=np.int64)))
+    length = copies["duration_ns"].to_numpy()
+    copying = np.bincount(owner[owner >= 0], weights=length[owner >= 0], minlength=len(calls.rows))
+    rest = calls.durations - copying
+    known = (copying > 0) & (rest > 0)
+    if known.mean() < KNOWN_SHARE or not np.ptp(copying[known]) or not np.ptp(rest[known]):
+        return False
+    return float(np.corrcoef(np.log(copying[known]), np.log(rest[known]))[0, 1]) >= SIZE_CORRELATION
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchRule:
+    """When calls fall into groups of different work."""
+
+    ratio: float = 2.0
+    """Least ratio between the medians of the groups."""
+    share: float = 0.1
+    """Least share of the calls in each group."""
+    switches: int = 4
+    """Least number of changes from one group to the other."""
+    excess_ns: float = 1e6
+    """Least difference between the medians."""
+
+    def of_all(self, asked: float) -> SwitchRule:
+        """The rule for calls of which so many were asked for each that is compared (`Calls.asked`)."""
+        return replace(self, share=min(self.share * asked, 0.5))
+
+
+GROUP_SPREAD = 0.3
+"""Distance between the quartiles of a group as a share of its median, at most. Inputs come in few shapes, and each
+takes its own time; interference makes calls long by any amount (our judgement)."""
+
+WORK_RATIO = 1.5
+"""The groups differ in their work where their time on the compute units differs at least so many times. Otherwise they
+differ in waiting (our judgement)."""
+
+
+class Work(StrEnum):
+    """How the work of two groups compares."""
+
+    SAME = "same"
+    LONGER = "longer"
+    OTHER_UNIT = "other unit"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Switching:
+    """Calls in two groups, a fast and a slow one. The numbers are there however far the rule was followed."""
+
+    slow: Mask
+    """Shape (calls,)."""
+    fast_median_ns: float
+    slow_median_ns: float
+    switches: int
+    work: Work
+    fast_unit: str
+    """Compute unit with most time in the fast group; empty where it is not known."""
+    slow_unit: str
+    follows: bool
+    """Whether the groups follow the rule, whatever the work."""
+
+    @property
+    def ratio(self) -> float:
+        """Median of the slow group over that of the fast one."""
+        return self.slow_median_ns / self.fast_median_ns
+
+
+def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None) -> Switching | None:
+    """Two groups of calls that differ by the rule's ratio; None where there are none. O(n log n)."""
+    rule = rule or SwitchRule()
+    durations = calls.durations
+    # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
+    found = modes(durations, least_share=rule.share, least_ratio=rule.ratio * (1 - 1e-9))
+    if len(found.counts) < 2:
+        return None
+    slow = found.membership > 0
+    medians = [float(np.median(durations[group])) for group in (~slow, slow)]
+    switches = int((np.diff(slow.astype(np.int8)) != 0).sum())
+    work, units = _work(view, calls, slow)
+    return Switching(
+        slow=slow,
+        fast_median_ns=medians[0],
+        slow_median_ns=medians[1],
+        switches=switches,
+        work=work,
+        fast_unit=units[0],
+        slow_unit=units[1],
+        follows=(switches >= rule.switches and medians[1] - medians[0] >= rule.excess_ns and _narrow(durations, found)),
+    )
+
+
+def _narrow(durations: IntArray, found: Modes) -> bool:
+    for number in range(len(found.counts)):
+        low, middle, high = np.quantile(durations[found.membership == number], [0.25, 0.5, 0.75])
+        if high - low > GROUP_SPREAD * middle:
+            return False
+    return True
+
+
+_UNITS = {"ane_busy_ns": "Neural Engine", "gpu_busy_ns": "GPU", "cpu_busy_ns": "CPU"}
+
+
+def busy_times(view: ModelView, calls: Calls) -> FloatArray:
+    """Time in ns that the Neural Engine, the GPU and the CPU executed for each call: shape (calls, 3), 0 where it is
+    not known."""
+    frame = view.breakdown.frame.loc[calls.rows.index, list(_UNITS)]
+    return frame.to_numpy(dtype=np.float64, na_value=0.0)
+
+
+def _work(view: ModelView, calls: Calls, slow: Mask) -> tuple[Work, tuple[str, str]]:
+    """How the work of the slow group compares with that of the fast one, and the units that did most of each."""
+    busy = busy_times(view, calls)
+    total = busy.sum(axis=1)
+    if min(float((total[group] > 0).mean()) for group in (~slow, slow)) < KNOWN_SHARE:
+        return Work.UNKNOWN, ("", "")
+    names = list(_UNITS.values())
+    main = [int(busy[group].sum(axis=0).argmax()) for group in (~slow, slow)]
+    units = names[main[0]], names[main[1]]
+    if main[0] != main[1]:
+        return Work.OTHER_UNIT, units
+    longer = float(np.median(total[slow])) >= WORK_RATIO * float(np.median(total[~slow]))
+    return (Work.LONGER if longer else Work.SAME), units
+
+
+def no_switching(view: ModelView, calls: Calls, found: Switching) -> str:
+    """Why two groups are no sign of different shapes, in one sentence; empty where nothing else explains them."""
+    if not found.follows:
+        return "There are slow predictions, but they do not form a group of their own that comes and goes."
+    if read_growth(view, calls).cause is not None:
+        return "Slow predictions are the late ones of a sequence in which each call takes longer than the one before."
+    if found.work is Work.SAME:
+        return "Slow predictions do the same work as fast ones: they wait, or are held up."
+    if found.work is Work.LONGER and follows_input_size(view, calls):
+        return "Predictions take longer as copying their inputs does: they have larger inputs, and more work."
+    return ""

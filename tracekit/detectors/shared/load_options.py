@@ -1,0 +1,66 @@
+"""What the detectors of loads and first calls share: thresholds for waiting, and what to say without a load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import InsufficientData
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.detectors.framework import ModelView
+
+
+SOON_MS = 100.0
+WARM_UP_PAUSE_S = 1.0
+
+
+def max_delay_option() -> Any:
+    """Option: how soon after a load, in ms, a call starts that waited for it."""
+    return option(
+        SOON_MS, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
+    )
+
+
+def hang_share_option() -> Any:
+    """Option: the share of its time for which a load must hang the main thread to block it."""
+    return option(
+        0.5,
+        "share of the time",
+        "A load on the main thread blocks it for its whole length; a hang of another cause only meets it by chance "
+        "(our judgement).",
+        maximum=1,
+    )
+
+
+def warm_up_pause() -> Any:
+    """Option: the pause in s after a call by which it shows that nobody waited for it."""
+    return option(
+        WARM_UP_PAUSE_S,
+        "s",
+        "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
+        "to warm the model up, for which nobody waits (our judgement).",
+    )
+
+
+def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float) -> npt.NDArray[np.bool_]:
+    """Shape (loads,): a call of the model waited for the load, at once or behind further setup work of the app, and it
+    was no single call to warm the model up. `loads` are some of the view's. O(n log n)."""
+    call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
+    waited: npt.NDArray[np.bool_] = call >= 0
+    waited[waited] = ~stand_alone(view.predictions, call[waited], round(pause_s * 1e9))
+    return waited
+
+
+def without_load(view: ModelView, unknown: str) -> InsufficientData:
+    """The answer where no load of the model was recorded; `unknown` says what cannot be told then."""
+    return InsufficientData(
+        view.name,
+        f"No load of it was recorded, so it is unknown {unknown}.",
+        "Start the recording before the app loads the model.",
+    )

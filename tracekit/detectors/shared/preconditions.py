@@ -1,0 +1,45 @@
+"""What detectors ask of a model before they set a cost of every call against its predictions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tracekit.detectors.options import option
+from tracekit.detectors.outcomes import InsufficientData, NotApplicable
+from tracekit.detectors.shared.wording import too_few
+from tracekit.units import format_duration
+
+if TYPE_CHECKING:
+    from tracekit.detectors.framework import ModelView
+
+
+def least_mean() -> Any:
+    """Option: shortest mean prediction in ms that is judged."""
+    return option(
+        1.0, "ms", "Below this, fixed costs of a call outweigh everything, whatever the app does (our judgement)."
+    )
+
+
+def least_calls() -> Any:
+    """Option: fewest predictions that are judged."""
+    return option(
+        3, "predictions", "The first call after a load differs; three calls show what is usual (our judgement)."
+    )
+
+
+def not_judged(view: ModelView, calls: int, mean_ms: float, costs: str) -> NotApplicable | InsufficientData | None:
+    """Why nothing can be said of what costs every call of the model: fewer than `calls` predictions, or below `mean_ms`
+    on average; None where there are enough. `costs` names what is looked for. O(predictions)."""
+    count = len(view.predictions)
+    if count == 0:
+        return NotApplicable(view.name, "No prediction was recorded.")
+    if count < calls:
+        record = "Record the feature for longer, so that the model is used several times."
+        return InsufficientData(view.name, too_few(count, calls), record)
+    mean_ns = float(view.predictions["duration_ns"].mean())
+    if mean_ns < mean_ms * 1e6:
+        mean = format_duration(mean_ns)
+        return NotApplicable(
+            view.name, f"Predictions take {mean} on average: so short that fixed costs outweigh {costs}."
+        )
+    return None

@@ -1,0 +1,70 @@
+"""What the detectors of reloads share: which reloads count, however long the model was unused before them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.loads import uses_of_loads
+from tracekit.detectors.options import option
+from tracekit.detectors.shared.load_options import SOON_MS, WARM_UP_PAUSE_S, called
+from tracekit.trace.events import Kind
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from tracekit.detectors.framework import ModelView
+
+    Mask = npt.NDArray[np.bool_]
+
+TIMES_USE = 3.0
+"""A load that takes so many times as long as the predictions that it serves makes up most of the user's wait, whatever
+memory its release saves (our judgement)."""
+
+FELT_MS = 250
+"""The delay from which Instruments' Hangs instrument notes a hang. A published speech app that loads its stages for
+each sentence, on purpose, stays below."""
+
+
+def idle() -> Any:
+    """Option: how long in s a model may have been unused for every reload to count."""
+    return option(
+        5.0,
+        "s",
+        "A model left unused for longer may have been released on purpose, as between screens (our judgement).",
+    )
+
+
+def outweigh_use(view: ModelView) -> Mask:
+    """Shape (loads,): the load was waited for, is long enough to be felt, and takes `TIMES_USE` times as long as the
+    predictions that ran on it.
+
+    Loads that prepare the model for the device are left out: the cache is what they lack. O((l + p) log(l + p)).
+    """
+    uses = uses_of_loads(view.loads, view.predictions)
+    durations = view.loads["duration_ns"].to_numpy()
+    known = uses.load >= 0
+    predicting = np.zeros(len(durations))
+    each = np.bincount(uses.group, view.predictions["duration_ns"].to_numpy(), minlength=len(known))
+    predicting[uses.load[known]] = each[known]
+    chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
+    chosen &= ~is_any(view.loads["kind"], Kind.LOAD_UNCACHED)
+    if chosen.any():
+        chosen[chosen] = called(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)
+    return chosen
+
+
+def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> Mask:
+    """Shape (loads,): a load from the cache that comes right after one that prepared the model for the device, or with
+    `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
+    cold, cached = (is_any(loads["kind"], kind) for kind in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED))
+    near = np.append(False, cold)[:-1]
+    if either_side:
+        near |= np.append(cold, False)[1:]
+    beside: Mask = cached & near
+    return beside

@@ -1,0 +1,155 @@
+"""Which reader reads a trace bundle: the native one, Apple's `xctrace`, or the second where the first cannot.
+
+Another reader than the native one is never taken without a word: the notes of the recording name what `xctrace` read,
+and whoever asks is told before it takes its time.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
+from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
+from tracekit.recording.xctrace.exporter import TIMEOUT_S, Exporter
+from tracekit.recording.xctrace.merged import JoinedRecording
+from tracekit.recording.xctrace.tool import Tool, find_tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+    from tracekit.recording.contents import Recording
+    from tracekit.recording.progress import Progress
+
+READERS: Final = ("auto", "native", "xctrace")
+
+
+def _nobody(*_: object) -> None:
+    """Listens to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class XctraceOptions:
+    """How `xctrace` is asked, where it is."""
+
+    timeout_s: float = TIMEOUT_S
+    """For each table."""
+    say: Callable[[str], None] = _nobody
+    """Told what `xctrace` reads in place of the native reader, as one clause."""
+    step: Callable[[int, int, str], None] = _nobody
+    """Told number, count and schema before each table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A recording, and what did not come."""
+
+    recording: Recording
+    failures: tuple[tuple[str, str], ...] = ()
+    """Schema and reason of each table that `xctrace` was asked for in vain."""
+
+
+def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
+    """The tool that may be asked for tables of these paths; None where it is not.
+
+    Raises `UsageError` for a reader that does not exist, and for `xctrace` where the paths are not one bundle;
+    `TracekitError` for `xctrace` on a machine without it.
+    """
+    if reader not in READERS:
+        raise unknown("reader", reader, READERS)
+    if reader == "native" or (len(paths) == 1 and str(paths[0]) != STANDARD_INPUT and not _exists(paths[0])):
+        # What is wrong with a path is told where it is opened.
+        return None
+    is_bundle = len(paths) == 1 and Path(paths[0]).suffix == BUNDLE_SUFFIX and Path(paths[0]).is_dir()
+    if reader == "xctrace" and not is_bundle:
+        raise UsageError("the reader xctrace takes one .trace bundle; give its folder, unpacked, and nothing else")
+    tool = find_tool() if is_bundle else None
+    if reader == "xctrace" and tool is None:
+        raise TracekitError("the reader xctrace needs a Mac with Xcode; leave it out to read the bundle natively")
+    return tool
+
+
+def _exists(path: str | Path) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        # For example a name that is too long for the system.
+        return False
+
+
+def read_through(tool: Tool, trace: Path, run: int | None, schemas: Collection[str], asking: XctraceOptions) -> Reading:
+    """The tables of these schemas, of all by default, through `xctrace` alone.
+
+    Raises `TracekitError` where not even the table of contents can be had, `UsageError` for a run that does not
+    exist.
+    """
+    from tracekit.recording.open import open_recording
+
+    with tempfile.TemporaryDirectory(prefix="tracekit-") as between:
+        exported = Exporter(tool, trace, asking.timeout_s).export(Path(between), run, schemas, asking.step)
+        # Everything is read now, because the files go away.
+        recording = open_recording(exported.files, run=exported.run.number)
+    recording.contents = replace(recording.contents, source=trace.name)
+    return Reading(_noted(recording, "read through xctrace", *_in_vain(exported.failures)), tuple(exported.failures))
+
+
+def read_with_help(
+    tool: Tool,
+    trace: Path,
+    run: int | None,
+    schemas: Collection[str],
+    progress: Callable[[Progress], None] | None,
+    asking: XctraceOptions,
+) -> Reading:
+    """The recording as it is read natively, and through `xctrace` what cannot be read so.
+
+    schemas: those that are needed, which are looked at row by row. By default all, of which those are taken for
+    readable that look so from outside. Raises `TracekitError` where neither reader can read.
+    """
+    from tracekit.recording.open import open_recording
+
+    try:
+        recording = open_recording(trace, run=run, progress=progress, reader="native")
+    except UnreadableRecording as error:
+        asking.say(f"{error}; reading all of it through xctrace instead")
+        try:
+            reading = read_through(tool, trace, run, schemas, asking)
+        except TracekitError as second:
+            raise UnreadableRecording(f"{error}; xctrace cannot read it either: {second}") from second
+        _noted(reading.recording, f"it could not be read natively: {error}")
+        return reading
+    # A recording of its own: progress counts each row once.
+    looked_at = open_recording(trace, run=run, reader="native") if schemas else None
+    lacking = _unreadable(recording, looked_at, schemas)
+    if not lacking:
+        return Reading(recording)
+    asking.say(f"reading through xctrace what cannot be read natively: {', '.join(lacking)}")
+    try:
+        reading = read_through(tool, trace, recording.run.number, lacking, asking)
+    except TracekitError as error:
+        failures = tuple((schema, str(error)) for schema in lacking)
+        return Reading(_noted(recording, *_in_vain(failures)), failures)
+    failed = {schema for schema, _ in reading.failures}
+    taken = [schema for schema in lacking if schema not in failed]
+    joined = JoinedRecording(recording, reading.recording, taken)
+    notes = [f"read through xctrace, because they cannot be read natively: {', '.join(taken)}"] if taken else []
+    return Reading(_noted(joined, *notes, *_in_vain(reading.failures)), reading.failures)
+
+
+def _unreadable(recording: Recording, looked_at: Recording | None, schemas: Collection[str]) -> list[str]:
+    """Wanted schemas of which at least one table cannot be read, or not all of it."""
+    if looked_at is None:
+        return list(dict.fromkeys(entry.schema for entry in recording.run.tables if entry.reason))
+    return [schema for schema in schemas if any(table.reason for table in looked_at.tables(schema))]
+
+
+def _noted(recording: Recording, *notes: str) -> Recording:
+    recording.contents = replace(recording.contents, notes=(*recording.contents.notes, *notes))
+    return recording
+
+
+def _in_vain(failures: Iterable[tuple[str, str]]) -> list[str]:
+    """What `xctrace` was asked for and did not give."""
+    return [f"xctrace did not give the table {schema} either: {reason}" for schema, reason in failures]

@@ -1,0 +1,54 @@
+"""The report as JSON, as published in `report/schema/report-1.json`."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields, is_dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from tracekit.characters import escaped
+
+if TYPE_CHECKING:
+    from tracekit.report.diagnosis import Diagnosis
+    from tracekit.report.report import Report
+
+DECIMALS = 6
+"""Decimals of a float: finer than any clock or share needs, and coarser than the last bits of a sum, which differ
+between processors."""
+
+
+def to_dict(report: Report | Diagnosis) -> dict[str, Any]:
+    """The report as plain dicts, lists and values, keys in the order of the dataclasses."""
+    return {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
+
+
+def to_json(report: Report | Diagnosis) -> str:
+    """The report as JSON text that ends with a line break. The same report gives the same bytes on any machine.
+
+    Non-ASCII text stays readable; characters that could steer a terminal are written as escapes, so that nothing is
+    lost and nothing acts.
+    """
+    text = json.dumps(to_dict(report), ensure_ascii=False, allow_nan=False, indent=2)
+    return escaped(text) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON knows it. A number that is not finite becomes None: JSON has no other way to say it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        number = float(value)
+        return round(number, DECIMALS) if math.isfinite(number) else None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"a report cannot hold a {type(value).__name__}")

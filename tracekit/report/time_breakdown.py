@@ -1,0 +1,188 @@
+"""Where the time of each model's predictions went, in words and bars for all readable formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.breakdown.breakdown import Part, Unknown
+from tracekit.report import formatting
+from tracekit.units import format_duration, format_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
+    from tracekit.analysis.latency import FrameRate
+    from tracekit.analysis.models import ModelSummary
+
+TITLE = "Where the time of a prediction goes"
+
+AT_LEAST = "≥ "
+"""Stands before time that is known for some predictions or units only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parts that a reader sees as one."""
+
+    name: str
+    sign: str
+    """Its cells in a bar."""
+    parts: tuple[Part, ...]
+
+
+GROUPS: tuple[Group, ...] = (
+    Group("Neural Engine", "N", (Part.ANE,)),
+    Group("GPU", "G", (Part.GPU,)),
+    Group("CPU", "C", (Part.CPU,)),
+    Group("data", "d", (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED)),
+    Group("waiting", "w", (Part.ANE_QUEUE, Part.GPU_QUEUE)),
+    Group("requested", "r", (Part.ANE_REQUESTED, Part.GPU_REQUESTED)),
+    Group("other", "o", (Part.OTHER,)),
+    Group("ambiguous", "?", (Part.AMBIGUOUS,)),
+    Group("unaccounted", "·", (Part.UNACCOUNTED,)),
+)
+"""Every part stands in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What a group took of one model's predictions."""
+
+    group: Group
+    mean_ns: float
+    """Per prediction."""
+    share: float
+    """Of their time."""
+    incomplete: bool
+    """Whether some of it is not known."""
+
+    @property
+    def words(self) -> str:
+        """Time and share."""
+        least = AT_LEAST if self.incomplete else ""
+        return f"{least}{format_duration(self.mean_ns)} ({format_share(self.share)})"
+
+
+@dataclass(frozen=True, slots=True)
+class PartsRow:
+    """One model that the app called."""
+
+    name: str
+    mean_ns: float
+    slices: tuple[Slice, ...]
+    """What took time, in the order of `GROUPS`; together the whole."""
+    parts: tuple[PartSummary, ...]
+    typical: float | None
+    """Frames per second that its latency allows."""
+    sustained: float | None
+
+    def bar(self, cells: int) -> str:
+        """The slices drawn in so many cells: whole cells first, the rest by largest remainder."""
+        wanted = [part.share * cells for part in self.slices]
+        given = [int(amount) for amount in wanted]
+        by_remainder = sorted(range(len(given)), key=lambda place: given[place] - wanted[place])
+        for place in by_remainder[: cells - sum(given)]:
+            given[place] += 1
+        return "".join(part.group.sign * size for part, size in zip(self.slices, given, strict=True))
+
+    @property
+    def sentence(self) -> str:
+        """Its mean prediction and the slices, largest first, and the frame rate."""
+        ordered = sorted(self.slices, key=lambda part: -part.mean_ns)
+        parts = ", ".join(f"{part.group.name} {part.words}" for part in ordered)
+        rate = f"; keeps up with {frames(self.typical)} frames/s" if self.typical is not None else ""
+        rate += f", {frames(self.sustained)} sustained" if self.sustained is not None else ""
+        return f"of {format_duration(self.mean_ns)}: {parts}{rate}"
+
+
+def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
+    """One row for each model whose predictions are broken down."""
+    return tuple(
+        parts_row(model.name, model.breakdown, model.frames_per_second)
+        for model in models
+        if model.breakdown is not None and model.breakdown.total_ns
+    )
+
+
+def parts_row(name: str, whole: BreakdownSummary, rate: FrameRate | None = None) -> PartsRow:
+    """The row of a breakdown, which must hold some time."""
+    slices = []
+    for group in GROUPS:
+        members = [part for part in whole.parts if part.part in group.parts]
+        time = sum(part.total_ns or 0 for part in members)
+        if time:
+            incomplete = any(part.unknown for part in members)
+            slices.append(Slice(group, time / whole.predictions, time / whole.total_ns, incomplete))
+    return PartsRow(
+        name=name,
+        mean_ns=whole.mean_ns,
+        slices=tuple(slices),
+        parts=whole.parts,
+        typical=rate.typical if rate else None,
+        sustained=rate.sustained if rate else None,
+    )
+
+
+def shown_groups(rows: Iterable[PartsRow]) -> tuple[Group, ...]:
+    """Groups that took time in any of the rows."""
+    found = {part.group for row in rows for part in row.slices}
+    return tuple(group for group in GROUPS if group in found)
+
+
+def legend(rows: Sequence[PartsRow]) -> str:
+    """What the signs of the bars stand for."""
+    return ", ".join(f"{group.sign} {group.name}" for group in shown_groups(rows))
+
+
+def frames(rate: float | None) -> str:
+    """A frame rate; `–` where there is none."""
+    return formatting.ABSENT if rate is None else f"{rate:,.0f}" if rate >= 10 else f"{rate:,.1f}"
+
+
+_UNITS: dict[str, str] = {
+    Part.ANE: "Neural Engine",
+    Part.ANE_QUEUE: "Neural Engine",
+    Part.GPU: "GPU",
+    Part.GPU_QUEUE: "GPU",
+}
+
+_REASONS: dict[str, str] = {
+    Unknown.NOT_RECORDED: "what the {} did is not in the recording, so its time is among the unaccounted",
+    Unknown.NO_REQUESTS: "the recording holds no requests to the {}, so waiting for it is among the unaccounted",
+    Unknown.NOT_SPLIT: "no row tells when the {} executed what was requested of it",
+    Unknown.AMBIGUOUS: "the {} worked for predictions in flight together, and not all of its rows tell for which",
+}
+"""Why the time of a unit is not known, as a sentence about it."""
+
+_MEANINGS: tuple[tuple[Part, str], ...] = (
+    (Part.ANE_REQUESTED, "requested: asked of a unit; waiting and execution cannot be told apart"),
+    (Part.GPU_REQUESTED, "requested: asked of a unit; waiting and execution cannot be told apart"),
+    (Part.ANE_QUEUE, "waiting: asked of a unit that did not execute it yet, or no longer"),
+    (Part.GPU_QUEUE, "waiting: asked of a unit that did not execute it yet, or no longer"),
+    (Part.AMBIGUOUS, "ambiguous: work for this prediction or another one in flight"),
+    (Part.OTHER, "other: Core ML events that tracekit does not know"),
+)
+
+_INFERRED = "predictions inferred from hardware: what Core ML and the CPU did around them was not captured"
+
+_FRAMES = (
+    "frames/s: one call per frame and one at a time, from the mean and the 95th percentile (sustained) of the warm "
+    "latency"
+)
+
+
+def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:
+    """What a reader must know about the parts shown: what they mean, and why some are not known."""
+    parts = [part for row in rows for part in row.parts]
+    notes = [words for kind, words in _MEANINGS if any(part.part == kind and part.total_ns for part in parts)]
+    for part in parts:
+        for reason in part.unknown:
+            if reason == Unknown.NO_CORE_ML:
+                notes.append(_INFERRED)
+            elif part.part in _UNITS and (reason != Unknown.NOT_SPLIT or part.part in (Part.ANE, Part.GPU)):
+                notes.append(_REASONS[reason].format(_UNITS[part.part]))
+    if any(row.typical is not None for row in rows):
+        notes.append(_FRAMES)
+    return tuple(dict.fromkeys(notes))

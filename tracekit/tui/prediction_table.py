@@ -1,0 +1,87 @@
+"""The predictions that the app called, one by one: what the list and the inspector show of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.latency import warm_mask
+from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
+from tracekit.trace.events import Attribution
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.trace import Trace
+
+    IntArray = npt.NDArray[np.int64]
+    Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """Predictions by start. Arrays have shape (n,), and (groups, n) with the groups of `GROUPS` where it says so."""
+
+    index: IntArray
+    """Rows of `Trace.activity`, ascending."""
+    starts: IntArray
+    durations: IntArray
+    first: Mask
+    """The first after a load of its model; see `tracekit.analysis.latency.warm_mask`."""
+    inferred: Mask
+    """Put together from hardware rows: whether it is the first is not known."""
+    time_ns: IntArray
+    """Shape (groups, n): time of each group of parts as far as it is known; together the durations."""
+    incomplete: Mask
+    """Shape (groups, n): some of the group is not known."""
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def place(self, index: int) -> int | None:
+        """Place of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
+        at = int(np.searchsorted(self.index, index))
+        return at if at < len(self.index) and self.index[at] == index else None
+
+    def parts(self, place: int) -> PartsRow:
+        """Where the time of one went, without what only many predictions tell."""
+        whole = int(self.durations[place])
+        slices = tuple(
+            Slice(group, float(time), float(time) / whole, bool(missing))
+            for group, time, missing in zip(GROUPS, self.time_ns[:, place], self.incomplete[:, place], strict=True)
+            if time
+        )
+        return PartsRow("", float(whole), slices, (), None, None)
+
+
+def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
+    """The predictions of a trace, of what is `shown` of it (None: all), by their rows of what is shown. O(n log n); the
+    breakdown that it needs is kept for the trace."""
+    parts = breakdown(trace)
+    index = parts.frame.index.to_numpy(dtype=np.int64)
+    if shown is not None:
+        kept = shown.rows["activity"]
+        parts = parts.of(parts.frame.index[kept[index]])
+        index = np.cumsum(kept)[index[kept[index]]] - 1
+    predictions = trace.activity.loc[parts.frame.index]
+    return Calls(
+        index=index,
+        starts=predictions["start_ns"].to_numpy(),
+        durations=predictions["duration_ns"].to_numpy(),
+        first=~warm_mask(trace.activity, predictions),
+        inferred=(predictions["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool),
+        time_ns=np.array(
+            [
+                sum(parts.frame[part.column].fillna(0).to_numpy(dtype=np.int64) for part in group.parts)
+                for group in GROUPS
+            ],
+            np.int64,
+        ),
+        incomplete=np.array(
+            [np.logical_or.reduce([parts.unknown[part] >= 0 for part in group.parts]) for group in GROUPS], np.bool_
+        ),
+    )

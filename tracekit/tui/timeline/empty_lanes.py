@@ -1,0 +1,97 @@
+"""Why lanes show nothing, and how the reasons of several lanes share few lines."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from tracekit.recording.table import TableState
+from tracekit.report.formatting import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.trace.trace import Trace
+    from tracekit.tui.timeline.lanes import TimelineLane
+
+
+class Reason(StrEnum):
+    """Why a lane has no rows, in the words of the screen. None of them means that nothing happened."""
+
+    ABSENT = "not recorded"
+    EMPTY = "recorded, empty"
+    UNREAD = "recorded, not read"
+    OUTSIDE = "not in this input"
+    """An export that holds some tables, and says nothing of others."""
+    NOTHING_SHOWN = "recorded, nothing to show"
+    """Rows, none of which is a state."""
+    NONE_SHOWN = "recorded, none of it shown"
+    """Rows of the instrument, none of which belongs on this lane."""
+    OTHER_LANES = "none recorded of this lane"
+    """Rows of the instrument on its other lanes."""
+    NO_MODEL = "no row names a model"
+    """Rows on the GPU, none of which is known to be Core ML's own."""
+
+
+def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
+    """Why tables of these schemas show nothing."""
+    states = {entry.state for entry in trace.run.tables if entry.schema in schemas}
+    for state, found in (
+        (TableState.ROWS, Reason.NOTHING_SHOWN),
+        (TableState.UNREADABLE, Reason.UNREAD),
+        (TableState.EMPTY, Reason.EMPTY),
+    ):
+        if state in states:
+            return found
+    return Reason.ABSENT if trace.contents.has_table_of_contents else Reason.OUTSIDE
+
+
+def reasons(lanes: Sequence[TimelineLane], columns: int, most: int) -> tuple[str, ...]:
+    """The titles of lanes with their reasons, on as few lines of `columns` cells as can be and at most `most`.
+
+    A reason stands on one line where that costs none. Half a reason would be another one ("recorded" of "recorded,
+    empty"): where the lines do not hold all, the last reasons give way to the number of their lanes.
+    """
+    titles: dict[str, list[str]] = {}
+    for lane in lanes:
+        titles.setdefault(lane.words, []).append(visible(lane.title))
+    told = [f"{', '.join(of_reason)}: {why}" for why, of_reason in titles.items()]
+    left = [len(of_reason) for of_reason in titles.values()]
+    for count in range(len(told), 0, -1):
+        rest = [f"{sum(left[count:])} more"] if count < len(told) else []
+        lines = _lines([*told[:count], *rest], columns)
+        if len(lines) <= most:
+            return tuple(lines)
+    return (f"{len(lanes)} lanes",)
+
+
+def whole_words(text: str, cells: int) -> str:
+    """Text in at most `cells` cells, with `…` after the last word that fits where it is longer."""
+    if cell_len(text) <= cells:
+        return text
+    words = text.split()
+    while words and cell_len(" ".join(words)) + 2 > cells:
+        words.pop()
+    return " ".join([*words, "…"]) if cells > 0 else ""
+
+
+def _lines(parts: Sequence[str], columns: int) -> list[str]:
+    """Parts behind one another, with breaks between two of them, or between words where that takes fewer lines."""
+    ended = [*(f"{part};" for part in parts[:-1]), parts[-1]]
+    by_word = _filled(" ".join(ended).split(), columns)
+    by_part = _filled(ended, columns)
+    fits = all(cell_len(line) <= columns for line in by_part)
+    return by_part if fits and len(by_part) <= len(by_word) else by_word
+
+
+def _filled(units: Sequence[str], columns: int) -> list[str]:
+    """Units with a blank between them, as many on each line as fit; one that is longer than a line stands alone."""
+    lines = [units[0]]
+    for unit in units[1:]:
+        if cell_len(lines[-1]) + 1 + cell_len(unit) <= columns:
+            lines[-1] += f" {unit}"
+        else:
+            lines.append(unit)
+    return lines

@@ -1,0 +1,205 @@
+"""Turns tracks into characters: eighth blocks for density, bars with labels where an interval is wide enough. Without
+colours, `tracekit.tui.timeline.monochrome` does.
+
+A `Picture` depends on track, view and width alone, so it can be kept; selection, range, cursor and marks are laid over
+it when a line is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+
+from tracekit.report.formatting import visible
+from tracekit.tui.categories import FILLINGS, Category
+from tracekit.tui.theme import style
+from tracekit.tui.timeline.raster import edges
+from tracekit.tui.timeline.tracks import bars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rich.style import Style
+
+    from tracekit.tui.theme import Palette
+    from tracekit.tui.timeline.raster import Shares
+    from tracekit.tui.timeline.tracks import Bar, Track
+    from tracekit.tui.timeline.viewport import Viewport
+
+LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"
+LEFT_BLOCKS = " ▏▎▍▌▋▊▉█"
+BAR_COLUMNS = 2
+"""Whole columns that an interval fills before it is drawn by itself."""
+LABEL_COLUMNS = 4
+"""Cells that a label needs to say anything."""
+
+
+class Ink(IntEnum):
+    """How a cell takes its colours."""
+
+    BLOCK = 0
+    """A block in the colour of the category, on the ground."""
+    LABEL = 1
+    """Text on the colour of the category."""
+    CUT = 2
+    """A block in the colour of the ground, on the colour of the category: the beginning of a bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One line of a track. All lists have one entry for each column."""
+
+    characters: list[str]
+    """One cell each; "" where a wide character began in the cell before."""
+    categories: list[int]
+    """-1 where there is nothing."""
+    inks: list[Ink]
+    blocks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """By place in `Events`, first column and the one after the last of intervals, where these are not all that show any
+    of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """What is laid over a line. Ranges are first column and the one after the last; empty ones are (0, 0)."""
+
+    marked: Sequence[bool] = ()
+    """Columns with evidence of a finding; empty for none."""
+    selected: tuple[int, int] = (0, 0)
+    range: tuple[int, int] = (0, 0)
+    cursor: int = -1
+    recorded: tuple[int, int] | None = None
+    """Columns that the recording reaches; None for all."""
+
+
+def picture(track: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int, parts: int) -> Picture:
+    """Line `part` of `parts` (from the top) of a track."""
+    bounds = edges(view, columns)
+    shares = track.shares(bounds)
+    result = _density(shares, part, parts)
+    for bar in bars(track, bounds, BAR_COLUMNS):
+        text = label(bar.place) if part == 0 and bar.after - bar.first >= LABEL_COLUMNS else ""
+        _solid(result, bar, text)
+        _ends(result, shares, bar)
+    return result
+
+
+def emphasized(whole: Picture, chosen: Picture) -> Picture:
+    """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut."""
+    taken = [code >= 0 for code in chosen.categories]
+    faded = Category.FADED.value
+    return Picture(
+        [one if take else other for take, one, other in zip(taken, chosen.characters, whole.characters, strict=True)],
+        [
+            one if take else faded if other >= 0 else other
+            for take, one, other in zip(taken, chosen.categories, whole.categories, strict=True)
+        ],
+        [one if take else other for take, one, other in zip(taken, chosen.inks, whole.inks, strict=True)],
+        whole.blocks,
+    )
+
+
+def _density(shares: Shares, part: int, parts: int) -> Picture:
+    """Blocks as high as the share; what is there at all is never shown as nothing."""
+    level = np.rint(shares.total * 8 * parts).astype(np.int64)
+    level = np.where(shares.touched, np.maximum(level, 1), 0)
+    here = np.clip(level - 8 * (parts - 1 - part), 0, 8).tolist()
+    categories = [code if height else -1 for code, height in zip(shares.category.tolist(), here, strict=True)]
+    return Picture([LOWER_BLOCKS[height] for height in here], categories, [Ink.BLOCK] * len(here))
+
+
+def _solid(result: Picture, bar: Bar, text: str) -> None:
+    """Fill whole columns, with a thin gap before a bar that begins where another ends."""
+    first, after = bar.first, bar.after
+    joined = first > 0 and not bar.early and result.inks[first - 1] is Ink.LABEL
+    filling = FILLINGS.get(Category(result.categories[first]), " ")
+    result.characters[first:after] = cells(f" {text}" if text else "", after - first, filling)
+    result.inks[first:after] = [Ink.LABEL] * (after - first)
+    if joined:
+        result.characters[first] = LEFT_BLOCKS[1]
+        result.inks[first] = Ink.CUT
+
+
+def _ends(result: Picture, shares: Shares, bar: Bar) -> None:
+    """Draw the columns that a bar fills in part to an eighth, where the bar is alone in them."""
+    before, after = bar.first - 1, bar.after
+    if bar.early and before >= 0 and shares.single[before]:
+        gap = 8 - round(float(shares.total[before]) * 8)
+        result.characters[before] = LEFT_BLOCKS[min(max(gap, 1), 7)]
+        result.inks[before] = Ink.CUT
+    if after < len(result.inks) and shares.alone[after]:
+        eighths = round(float(shares.total[after]) * 8)
+        result.characters[after] = LEFT_BLOCKS[min(max(eighths, 1), 7)]
+        result.inks[after] = Ink.BLOCK
+
+
+def cells(text: str, width: int, filling: str = " ") -> list[str]:
+    """A text in exactly `width` cells, one entry each; cut with `…`, or filled up."""
+    shown = visible(text)
+    if cell_len(shown) > width:
+        shown = f"{set_cell_size(shown, width - 1)}…" if width else ""
+    found: list[str] = []
+    for character in shown + filling * (width - cell_len(shown)):
+        size = cell_len(character)
+        if size == 0 and found:
+            found[-1] += character
+        else:
+            found.extend([character, *[""] * (size - 1)])
+    return found
+
+
+_RANGE, _CURSOR, _MARKED, _SELECTED, _OUTSIDE, _REVERSED = 1, 2, 4, 8, 16, 32
+"""Flags of a column."""
+_HATCH = "╱"
+"""Where the recording has not begun or is over, beside a longer one."""
+
+
+def segments(picture: Picture, palette: Palette, overlay: Overlay, *, letters: bool) -> list[Segment]:
+    """A line as segments, one for each run of equal style. With `letters`, what is selected is reversed."""
+    count = len(picture.characters)
+    flags = [_MARKED if marked else 0 for marked in overlay.marked] or [0] * count
+    selected = _SELECTED | _REVERSED if letters else _SELECTED
+    for (first, after), flag in ((overlay.range, _RANGE), (overlay.selected, selected)):
+        for column in range(first, after):
+            flags[column] |= flag
+    if 0 <= overlay.cursor < count:
+        flags[overlay.cursor] |= _CURSOR
+    first, after = overlay.recorded or (0, count)
+    for column in (*range(first), *range(after, count)):
+        flags[column] |= _OUTSIDE
+    found = []
+    column = 0
+    for (code, ink, flag), run in groupby(zip(picture.categories, picture.inks, flags, strict=True)):
+        after = column + sum(1 for _ in run)
+        text = "".join(picture.characters[column:after])
+        if flag & _OUTSIDE and code < 0:
+            text = _HATCH * len(text)
+        found.append(Segment(text, _style(palette, code, ink, flag)))
+        column = after
+    return found
+
+
+def _style(palette: Palette, code: int, ink: Ink, flags: int) -> Style:
+    ground = palette.background
+    marked = bool(flags & _MARKED) and code >= 0 and code != Category.FADED
+    if marked:
+        ground = palette.finding
+    elif flags & _CURSOR:
+        ground = palette.cursor
+    elif flags & _RANGE:
+        ground = palette.range
+    if code < 0:
+        return style(palette.dim, ground)
+    color = palette.categories[Category(code)]
+    text = palette.ink
+    if flags & _SELECTED:
+        color, text = palette.selected, palette.selected_ink
+    if ink is Ink.BLOCK:
+        return style(color, ground, underline=marked, reverse=bool(flags & _REVERSED))
+    return style(text if ink is Ink.LABEL else ground, color, bold=bool(flags & _SELECTED), underline=marked)

@@ -1,0 +1,141 @@
+"""The lines above the lanes: the whole recording with the part in view, and the axis of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+
+from tracekit.report.formatting import shorten, visible
+from tracekit.tui.theme import style
+from tracekit.tui.timeline.glyphs import LOWER_BLOCKS
+from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.ruler import axis, ruler
+from tracekit.tui.timeline.viewport import column_of, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tracekit.tui.state import State
+    from tracekit.tui.theme import Palette
+    from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.timeline.tracks import Events
+    from tracekit.tui.timeline.viewport import Span, Viewport
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the lines of one timeline are drawn."""
+
+    palette: Palette
+    gutter: int
+    """Cells for titles."""
+    columns: int
+    """Columns of time."""
+    letters: bool
+    """Whether there are no colours."""
+    leads: bool
+    """Whether the recording that is drawn is the active one."""
+
+    def title(self, text: str, ground: str) -> Segment:
+        """What stands in front of a line."""
+        return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self.palette.dim, ground))
+
+
+def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]:
+    """The whole recording, with the part in view set off and the findings marked. `drawn`: see `overview`."""
+    palette, columns = look.palette, look.columns
+    bounds = edges(state.bounds, columns)
+    width = np.diff(bounds)
+    # In a recording of a few ns there are columns without any time.
+    level = np.ceil(drawn[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
+    found = (drawn[1].between(bounds) > 0).tolist()
+    low, high = columns_of(state.bounds, columns, state.view)
+    # A view within one column has two ends too.
+    opens = min(low, max(columns - 2, 0))
+    brackets = {max(high - 1, opens + 1): "]", opens: "["}
+    cells = []
+    for column, height in enumerate(level):
+        inside = low <= column < high
+        ground = palette.range if inside else palette.gutter
+        color = palette.accent if found[column] else palette.text if inside else palette.dim
+        character = LOWER_BLOCKS[max(height, 1)] if height or found[column] else " "
+        if look.letters:
+            character = brackets.get(column, character)
+        cells.append(Segment(character, style(color, ground)))
+    return [_name(state, look), *cells]
+
+
+def _name(state: State, look: Look) -> Segment:
+    """Of two recordings the name, and which one is active."""
+    several = len(state.sessions) > 1
+    name = visible(state.session.name.removesuffix(".trace")) if several else "overview"
+    # No filter takes anything away here.
+    tail, sign = " (all)" if state.filter.active else "", "▸" if several and look.leads else " "
+    room = max(look.gutter - 2 - cell_len(tail), 1)
+    ground = look.palette.cursor if sign.strip() else look.palette.gutter
+    return look.title(f"{sign}{shorten(name, room)}{tail}", ground)
+
+
+def time_axis(state: State, look: Look) -> list[Segment]:
+    """Ticks, and the signs of cursor, mark, bookmarks and range."""
+    palette, columns = look.palette, look.columns
+    marks = ruler(state.view, columns)
+    filled = columns_seen(state.range, state.view, columns) if look.letters else (0, 0)
+    marked = [("◇", entry.time_ns) for entry in state.bookmarks]
+    marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
+    signs = {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
+    signs |= _ends(state.range, state.view, filled, signs, columns)
+    line, (first, after) = axis(marks, signs, columns, filled), filled
+    plain, reverse = (style(palette.text, palette.gutter, reverse=reverse) for reverse in (False, True))
+    return [
+        look.title(f" {marks.base}" if marks.base else " time", palette.gutter),
+        Segment(line[:first], plain),
+        Segment(line[first:after], reverse),
+        Segment(line[after:], plain),
+    ]
+
+
+def _ends(
+    what: Span | None, view: Viewport, filled: tuple[int, int], signs: Mapping[int, str], columns: int
+) -> dict[int, str]:
+    """Brackets by column, for the ends of a range that are in view: on its outer columns, or beside a sign there."""
+    first, last = filled[0], filled[1] - 1
+    found: dict[int, str] = {}
+    if what is None or last < first:
+        return found
+    opens = (first, first - 1, first + 1) if what.start_ns >= view.start_ns else ()
+    closes = (last, last + 1, last - 1) if what.end_ns <= view.end_ns else ()
+    for bracket, places in (("[", opens), ("]", closes)):
+        free = [column for column in places if 0 <= column < columns and column not in signs and column not in found]
+        found |= dict.fromkeys(free[:1], bracket)
+    return found
+
+
+def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, int]:
+    """First column that shows any of it and the one after the last; (0, 0) where there is none or it is out of view."""
+    if what is None or what.start_ns >= view.end_ns or what.end_ns <= view.start_ns:
+        return (0, 0)
+    return columns_of(view, columns, what)
+
+
+def overview(lanes: Lanes) -> tuple[Busy, Busy]:
+    """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
+    own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
+    drawn = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
+    return _union(drawn, None), _union(drawn, lanes.evidence)
+
+
+def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> Busy:
+    starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for entry in events:
+        mask: slice | np.ndarray = slice(None)
+        if chosen is not None:
+            rows = chosen.get(entry.frame, frozenset())
+            mask = np.isin(entry.index, np.fromiter(rows, np.int64, len(rows)))
+        starts.append(entry.starts[mask])
+        ends.append(entry.ends[mask])
+    return busy(np.concatenate(starts), np.concatenate(ends))

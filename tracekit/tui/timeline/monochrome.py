@@ -1,0 +1,168 @@
+"""Turns tracks into characters where there are no colours.
+
+An interval that fills a whole column or more is one block: brackets with its letter between, the same on each line of
+its track. Columns are not divided as they are with colours: one that a block fills in part is the block's own, or that
+of what covers more of it. What is narrower is told by letters alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tracekit.report.formatting import visible
+from tracekit.tui.categories import LOOKS, Category
+from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, emphasized
+from tracekit.tui.timeline.raster import edges, starting
+from tracekit.tui.timeline.tracks import bars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.tui.timeline.tracks import Bar, Track
+    from tracekit.tui.timeline.viewport import Viewport
+
+    IntArray = npt.NDArray[np.int64]
+
+LITTLE = ":"
+"""What is on for less than `_MUCH` of a column."""
+_MUCH = 1 / 3
+"""Share of a column from which on narrow intervals have their letter. Our judgement."""
+_OPEN, _CLOSE = "[", "]"
+_BRACKETED = 3
+"""Columns in which both brackets leave room for a letter."""
+
+
+class _Block(NamedTuple):
+    """The columns that an interval takes for itself."""
+
+    place: int
+    """In `Events`."""
+    first: int
+    after: int
+    category: Category
+    opens: bool
+    """Whether it begins in view."""
+    closes: bool
+    """Whether it ends in view."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Contents:
+    """What a track shows in each column."""
+
+    blocks: tuple[_Block, ...]
+    shares: npt.NDArray[np.float64]
+    """Shape (columns,): share in which narrow intervals are on."""
+    categories: IntArray
+    """Shape (columns,): the category of those that covers most, -1 where there are none."""
+
+
+def lettered(
+    track: Track, whole: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int
+) -> Picture:
+    """Line `part` (from the top) of a track.
+
+    whole: the track with all of its intervals, where a filter has taken some away; blocks are as wide as among all.
+    """
+    bounds = edges(view, columns)
+    among = _contents(whole, bounds)
+    # What overlaps has no blocks, even where the filter leaves nothing that does.
+    own = among if track is whole else _contents(track, bounds, blocks=whole.disjoint)
+    blocks = among.blocks if track is whole else [block for block in among.blocks if track.holds(block.place)]
+    taken = among.categories >= 0
+    for block in among.blocks:
+        taken[block.first : block.after] = True
+    narrow = own.categories.tolist()
+    result = Picture(
+        [_letter(code, share) for code, share in zip(narrow, own.shares.tolist(), strict=True)],
+        narrow,
+        [Ink.BLOCK] * columns,
+        {block.place: (block.first, block.after) for block in blocks},
+    )
+    for block in blocks:
+        text = label(block.place) if part == 0 and block.after - block.first >= LABEL_COLUMNS else ""
+        _draw(result, block, text, joined=block.first > 0 and bool(taken[block.first - 1]))
+    return result
+
+
+def faded_letters(whole: Picture, chosen: Picture) -> Picture:
+    """What is chosen as it is, and of all else dots, and the brackets of blocks. `whole` has no labels."""
+    dot = LOOKS[Category.FADED].letter
+    dots = [
+        one if code < 0 or one in (_OPEN, _CLOSE) else dot
+        for one, code in zip(whole.characters, whole.categories, strict=True)
+    ]
+    return emphasized(replace(whole, characters=dots), chosen)
+
+
+def _letter(code: int, share: float) -> str:
+    if code < 0:
+        return " "
+    return LOOKS[Category(code)].letter if share >= _MUCH else LITTLE
+
+
+def _draw(result: Picture, block: _Block, text: str, *, joined: bool) -> None:
+    """A block: `[LLLL]`, in two columns `LL`, and `[L` behind another."""
+    size = block.after - block.first
+    opens = block.opens and (size >= _BRACKETED or (joined and size > 1))
+    closes = block.closes and size >= _BRACKETED
+    inner = size - opens - closes
+    body = cells(visible(text), inner, LOOKS[block.category].letter)
+    result.characters[block.first : block.after] = [*[_OPEN] * opens, *body, *[_CLOSE] * closes]
+    result.categories[block.first : block.after] = [block.category.value] * size
+
+
+def _contents(track: Track, bounds: IntArray, *, blocks: bool = True) -> _Contents:
+    """Blocks (if wanted), and what is left for narrow intervals. O(categories * columns * log n)."""
+    width = np.diff(bounds)
+    if not track.parts:
+        return _Contents((), np.zeros(len(width)), np.full(len(width), -1, np.int64))
+    codes = np.array([code for code, _ in track.parts])
+    amounts = np.stack([part.between(bounds) for _, part in track.parts])
+    begun = starting(track.starts, bounds)
+    wide = bars(track, bounds, 1) if blocks else []
+    at = np.searchsorted(track.places, np.array([bar.place for bar in wide], np.int64))
+    starts, ends = track.starts[at], track.ends[at]
+    firsts = np.array([bar.first for bar in wide], np.int64)
+    afters = np.array([bar.after for bar in wide], np.int64)
+    # ns that each fills of the column before its first whole one, and of the one after its last.
+    early, late = bounds[firsts] - starts, ends - bounds[afters]
+    early[firsts == 0] = 0
+    late[afters == len(width)] = 0
+    category = amounts[:, firsts].argmax(axis=0)
+    for row, bar, before, behind in zip(category.tolist(), wide, early.tolist(), late.tolist(), strict=True):
+        amounts[row, bar.first : bar.after] = 0
+        if before:
+            amounts[row, bar.first - 1] -= before
+        if behind:
+            amounts[row, bar.after] -= behind
+    own = np.flatnonzero(starts >= bounds[0])
+    begun -= np.bincount(np.searchsorted(bounds, starts[own], side="right") - 1, minlength=len(width))
+    narrow = amounts.sum(axis=0)
+    categories = np.where((narrow > 0) | (begun > 0), codes[amounts.argmax(axis=0)], -1)
+    columns = _columns(wide, early.tolist(), late.tolist(), narrow)
+    found = tuple(
+        _Block(bar.place, first, after, Category(int(codes[row])), bool(start >= bounds[0]), bool(end <= bounds[-1]))
+        for bar, (first, after), row, start, end in zip(wide, columns, category, starts, ends, strict=True)
+    )
+    return _Contents(found, narrow / width, categories)
+
+
+def _columns(wide: Sequence[Bar], early: Sequence[int], late: Sequence[int], narrow: IntArray) -> list[tuple[int, int]]:
+    """First column of each interval and the one after its last: the whole ones, and one that it fills in part where it
+    covers as much as the narrow ones there, and no neighbour covers more; of two equal ones, the first takes it."""
+    found = []
+    for number, bar in enumerate(wide):
+        rival_before = late[number - 1] if number and wide[number - 1].after == bar.first - 1 else 0
+        follows = number + 1 < len(wide) and wide[number + 1].first - 1 == bar.after
+        rival_after = early[number + 1] if follows else 0
+        before, behind = early[number], late[number]
+        first = bar.first - (before > rival_before and before >= narrow[bar.first - 1])
+        after = bar.after + (behind > 0 and behind >= rival_after and bool(behind >= narrow[bar.after]))
+        found.append((int(first), int(after)))
+    return found

@@ -1,0 +1,311 @@
+"""Draws the lines of a timeline from a state, and tells what lies under a cell. Knows no widget.
+
+Nothing is worked out per event here: each line costs a few searches for each of its columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+
+from tracekit.report.formatting import shorten, visible
+from tracekit.tui.text import pointer
+from tracekit.tui.theme import PALETTES, style
+from tracekit.tui.timeline.empty_lanes import whole_words
+from tracekit.tui.timeline.glyphs import Overlay, Picture, emphasized, picture, segments
+from tracekit.tui.timeline.header import Look, columns_seen, minimap, overview, time_axis
+from tracekit.tui.timeline.lanes import Lanes, expanded
+from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
+from tracekit.tui.timeline.monochrome import faded_letters, lettered
+from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.tracks import hit, passing_tracks
+from tracekit.tui.timeline.viewport import column_of, time_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.tui.state import Session, State
+    from tracekit.tui.theme import Palette
+    from tracekit.tui.timeline.filter_mask import Emphasis
+    from tracekit.tui.timeline.lanes import TimelineLane
+    from tracekit.tui.timeline.tracks import Track
+
+NARROW = 100
+"""Width below which titles of lanes get less room."""
+_GUTTERS = (17, 24)
+_NO_ARRANGEMENT = Arrangement((), 0, 0, 0, {}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What lies under a cell."""
+
+    line: Line
+    column: int
+    """Column of time; negative in the titles."""
+    lane: TimelineLane | None = None
+    event: int | None = None
+    """Place in the events of the lane."""
+
+
+class Painter:
+    """Lines of one timeline of a given size. Pictures are kept as long as view and size stay."""
+
+    def __init__(self, *, letters: bool) -> None:
+        self._letters = letters
+        self._leads = True
+        self.has_keys = True
+        """Whether keys move the cursor of the lanes."""
+        self._lanes = Lanes(())
+        self._state: State | None = None
+        self._width, self._height = 0, 0
+        self._palette: Palette = PALETTES[True]
+        self._tracks: dict[tuple[str, bool], tuple[Track, ...]] = {}
+        self._marks: dict[tuple[str, bool, int], Busy | None] = {}
+        self._overview: tuple[Busy, Busy] | None = None
+        self._pictures: dict[tuple[object, ...], Picture] = {}
+        self._pictured: object = None
+        self._emphasis: Emphasis | None = None
+        self._kept: dict[str, tuple[Track, ...]] = {}
+        """Rows of expanded lanes with only what passes the filter, by lane."""
+        self.arrangement = _NO_ARRANGEMENT
+
+    def show(self, state: State, lanes: Lanes, *, dark: bool, leads: bool) -> None:
+        """Take over what to draw, from a state in which the recording that is drawn is the active one.
+
+        `leads`: whether it is so in the app, too. The lane with the cursor is brought into sight where it changed.
+        """
+        self._leads = leads
+        follow = self._state is None or (self._state.lane, self._state.grouping) != (state.lane, state.grouping)
+        if lanes is not self._lanes:
+            self._lanes, self._overview, self._pictured = lanes, None, None
+            self._tracks.clear()
+            self._marks.clear()
+        self._state, self._palette = state, PALETTES[dark]
+        self._arrange(self.arrangement.top, follow=follow)
+
+    def emphasize(self, what: Emphasis | None) -> None:
+        """Fade all else, or nothing any more."""
+        self._emphasis, self._pictured = what, None
+        self._kept.clear()
+
+    def resize(self, width: int, height: int) -> None:
+        """Take over the size in cells."""
+        self._width, self._height = width, height
+        self._arrange(self.arrangement.top, follow=True)
+
+    def scroll(self, lines: int) -> None:
+        """Scroll the lanes above the pinned ones."""
+        self._arrange(self.arrangement.top + lines, follow=False)
+
+    @property
+    def gutter(self) -> int:
+        """Cells for the titles of lanes."""
+        return min(_GUTTERS[self._width >= NARROW], self._width // 2)
+
+    @property
+    def columns(self) -> int:
+        """Columns of time."""
+        return max(self._width - self.gutter, 1)
+
+    @property
+    def _look(self) -> Look:
+        return Look(self._palette, self.gutter, self.columns, self._letters, self._leads)
+
+    @property
+    def lanes(self) -> tuple[TimelineLane, ...]:
+        """The lanes that are drawn."""
+        return self._lanes.lanes
+
+    @property
+    def session(self) -> Session | None:
+        """The recording that is drawn."""
+        return self._state.session if self._state else None
+
+    def lane(self, identity: str) -> TimelineLane | None:
+        """The lane of that id."""
+        return next((lane for lane in self._lanes.lanes if lane.id == identity), None)
+
+    def tracks(self, lane: TimelineLane) -> tuple[Track, ...]:
+        """The rows of a lane, all of them where it is expanded."""
+        if self._state is None or lane.id not in self._state.expanded:
+            return lane.tracks
+        key = (lane.id, True)
+        if key not in self._tracks:
+            self._tracks[key] = expanded(lane)
+        return self._tracks[key]
+
+    def at(self, x: int, y: int) -> Spot:
+        """What lies under a cell."""
+        line = self.arrangement.lines[y] if 0 <= y < len(self.arrangement.lines) else ScreenLine(Line.BLANK)
+        column = min(x - self.gutter, self.columns - 1)
+        lane = self._lanes.lanes[line.lanes[0]] if line.lanes else None
+        if lane is None or lane.events is None or line.line is not Line.TRACK or column < 0 or self._state is None:
+            return Spot(line.line, column, lane)
+        low, high = (time_of(self._state.view, self.columns, at) for at in (column, column + 1))
+        return Spot(line.line, column, lane, hit(self.tracks(lane)[line.track], low, high))
+
+    def line(self, y: int) -> list[Segment]:
+        """The segments of a line, as wide as the timeline."""
+        if self._state is None or y >= len(self.arrangement.lines):
+            return [Segment(" " * self._width, style(None, self._palette.background))]
+        line = self.arrangement.lines[y]
+        match line.line:
+            case Line.MINIMAP:
+                if self._overview is None:
+                    self._overview = overview(self._lanes)
+                return minimap(self._state, self._overview, self._look)
+            case Line.RULER:
+                return time_axis(self._state, self._look)
+            case Line.TRACK:
+                return self._track(self._state, line)
+            case Line.HEADING:
+                title = set_cell_size(f" {visible(line.text)}{_beyond(line, '  {} {} more')}", self._width)
+                return [Segment(title, style(self._palette.dim, self._palette.background, bold=True))]
+            case Line.WORDS:
+                return self._words(self._state, line)
+            case Line.BLANK:
+                gutter = Segment(" " * self.gutter, style(None, self._palette.gutter))
+                return [gutter, Segment(" " * self.columns, style(None, self._palette.background))]
+
+    def _arrange(self, top: int, *, follow: bool) -> None:
+        if self._state is None:
+            return
+        rows = [len(self.tracks(lane)) for lane in self._lanes.lanes]
+        found = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
+        place = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
+        first = found.first_of_lane.get(place)
+        if follow and first is not None:
+            last = found.last_of_lane[place]
+            wanted = min(max(top, last + 1 - found.visible), first)
+            found = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
+        self.arrangement = found
+
+    def _words(self, state: State, line: ScreenLine) -> list[Segment]:
+        lanes = [self._lanes.lanes[place] for place in line.lanes]
+        current = self._leads and state.lane in [lane.id for lane in lanes]
+        if len(lanes) == 1:
+            return [self._lane_title(lanes[0], current, line), *self._text(lanes[0].words)]
+        title = f"{self._pointer(current)}no rows" if line.part == 0 or line.above else ""
+        return [self._title(self._tailed(title, line), self._palette.pinned), *self._text(line.text)]
+
+    def _pointer(self, current: bool) -> str:
+        return pointer(keys=self.has_keys) if current else " "
+
+    def _text(self, words: str) -> list[Segment]:
+        text = set_cell_size(whole_words(visible(words), self.columns), self.columns)
+        return [Segment(text, style(self._palette.dim, self._palette.background))]
+
+    def _track(self, state: State, line: ScreenLine) -> list[Segment]:
+        lane = self._lanes.lanes[line.lanes[0]]
+        track = self.tracks(lane)[line.track]
+        hidden = "" if track.disjoint or line.part else "+"
+        # What stands first in sight is named, where the line with the name is scrolled away.
+        if (line.track == 0 and line.part == 0) or line.above:
+            title = self._lane_title(lane, self._leads and lane.id == state.lane, line, hidden)
+        else:
+            ground = self._palette.pinned if lane.pinned else self._palette.gutter
+            title = self._title(self._tailed("", line, hidden=hidden), ground)
+        shown = self._picture(state, lane, track, line)
+        overlay = self._overlay(state, lane, track, line.track, shown)
+        return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
+
+    def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
+        seen = (state.view, self.columns, self._lanes)
+        if seen != self._pictured:
+            self._pictures.clear()
+            self._pictured = seen
+        key = (lane.id, lane.id in state.expanded, line.track, line.part, line.parts)
+        if key not in self._pictures:
+            self._pictures[key] = self._drawn(state, lane, track, line)
+        return self._pictures[key]
+
+    def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
+        def draw(which: Track, label: Callable[[int], str]) -> Picture:
+            if self._letters:
+                return lettered(which, track, label, state.view, self.columns, line.part)
+            return picture(which, label, state.view, self.columns, line.part, line.parts)
+
+        label = lane.events.label if lane.events is not None else str
+        chosen = self._emphasized(state, lane)
+        if chosen is None:
+            return draw(track, label)
+        fade = faded_letters if self._letters else emphasized
+        return fade(draw(track, lambda _: ""), draw(chosen[line.track], label))
+
+    def _emphasized(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
+        """The rows of a lane with only what passes the filter; None where nothing is faded."""
+        if self._emphasis is None or lane.events is None or lane.events.frame not in self._emphasis.keep:
+            return None
+        if lane.id not in state.expanded:
+            return self._emphasis.tracks.get(lane.id)
+        if lane.id not in self._kept:
+            keep = self._emphasis.keep[lane.events.frame]
+            self._kept[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
+        return self._kept[lane.id]
+
+    def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int, shown: Picture) -> Overlay:
+        view, columns = state.view, self.columns
+        evidence = self._evidence(state, lane, track, number)
+        marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
+        span = columns_seen(state.range, view, columns)
+        cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
+        return Overlay(marked, self._selected(state, lane, track, shown), span, cursor, self._recorded(state))
+
+    def _recorded(self, state: State) -> tuple[int, int] | None:
+        """Columns that the recording reaches; None for all. Only one of several can end within sight."""
+        own = state.session.bounds
+        if own == state.bounds:
+            return None
+        return columns_seen(own, state.view, self.columns)
+
+    def _selected(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
+        """Columns of the selected event, if it lies in this track and in view."""
+        event, session = state.selection.event, self.session
+        if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
+            return (0, 0)
+        place = lane.events.place(event.index)
+        if place is None or not track.holds(place):
+            return (0, 0)
+        return shown.blocks.get(place) or columns_seen(session.span(event), state.view, self.columns)
+
+    def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
+        """Intervals of a track that are evidence; None where it has none."""
+        rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
+        if not rows or lane.events is None:
+            return None
+        key = (lane.id, lane.id in state.expanded, number)
+        if key not in self._marks:
+            chosen = np.isin(lane.events.index[track.places], np.fromiter(rows, np.int64))
+            found = busy(track.starts[chosen], track.ends[chosen])
+            self._marks[key] = found if chosen.any() else None
+        return self._marks[key]
+
+    def _lane_title(self, lane: TimelineLane, current: bool, line: ScreenLine, hidden: str = "") -> Segment:
+        text = self._tailed(f"{self._pointer(current)}{visible(lane.title)}", line, hidden)
+        ground = self._palette.cursor if current else self._palette.pinned if lane.pinned else self._palette.gutter
+        return Segment(set_cell_size(text, self.gutter), style(self._palette.text, ground, bold=current))
+
+    def _tailed(self, title: str, line: ScreenLine, hidden: str = "") -> str:
+        """A title (after the sign of the lane) with, at the right end, the rows out of sight beyond the line.
+
+        hidden: the sign at the very end that tells of rows of the lane that are joined.
+        """
+        room = self.gutter - 1
+        tail = _beyond(line, " {} {} more") + hidden
+        if cell_len(title) + cell_len(tail) > room:
+            tail = _beyond(line, " {}{}") + hidden
+        left = max(room - cell_len(tail), 1)
+        return set_cell_size(title[:1] + shorten(title[1:], left - 1), left) + tail
+
+    def _title(self, text: str, ground: str) -> Segment:
+        return self._look.title(text, ground)
+
+
+def _beyond(line: ScreenLine, words: str) -> str:
+    """How many rows are out of sight above and below a line; `words` has places for an arrow and a number."""
+    return "".join(words.format(sign, count) for sign, count in (("▴", line.above), ("▾", line.below)) if count)
