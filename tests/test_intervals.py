@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -198,3 +201,50 @@ def test_floats_are_refused_since_they_lose_nanoseconds() -> None:
 def test_a_group_out_of_range_is_refused(group: int) -> None:
     with pytest.raises(ValueError, match="0 to 1"):
         intervals.union_length_by_group([group], [1], [2], 2)
+
+
+def intervals_of(items: Pairs) -> intervals.Intervals:
+    return intervals.Intervals(*split(items))
+
+
+@thorough
+@given(pairs, pairs)
+def test_intervals_cover_and_intersect_as_their_instants_do(one: Pairs, two: Pairs) -> None:
+    first, second = intervals_of(one), intervals_of(two)
+    assert first.covered_ns == len(covered(one))
+    both = first.intersection(second)
+    assert covered(list(zip(both.starts.tolist(), both.ends.tolist(), strict=True))) == covered(one) & covered(two)
+    assert (both.starts < both.ends).all()
+    assert (both.starts[1:] > both.ends[:-1]).all()
+
+
+@thorough
+@given(pairs, pairs)
+def test_the_covered_time_of_windows_is_counted_instant_by_instant(items: Pairs, windows: Pairs) -> None:
+    found = intervals_of(items).covered_within(intervals_of(windows))
+    assert found.tolist() == [len(covered(items) & covered([window])) for window in windows]
+
+
+@thorough
+@given(pairs, st.lists(st.integers(-15, 40), min_size=1, max_size=9).map(sorted))
+def test_the_covered_time_between_edges_adds_up(items: Pairs, edges: list[int]) -> None:
+    found = intervals_of(items).covered_time().between(np.array(edges))
+    assert found.tolist() == [len(covered(items) & set(range(a, b))) for a, b in pairwise(edges)]
+
+
+@thorough
+@given(pairs)
+def test_an_interval_is_alone_where_no_other_overlaps_it(items: Pairs) -> None:
+    alone = intervals_of(items).alone().tolist()
+    for place, item in enumerate(items):
+        others = items[:place] + items[place + 1 :]
+        assert alone[place] == (not covered([item]) & covered(others))
+
+
+def test_intervals_are_made_of_the_rows_of_frames() -> None:
+    rows = pd.DataFrame({"start_ns": [5, 1], "duration_ns": [2, 3]})
+    made = intervals.Intervals.from_rows(rows, rows.iloc[:1])
+    assert made.starts.tolist() == [5, 1, 5]
+    assert made.ends.tolist() == [7, 4, 7]
+    assert made.where(np.array([False, True, False])).durations.tolist() == [3]
+    assert len(intervals.Intervals.none()) == intervals.Intervals.none().covered_ns == 0

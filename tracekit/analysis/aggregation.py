@@ -18,11 +18,8 @@ from tracekit.trace.filter import CORE_ML_FRAMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IndexArray
     from tracekit.trace.trace import Trace
-
-    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ class AggregationRow:
 class Titles:
     """What rows of the hardware lanes are called in the aggregation, and whose work they are."""
 
-    codes: npt.NDArray[np.intp]
+    codes: IndexArray
     """Shape (rows,): places in the other two."""
     texts: tuple[str, ...]
     processes: tuple[str | None, ...]
@@ -87,7 +84,7 @@ SORT_COLUMNS: dict[str, str] = {
 """Names for `--sort`, with the field of `Statistics` that each sorts by, descending."""
 
 
-def aggregate(trace: Trace, counted: Mapping[str, Mask] | None = None) -> tuple[AggregationRow, ...]:
+def aggregate(trace: Trace, counted: Mapping[str, BoolArray] | None = None) -> tuple[AggregationRow, ...]:
     """The Core ML lanes by lane, event, model and level, largest total first. O(n log n).
 
     `counted`: rows of each event frame that count, shape (rows,); None for all. Which predictions are warm follows from
@@ -103,7 +100,7 @@ def aggregate(trace: Trace, counted: Mapping[str, Mask] | None = None) -> tuple[
     return sort_rows(rows, "total")
 
 
-def aggregate_hardware(trace: Trace, counted: Mapping[str, Mask] | None = None) -> tuple[AggregationRow, ...]:
+def aggregate_hardware(trace: Trace, counted: Mapping[str, BoolArray] | None = None) -> tuple[AggregationRow, ...]:
     """The Neural Engine, GPU and MPS lanes by lane, kind, model and process, largest total first. O(n log n).
 
     `counted` as in `aggregate`.
@@ -143,7 +140,7 @@ def hardware_titles(trace: Trace) -> Titles:
     return Titles(codes, tuple(texts), tuple(processes))
 
 
-def _owners(hardware: pd.DataFrame) -> tuple[npt.NDArray[np.intp], list[str | None]]:
+def _owners(hardware: pd.DataFrame) -> tuple[IndexArray, list[str | None]]:
     """Process of each row as index into the processes, shape (rows,), and these as text; None for no process."""
     names = hardware["process"].cat
     pid, pids = hardware["pid"].factorize()
@@ -172,9 +169,7 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
     return tuple(sorted(rows, key=key))
 
 
-def _rows(
-    frame: pd.DataFrame, name: str, cold: npt.NDArray[np.bool_], titles: Titles | None = None
-) -> Iterator[AggregationRow]:
+def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None = None) -> Iterator[AggregationRow]:
     """One row for each lane, `name`, kind, model, level and title of an event frame.
 
     `cold`: rows that warm leaves out. `titles`: of the rows of hardware lanes; others are called by `name`.

@@ -16,13 +16,11 @@ from tracekit.intervals import containing, union_length_by_group
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 PREPARE_SHARE = 0.25
 """Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such
@@ -48,12 +46,12 @@ class ColdRule:
 class ColdLoads:
     """Shape (loads,) each."""
 
-    cold: Mask
-    unknown: Mask
+    cold: BoolArray
+    unknown: BoolArray
     """Neither cold nor cached can be shown."""
-    by_time: Mask
+    by_time: BoolArray
     """Cold, and only a Neural Engine row without a name tells so."""
-    compared: Mask
+    compared: BoolArray
     """Cold, and only the comparison with other loads tells so."""
 
 
@@ -86,7 +84,7 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=compared)
 
 
-def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[Mask, Mask]:
+def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
     """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
     rows = preparations(trace)
     names_it = rows["model"].isin(loads["model"].dropna().unique()).to_numpy(dtype=bool)

@@ -10,8 +10,9 @@ import numpy as np
 from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
+
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class ConcurrencySummary:
     excess_ns: int
     """Part of the busy time that belongs to predictions beyond the first `limit`: the integral of their share of those
     in flight. With 6 in flight and a limit of 2, four sixths of the time. Never more than `busy_ns`."""
-    is_above: npt.NDArray[np.bool_]
+    is_above: BoolArray
     """Shape (predictions,): more than `limit` were in flight for more than half of its time."""
     above_count: int
     above_median_ns: float | None
@@ -42,11 +43,11 @@ class ConcurrencySummary:
 class DepthOverTime:
     """How many predictions are in flight, as a step function and as time spent at each depth."""
 
-    times_ns: npt.NDArray[np.int64]
+    times_ns: IntArray
     """Shape (steps,): times at which the depth changes, sorted."""
-    depth: npt.NDArray[np.int64]
+    depth: IntArray
     """Shape (steps,): depth from each time on; 0 from the last one on, as before the first."""
-    at_depth_ns: npt.NDArray[np.int64]
+    at_depth_ns: IntArray
     """Shape (largest depth + 1,): time spent with so many in flight, between the first start and the last end."""
 
     @property

@@ -18,8 +18,9 @@ from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
+
+    from tracekit.arrays import BoolArray, IntArray
 
 CONVERSION_KINDS = (Kind.DATA_CAST, Kind.ANE_DATA_COPY, Kind.OUTPUT_TRANSFORMATION)
 """Kinds that convert, or may."""
@@ -40,7 +41,7 @@ class ConversionSummary:
     """Time that `Data Cast` rows alone cover there."""
     converting: int
     """Predictions with a cast of some size."""
-    rows: npt.NDArray[np.int64]
+    rows: IntArray
     """Index labels of the rows that were counted, in order of start."""
     unclear_ns: int
     """Time that the other rows of `CONVERSION_KINDS` cover: nothing tells whether they convert, or whose they are."""
@@ -62,7 +63,7 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
     counted = np.isin(group, converting) & ~lost
     start, end = cut_to_predictions(predictions, rows, group)
 
-    def covered(chosen: npt.NDArray[np.bool_]) -> int:
+    def covered(chosen: BoolArray) -> int:
         return covered_inside(predictions, group[chosen], start[chosen], end[chosen])
 
     predicted, total = int(predictions["duration_ns"].sum()), covered(counted)

@@ -15,10 +15,7 @@ from tracekit.trace.frames import categorical, is_any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +32,7 @@ class DataRows:
     kind: pd.Categorical
     attribution: pd.Categorical
 
-    def where(self, chosen: Mask) -> DataRows:
+    def where(self, chosen: BoolArray) -> DataRows:
         """Some of the rows."""
         return DataRows(
             self.label[chosen],
@@ -74,9 +71,9 @@ class CopySummary:
     by_kind: dict[str, int]
     """Time covered by the rows of each kind alone, in ns, for the kinds of `COPY_KINDS` that occur. Kinds may overlap
     each other, so the values need not add up to `covered_ns`."""
-    rows: npt.NDArray[np.int64]
+    rows: IntArray
     """Index labels of the copy rows that were counted, in order of start."""
-    large_rows: npt.NDArray[np.int64]
+    large_rows: IntArray
     """Index labels of the input copies that stand out among the inputs of their call."""
     large_share: float
     """Share of `predicted_ns` that the outstanding input copies cover."""
@@ -103,7 +100,7 @@ def summarize_copies(
     outside, copies, group = rows.where(~counted), rows.where(counted), group[counted]
     starts, ends = cut_to_predictions(predictions, copies, group)
 
-    def covered(chosen: npt.NDArray[np.bool_]) -> int:
+    def covered(chosen: BoolArray) -> int:
         return covered_inside(predictions, group[chosen], starts[chosen], ends[chosen])
 
     predicted = int(predictions["duration_ns"].sum())
@@ -160,9 +157,7 @@ def covered_inside(predictions: pd.DataFrame, group: IntArray, starts: IntArray,
     return total + int((integrate(*called, low, high) - integrate(*covered, low, high)).sum())
 
 
-def _outstanding(
-    copies: DataRows, group: IntArray, unlinked: int, ratio: float, least_ns: int
-) -> npt.NDArray[np.bool_]:
+def _outstanding(copies: DataRows, group: IntArray, unlinked: int, ratio: float, least_ns: int) -> BoolArray:
     """Input copies at least `least_ns` long and `ratio` times the median of the others of their prediction."""
     durations = copies.duration_ns
     chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & (group != unlinked))

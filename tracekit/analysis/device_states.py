@@ -10,11 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pandas as pd
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
+
 
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
 """Thermal states from cool to hot, as the Thermal State instrument names them."""
@@ -61,9 +60,11 @@ class Heat:
         return self.hot_median_ns / self.cool_median_ns
 
     @property
-    def is_cool(self) -> Mask:
+    def is_cool(self) -> BoolArray:
         """Shape (calls,): ran in the coolest state."""
-        chosen: Mask = self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
+        chosen: BoolArray = (
+            self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
+        )
         return chosen
 
 

@@ -14,10 +14,8 @@ from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tracekit.arrays import BoolArray, IntArray
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 _UNITS = (Device.ANE, Device.GPU, Device.CPU)
 SHORT_CPU_NS = 100_000
@@ -104,7 +102,7 @@ def _linked(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
     return rows[rows["prediction"].isin(predictions).to_numpy(dtype=bool)]
 
 
-def _has_execution(asked: pd.DataFrame, executed: pd.DataFrame) -> Mask:
+def _has_execution(asked: pd.DataFrame, executed: pd.DataFrame) -> BoolArray:
     """Whether the unit that a row asks has execution rows in the same prediction."""
     result = np.zeros(len(asked), np.bool_)
     for device in (Device.ANE, Device.GPU):

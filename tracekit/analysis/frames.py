@@ -12,9 +12,8 @@ from tracekit.analysis.idle import Pacing, pacing
 from tracekit.analysis.throughput import BURST_FACTOR, FRAME_RATES
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tracekit.arrays import IntArray
 
-    IntArray = npt.NDArray[np.int64]
 
 OFF_BEAT = 0.1
 """A start is on the beat where it is off by no more than this share of a frame. Cameras were seen to be off by 1 %;

@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
 
 DROP = 0.67
 """A sequence also ends where the median of three calls falls below this share of that of the three before: the inverse
@@ -52,7 +50,7 @@ class Growth:
     """Shape (sequences,): median of the last tenth over that of the first."""
     start_ns: FloatArray
     """Shape (sequences,): median duration of the first tenth."""
-    grows: npt.NDArray[np.bool_]
+    grows: BoolArray
     """Shape (sequences,): it follows the rule."""
 
     @property
@@ -123,7 +121,7 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
     return np.where(known, shared / np.where(known, scale, 1), 0.0)
 
 
-def _medians(durations: IntArray, sequence: IntArray, chosen: npt.NDArray[np.bool_]) -> FloatArray:
+def _medians(durations: IntArray, sequence: IntArray, chosen: BoolArray) -> FloatArray:
     """Median of the chosen calls of each sequence, of which each has some."""
     group, values = sequence[chosen], durations[chosen]
     values = values[np.lexsort((values, group))]

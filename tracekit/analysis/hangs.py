@@ -19,13 +19,8 @@ from tracekit.trace.events import LOAD_KINDS, Kind, Level
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.trace.trace import Trace
-
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
-    Mask = npt.NDArray[np.bool_]
 
 
 _LOADS = (*LOAD_KINDS, Kind.COMPILE)
@@ -52,7 +47,7 @@ class HangCalls:
     hangs: pd.DataFrame
     covered: FloatArray
     """Shape (hangs,): share that calls cover which lie in hangs, whatever goes on around."""
-    explained: Mask
+    explained: BoolArray
     """Shape (hangs,): calls that are rarer around the hang cover enough of it."""
     calls: pd.DataFrame
     """Those calls in explained hangs, of all models."""

@@ -12,11 +12,10 @@ from tracekit.intervals import depth_profile, integrate, union
 from tracekit.trace.events import Level
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
+    from tracekit.arrays import FloatArray, IndexArray, IntArray
+
 
 BEAT_SPREAD = 0.01
 """Distances from start to start whose half distance between quartiles is at most this share of their median keep a
@@ -49,7 +48,7 @@ class Idle:
     start_ns: IntArray
     """Shape (pauses,)."""
     end_ns: IntArray
-    next_model: npt.NDArray[np.intp]
+    next_model: IndexArray
     """Shape (pauses,): code of the model whose row ends the pause, in the categories of `Trace.activity`."""
     distance_ns: IntArray
     """Shape (steps,): time from the start of each call to that of the next in its sequence."""
@@ -69,7 +68,7 @@ class Asked:
 
     begin_ns: IntArray
     """Shape (rows,): starts, ascending."""
-    model: npt.NDArray[np.intp]
+    model: IndexArray
     """Shape (rows,): code of the model in the categories of `Trace.activity`."""
     start_ns: IntArray
     """Shape (pieces,): merged, with `end_ns`."""

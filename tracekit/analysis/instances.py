@@ -12,10 +12,8 @@ from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tracekit.arrays import BoolArray, IntArray
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 USUAL = 0.8
 """Least share of an instance's calls that must agree for a property to be the instance's own: rows that are lost or
@@ -74,13 +72,13 @@ def traits(predictions: pd.DataFrame, data: pd.DataFrame, hardware: pd.DataFrame
     return Traits(_usual(instance, copies)[instance], engine, gpu, _process(predictions, hardware))
 
 
-def _ran(instance: IntArray, ran: Mask) -> IntArray:
+def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
     """`Traits.engine` from whether each call ran there."""
     share = np.bincount(instance, ran, minlength=1) / np.maximum(np.bincount(instance, minlength=1), 1)
     return np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
 
 
-def _places(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, Mask]:
+def _places(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, BoolArray]:
     """Place of the prediction that each row is linked to, and whether there is one."""
     linked = rows["prediction"].to_numpy(np.int64, na_value=-1)
     place = predictions.index.get_indexer(pd.Index(linked)).astype(np.int64)
@@ -114,7 +112,7 @@ def _process(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     return pid
 
 
-def _filled(values: IntArray, known: Mask) -> IntArray:
+def _filled(values: IntArray, known: BoolArray) -> IntArray:
     """`values` with the most frequent of the known ones in place of those that are not known."""
     if not known.any():
         return values

@@ -12,13 +12,12 @@ from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray
 
 
-def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> Mask:
+def warm_mask(activity: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:
     """Shape (predictions,): the prediction is not the first after a load of its model.
 
     `activity` holds the predictions and the loads of their models, by label: rows of `Trace.activity`, all or those of
@@ -37,7 +36,7 @@ class Latency:
     """The first prediction after each load."""
 
 
-def summarize_latency(predictions: pd.DataFrame, warm: Mask) -> Latency:
+def summarize_latency(predictions: pd.DataFrame, warm: BoolArray) -> Latency:
     """Statistics of the predictions, `warm` as `warm_mask` returns it. O(n log n)."""
     return Latency(_statistics(predictions[warm]), _statistics(predictions[~warm]))
 
@@ -54,7 +53,7 @@ class FrameRate:
     """Warm predictions it is worked out from: those during which no other of the model was in flight."""
 
 
-def frame_rate(predictions: pd.DataFrame, warm: Mask) -> FrameRate | None:
+def frame_rate(predictions: pd.DataFrame, warm: BoolArray) -> FrameRate | None:
     """Frame rate that the latency of one model's predictions allows; None where none ran warm and alone. O(n log n).
 
     Predictions that overlap each other wait for one another, so their latency would say too little.

@@ -11,13 +11,11 @@ from tracekit.intervals import union_length
 from tracekit.trace.events import LOAD_KINDS, Level
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 TOLERANCE = 0.02
 """Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgement)."""
@@ -45,8 +43,8 @@ class TopLoads(NamedTuple):
     """Loads that the app called for, sorted by start."""
 
     rows: pd.DataFrame
-    cold: Mask
-    unknown: Mask
+    cold: BoolArray
+    unknown: BoolArray
     """Neither cold nor cached can be shown."""
 
 

@@ -14,13 +14,11 @@ from tracekit.trace.events import LOAD_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.trace.trace import Trace
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 PAUSE_RATIO = 5
 """A pause stands out where it is so many times as long as the usual pause between calls (our judgement)."""
@@ -36,7 +34,7 @@ def pauses_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(np.maximum(starts[1:] - ends[:-1], 0), [_NEVER] * min(len(starts), 1)).astype(np.int64)
 
 
-def stand_alone(predictions: pd.DataFrame, places: IntArray, pause_ns: int) -> Mask:
+def stand_alone(predictions: pd.DataFrame, places: IntArray, pause_ns: int) -> BoolArray:
     """For the predictions at `places` whether a pause follows that is at least `pause_ns` and stands out from the other
     pauses between predictions.
 
@@ -110,7 +108,7 @@ def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
     return hangs[~other]
 
 
-def hung_share(work: pd.DataFrame, trace: Trace) -> npt.NDArray[np.float64]:
+def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
     """Share of each row (0 to 1) in which the main thread of the target did not answer; 0 where hangs were not
     recorded. O((w + h) log h)."""
     hangs = hangs_of_target(trace)
@@ -120,5 +118,5 @@ def hung_share(work: pd.DataFrame, trace: Trace) -> npt.NDArray[np.float64]:
         return np.zeros(len(work))
     start = hangs["start_ns"].to_numpy()
     profile = depth_profile(*union(start, start + hangs["duration_ns"].to_numpy()))
-    share: npt.NDArray[np.float64] = integrate(*profile, begin, end) / np.maximum(end - begin, 1)
+    share: FloatArray = integrate(*profile, begin, end) / np.maximum(end - begin, 1)
     return share

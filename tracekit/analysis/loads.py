@@ -14,13 +14,10 @@ from tracekit.trace.frames import is_any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, CodeArray, IntArray
 
 
-def first_after_load(activity: pd.DataFrame) -> Mask:
+def first_after_load(activity: pd.DataFrame) -> BoolArray:
     """Shape (rows,): the row is the first prediction of its model and instance that starts after a load of it ended.
 
     Models and instances are told apart by level too. A prediction before any load of the recording is not marked:
@@ -41,7 +38,7 @@ def first_after_load(activity: pd.DataFrame) -> Mask:
     return result
 
 
-def first_of_model(loads: pd.DataFrame, predictions: pd.DataFrame) -> Mask:
+def first_of_model(loads: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:
     """Shape (predictions,): `first_after_load` for rows of one model and level. O(n log n)."""
     is_load = np.arange(len(loads) + len(predictions)) < len(loads)
     ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
@@ -49,7 +46,7 @@ def first_of_model(loads: pd.DataFrame, predictions: pd.DataFrame) -> Mask:
     return _follows_load(is_load, time, (_instances(loads, predictions),))[len(loads) :]
 
 
-def _follows_load(loads: Mask, time: IntArray, keys: Sequence[npt.NDArray[np.integer]]) -> Mask:
+def _follows_load(loads: BoolArray, time: IntArray, keys: Sequence[CodeArray]) -> BoolArray:
     """Shape (rows,): the row is no load, and the one before it in time among those with the same keys is. At the same
     instant a load comes before the prediction that uses it."""
     follows = np.zeros(len(loads), dtype=bool)

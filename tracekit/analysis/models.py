@@ -26,18 +26,15 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy.typing as npt
-
     from tracekit.analysis.breakdown.breakdown import Breakdown
     from tracekit.analysis.breakdown.summary import BreakdownSummary
     from tracekit.analysis.concurrency import InFlight
     from tracekit.analysis.latency import FrameRate, Latency
     from tracekit.analysis.latency_trend import LatencyTrend
     from tracekit.analysis.throughput import Cadence, Working
+    from tracekit.arrays import BoolArray
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
-
-    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +119,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
     edges = np.searchsorted(code[order], np.arange(len(names) + 1))
 
     @cache
-    def chosen(level: str, wanted: Sequence[Kind]) -> npt.NDArray[np.bool_]:
+    def chosen(level: str, wanted: Sequence[Kind]) -> BoolArray:
         return is_any(activity["level"], level) & is_any(kinds, *wanted)
 
     def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> pd.DataFrame:
@@ -134,7 +131,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
 
 
 def _summary(
-    whole: tuple[Breakdown, Working | None, Mask],
+    whole: tuple[Breakdown, Working | None, BoolArray],
     name: str,
     level: str,
     parents: tuple[str, ...],
@@ -160,7 +157,7 @@ def _summary(
 def _with_calls(
     summary: ModelSummary,
     predictions: pd.DataFrame,
-    whole: tuple[Breakdown, Working | None, Mask],
+    whole: tuple[Breakdown, Working | None, BoolArray],
 ) -> ModelSummary:
     """The summary with what the app's calls tell.
 

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tracekit.arrays import FloatArray, IntArray
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
 
 LEAST_SHARE = 0.1
 """Smallest share of the values that makes a mode (reference, catalogue A07)."""

@@ -21,13 +21,9 @@ from tracekit.trace.frames import is_any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.trace.trace import Trace
 
-    FloatArray = npt.NDArray[np.float64]
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 CHANCE = 0.05
 """Work of others that has nothing to do with a piece of own work ends at any time before it begins. How often it ends
@@ -121,9 +117,9 @@ class _Pieces:
     begin: IntArray
     reach: IntArray
     """When the engine had done all that it began before."""
-    met: Mask
+    met: BoolArray
     """The engine worked for another prediction, or another process, after this one was ready."""
-    first: Mask
+    first: BoolArray
     """No other piece of the prediction began before."""
 
 
@@ -211,7 +207,7 @@ def _handover_ns(behind: IntArray, delay: IntArray) -> int:
     return int(behind[best]) if ahead[best] >= (-np.log(CHANCE) / 2 / len(behind)) ** 0.5 else 0
 
 
-def _calls_and_times(rows: pd.DataFrame, chosen: Mask) -> tuple[IntArray, IntArray, IntArray]:
+def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
     """Prediction (-1 for none), start and end of the chosen rows."""
     start = rows["start_ns"].to_numpy()[chosen]
     called = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen]

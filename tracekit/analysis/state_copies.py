@@ -15,12 +15,9 @@ from tracekit.trace.events import COPY_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 SMALL_INPUT = 0.1
 """An input is small beside another where copying it takes at most so much of the time: a token beside a cache (our
@@ -45,7 +42,7 @@ class StateCopies:
     out: IntArray
     """The same of outputs: `Output Transformation`, and what else copies in the second half."""
     both: IntArray
-    has_small_input: Mask
+    has_small_input: BoolArray
     """An input copy of the call is small beside another."""
     rows: IntArray
     """Index labels of the copy rows that lie in one prediction; of any shape."""
@@ -64,7 +61,7 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     first_half = start < middle[group]
     goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
 
-    def covered(chosen: Mask) -> IntArray:
+    def covered(chosen: BoolArray) -> IntArray:
         return union_length_by_group(group[chosen], start[chosen], end[chosen], len(predictions))
 
     smallest = np.full(len(predictions), np.iinfo(np.int64).max)

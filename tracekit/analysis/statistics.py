@@ -10,10 +10,10 @@ import numpy as np
 from tracekit.intervals import union_length
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    IntArray = npt.NDArray[np.int64]
+    from tracekit.arrays import FloatArray, IntArray
+
 
 QUANTILE_MINIMUM: tuple[tuple[float, int], ...] = ((0.90, 10), (0.95, 20), (0.99, 100))
 """Smallest count for each quantile: 1 / (1 - q). Below it the quantile is just the largest value, or lies between the
@@ -71,7 +71,7 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
     )
 
 
-def medians_of_others(values: IntArray, of: IntArray) -> npt.NDArray[np.float64]:
+def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
     """For each of the n values at the places `of` the median of the n - 1 others; NaN where there is no other. O(n)."""
     count = len(values)
     if count < 2:
@@ -82,7 +82,7 @@ def medians_of_others(values: IntArray, of: IntArray) -> npt.NDArray[np.float64]
     own = values[of]
     below = np.where(own > near[low], near[low], near[low + 1])
     above = np.where(own > near[high], near[high], near[min(high + 1, count - 1)])
-    medians: npt.NDArray[np.float64] = (below.astype(np.float64) + above) / 2
+    medians: FloatArray = (below.astype(np.float64) + above) / 2
     return medians
 
 

@@ -11,10 +11,10 @@ from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.intervals import depth_profile, integrate, union, union_by_group
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    IntArray = npt.NDArray[np.int64]
+    from tracekit.arrays import IntArray
+
     Working = tuple[IntArray, IntArray]
     """When hardware worked, as a step function that `depth_profile` gives: 1 while it did."""
 

@@ -11,10 +11,7 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
+    from tracekit.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

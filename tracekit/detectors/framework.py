@@ -17,12 +17,11 @@ from tracekit.analysis.neural_engine_queue import engine_waits, own_engine_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
 
     from tracekit.analysis.breakdown.breakdown import Breakdown
     from tracekit.analysis.neural_engine_queue import EngineWaits
+    from tracekit.arrays import BoolArray
     from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.patterns import Pattern
     from tracekit.trace.trace import Trace
@@ -73,7 +72,7 @@ class ModelView:
         return self.breakdowns.of(self.predictions.index)
 
     @cached_property
-    def warm(self) -> npt.NDArray[np.bool_]:
+    def warm(self) -> BoolArray:
         """Shape (predictions,): the prediction is not the first after a load of its model. O(n log n)."""
         return ~first_of_model(self.loads, self.predictions)
 

@@ -15,10 +15,9 @@ import numpy as np
 from tracekit.intervals import union
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    IntArray = npt.NDArray[np.int64]
+    from tracekit.arrays import IntArray
 
 
 class Direction(StrEnum):

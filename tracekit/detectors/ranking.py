@@ -18,11 +18,8 @@ from tracekit.detectors.outcomes import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import IntArray
     from tracekit.detectors.runner import Judgment
-
-    IntArray = npt.NDArray[np.int64]
 
 
 class Relation(StrEnum):

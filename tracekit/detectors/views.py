@@ -17,12 +17,9 @@ from tracekit.trace.pipelines import top_predictions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
     from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
-
-    IntArray = npt.NDArray[np.int64]
 
 
 def model_views(trace: Trace) -> Iterator[ModelView]:
@@ -82,7 +79,7 @@ def _places(models: pd.Series, names: Sequence[str]) -> IntArray:
 
 
 def _models_of_rows(
-    frame: pd.DataFrame, of_prediction: IntArray, names: Sequence[str], others: npt.NDArray[np.bool_]
+    frame: pd.DataFrame, of_prediction: IntArray, names: Sequence[str], others: BoolArray
 ) -> list[IntArray]:
     """Places in `names` of the models that each row belongs to, -1 for none: of the model whose prediction it lies in;
     where it lies in no single one, of its own model, and of the pipeline that this is a stage of.

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Int64Array = npt.NDArray[np.int64]
-    BoolArray = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 class TableState(StrEnum):
@@ -77,7 +76,7 @@ class Column:
 class IntegerCells:
     """Whole numbers: times and durations in ns, ids, counts, booleans as 0 and 1."""
 
-    values: Int64Array
+    values: IntArray
     """Shape (rows,). 0 where `valid` is False. Unsigned 64-bit ids above 2^63 - 1 are stored in two's complement."""
     valid: BoolArray
     """Shape (rows,). False where the recording holds no value (`sentinel`)."""

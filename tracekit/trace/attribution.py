@@ -49,13 +49,9 @@ from tracekit.trace.prediction_lookup import (
 )
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.trace.prediction_lookup import Calls
 
-    Int64Array = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
-    Places = npt.NDArray[np.intp]
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (a heuristic of the reference)."""
@@ -66,7 +62,7 @@ _UNNAMED = "Unnamed_Model"
 _VALUES = tuple(Attribution)
 
 
-def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int64Array) -> pd.DataFrame:
+def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
     """The hardware rows with `prediction`, `model`, `parent_model` and `attribution` filled.
 
     `hardware` holds what each row itself tells (`tracekit.trace.instruments.hardware.attribution`); `events` are the
@@ -100,7 +96,7 @@ def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int64Array)
     return with_graphs(_filled(hardware, answer, calls, events), graphs)
 
 
-def graph_rows(hardware: pd.DataFrame, buffer: Int64Array) -> Int64Array:
+def graph_rows(hardware: pd.DataFrame, buffer: IntArray) -> IntArray:
     """For each MPS row the place of the GPU row that ran its command buffer; -1 for other rows and where there is none.
 
     `buffer` is the id of the command buffer of each row, 0 where it has none. Several GPU rows may share one: the first
@@ -120,7 +116,7 @@ def graph_rows(hardware: pd.DataFrame, buffer: Int64Array) -> Int64Array:
     return partner
 
 
-def with_graphs(hardware: pd.DataFrame, graphs: Int64Array) -> pd.DataFrame:
+def with_graphs(hardware: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
     """The hardware rows, with the MPS rows sharing what is known of the GPU row that ran their command buffer.
 
     A row that names its own process keeps what that told.
@@ -135,9 +131,9 @@ def with_graphs(hardware: pd.DataFrame, graphs: Int64Array) -> pd.DataFrame:
 class _Answer:
     """What was found for each hardware row; shape (rows,) each."""
 
-    call: Int64Array
+    call: IntArray
     """Place among the predictions; -1 where there is not one."""
-    attribution: Int64Array
+    attribution: IntArray
     """Place in `Attribution`."""
 
     @staticmethod
@@ -147,11 +143,11 @@ class _Answer:
         return _Answer(np.full(len(hardware), -1, np.int64), told)
 
     @property
-    def named(self) -> Mask:
+    def named(self) -> BoolArray:
         """Whether the row's label names a model that may be the target's."""
         return np.isin(self.attribution, (_code(Attribution.LABEL), _code(Attribution.EXACT)))
 
-    def set(self, places: Places, value: Attribution) -> None:
+    def set(self, places: IndexArray, value: Attribution) -> None:
         """Say how sure some rows are."""
         self.attribution[places] = _code(value)
 
@@ -166,7 +162,7 @@ def _all_named(events: pd.DataFrame) -> bool:
     return not activity["model"].isna().any() and _UNNAMED not in events["model"].cat.categories
 
 
-def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, places: Places) -> None:
+def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, places: IndexArray) -> None:
     """Take back links of rows where those of one prediction name several processes: Core ML tells its process nowhere,
     and it is of one of them only."""
     places = places[(answer.call[places] >= 0) & pid.notna().to_numpy()[places]]
@@ -178,14 +174,14 @@ def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, places:
     answer.call[places[(least != most)[call]]] = -1
 
 
-def _link_by_time(answer: _Answer, calls: Calls, rows: Rows, places: Places) -> None:
+def _link_by_time(answer: _Answer, calls: Calls, rows: Rows, places: IndexArray) -> None:
     """Link rows that name no model to the prediction that contains them."""
     answer.call[places], count = innermost(calls, rows.at(places))
     answer.set(places[answer.call[places] >= 0], Attribution.CONTAINED)
     answer.set(places[count > 1], Attribution.AMBIGUOUS)
 
 
-def _doubt(answer: _Answer, calls: Calls, rows: Rows, generic: Places, named: Places) -> None:
+def _doubt(answer: _Answer, calls: Calls, rows: Rows, generic: IndexArray, named: IndexArray) -> None:
     """Take back links of generic rows of the Neural Engine to models of which other rows are `named`, and mark generic
     rows that begin in a prediction and run past its end."""
     _, outermost = calls.tiers()

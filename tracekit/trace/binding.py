@@ -18,8 +18,7 @@ from tracekit.recording.table import CodedCells, IntegerCells, Process, Table, T
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, CodeArray
     from tracekit.recording.table import Cells
 
 
@@ -80,7 +79,7 @@ def text(cells: CodedCells) -> pd.Categorical:
     return pd.Categorical.from_codes(cells.codes, categories=pd.Index(list(cells.values), dtype=object))
 
 
-def recode(codes: npt.NDArray[np.integer], texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:
+def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:
     """A categorical with `texts[code]` in each row: null where the code is -1 or the text is None.
 
     `order` fixes the first categories; the other texts follow in order of appearance. Distinct codes may share a text.
@@ -99,16 +98,16 @@ def constant(value: str | None, rows: int, order: Iterable[str] = ()) -> pd.Cate
     return recode(np.zeros(rows, np.int32), [value], order)
 
 
-def mapped(codes: npt.NDArray[np.integer], values: Sequence[int | None]) -> pd.arrays.IntegerArray:
+def mapped(codes: CodeArray, values: Sequence[int | None]) -> pd.arrays.IntegerArray:
     """A pandas `Int64` array with `values[code]` in each row: null where the code is -1 or the value is None."""
     filled = np.array([0 if value is None else value for value in values] + [0], np.int64)
     null = np.array([value is None for value in values] + [True], np.bool_)
     return pd.arrays.IntegerArray(filled[codes], null[codes])
 
 
-def flags(codes: npt.NDArray[np.integer], values: Iterable[bool]) -> npt.NDArray[np.bool_]:
+def flags(codes: CodeArray, values: Iterable[bool]) -> BoolArray:
     """`values[code]` in each row; False where the code is -1."""
-    known: npt.NDArray[np.bool_] = np.array([*values, False], np.bool_)
+    known: BoolArray = np.array([*values, False], np.bool_)
     return known.take(codes)
 
 

@@ -19,12 +19,10 @@ from tracekit.trace.binding import as_coded, optional_integers, required_integer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
     from tracekit.recording.contents import Recording
     from tracekit.recording.table import Cells, CellValue
 
-    Int64Array = npt.NDArray[np.int64]
 
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
 """Engineering types that only say how Instruments draws a row: they differ between tables that show the same row."""
@@ -41,13 +39,13 @@ class Rows:
     table: Table
     schema: CodedCells
     """Schema that each row comes from."""
-    row: Int64Array
+    row: IntArray
     """0-based place of each row, counted through the tables of its schema in order of position."""
     notes: tuple[str, ...] = ()
     """What was left out and why, one sentence each."""
 
     @property
-    def starts(self) -> Int64Array:
+    def starts(self) -> IntArray:
         """The time column, whatever its mnemonic: shape (rows,)."""
         return _time_column(self.table).values
 
@@ -75,7 +73,7 @@ def gather(recording: Recording, schemas: Sequence[str], *, once: bool = False) 
     return _with_times(rows)
 
 
-def chosen(rows: Rows, keep: npt.NDArray[np.bool_], note: str | None = None) -> Rows:
+def chosen(rows: Rows, keep: BoolArray, note: str | None = None) -> Rows:
     """The rows where `keep` is True, in the same order; `note` is added where any is left out."""
     if keep.all():
         return rows
@@ -95,7 +93,7 @@ def _joined(tables: list[Table]) -> Rows:
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     counts = [table.rows for table in tables]
     codes = np.repeat(np.array([schemas.index(table.schema) for table in tables], np.int32), counts)
-    numbers: list[Int64Array] = []
+    numbers: list[IntArray] = []
     reached = dict.fromkeys(schemas, 0)
     for table in tables:
         numbers.append(np.arange(reached[table.schema], reached[table.schema] + table.rows, dtype=np.int64))
@@ -137,14 +135,14 @@ def _as_numbers(cells: Cells) -> Cells:
     return IntegerCells(np.zeros(len(cells), np.int64), np.zeros(len(cells), np.bool_))
 
 
-def take_cells(cells: Cells, index: npt.NDArray[np.intp]) -> Cells:
+def take_cells(cells: Cells, index: IndexArray) -> Cells:
     """The cells of only these rows, in this order."""
     if isinstance(cells, IntegerCells):
         return IntegerCells(cells.values[index], cells.valid[index])
     return CodedCells(cells.codes[index], cells.values)
 
 
-def _without_repeats(rows: Rows, origin: npt.NDArray[np.intp], *, once: bool) -> Rows:
+def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     """Rows that are in an earlier table (or, with `once`, anywhere before) left out."""
     if not once and origin[0] == origin[-1]:
         return rows
@@ -180,9 +178,9 @@ def _time_column(table: Table) -> IntegerCells:
     return required_integers(table, present)
 
 
-def _identity(table: Table) -> list[Int64Array]:
+def _identity(table: Table) -> list[IntArray]:
     """Columns that make a row what it is, as numbers: all but the drawing aids."""
-    columns: list[Int64Array] = []
+    columns: list[IntArray] = []
     for column, cells in zip(table.columns, table.cells, strict=True):
         if column.engineering_type in DRAWING_TYPES:
             continue
@@ -193,7 +191,7 @@ def _identity(table: Table) -> list[Int64Array]:
     return columns
 
 
-def group_ids(columns: Iterable[npt.NDArray[np.integer]], rows: int) -> Int64Array:
+def group_ids(columns: Iterable[CodeArray], rows: int) -> IntArray:
     """A number per row that two rows share exactly when they are equal in every column. O(rows) per column."""
     group = np.zeros(rows, np.int64)
     for column in columns:

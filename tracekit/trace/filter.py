@@ -20,11 +20,9 @@ from tracekit.trace.models import model_frame
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray
     from tracekit.trace.trace import Trace
 
-    Mask = npt.NDArray[np.bool_]
 
 EVENT_FRAMES = ("activity", "data", "compute", "other", "hardware")
 """Frames of `Trace` that share the columns of `tracekit.trace.events`."""
@@ -36,9 +34,9 @@ CORE_ML_FRAMES = ("activity", "data", "compute", "other")
 class Shown:
     """What of a trace is shown."""
 
-    rows: Mapping[str, Mask]
+    rows: Mapping[str, BoolArray]
     """For each event frame the rows that count: shape (rows,)."""
-    context: Mapping[str, Mask]
+    context: Mapping[str, BoolArray]
     """For each frame of the context the rows that are shown: shape (rows,)."""
     models: frozenset[str] | None = None
     """Base names that were chosen; None where models were not chosen by name."""
@@ -60,7 +58,7 @@ def everything(trace: Trace) -> Shown:
 def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
     """Of what is shown the rows of these models; a pipeline keeps the rows of its stages. O(rows) per frame."""
 
-    def of_model(frame: pd.DataFrame) -> Mask:
+    def of_model(frame: pd.DataFrame) -> BoolArray:
         return (frame["model"].isin(names) | frame["parent_model"].isin(names)).to_numpy(dtype=bool)
 
     note = (
@@ -166,10 +164,10 @@ def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
     return model_frame(sorted_events([getattr(trace, name)[shown.rows[name]] for name in CORE_ML_FRAMES]))
 
 
-def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, Mask]:
+def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArray]:
     """For each event frame the rows that `only_range` keeps: shape (rows,) each. O(rows) per frame."""
 
-    def started(frame: pd.DataFrame) -> Mask:
+    def started(frame: pd.DataFrame) -> BoolArray:
         starts = frame["start_ns"].to_numpy()
         return np.asarray((starts >= start_ns) & (starts < end_ns))
 
@@ -184,14 +182,14 @@ _TIMELESS = ("processes", "clock")
 """Context that holds for the whole run."""
 
 
-def _belonging(frame: pd.DataFrame, activity: Mask) -> Mask:
+def _belonging(frame: pd.DataFrame, activity: BoolArray) -> BoolArray:
     """Rows whose prediction is among the chosen rows of the Activity lane."""
     prediction = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
-    chosen: Mask = np.append(activity, False)[prediction]
+    chosen: BoolArray = np.append(activity, False)[prediction]
     return chosen
 
 
-def _reaching(frame: pd.DataFrame, start_ns: int, end_ns: int) -> Mask:
+def _reaching(frame: pd.DataFrame, start_ns: int, end_ns: int) -> BoolArray:
     """Rows that lie in the range at least in part; an instant counts as 1 ns."""
     starts = frame["start_ns"].to_numpy()
     lengths = np.maximum(frame["duration_ns"].to_numpy(), 1) if "duration_ns" in frame else np.ones_like(starts)
@@ -230,7 +228,7 @@ def spellings(name: str, pid: int | None) -> tuple[str, ...]:
     return (name,) if pid is None else (name, str(pid))
 
 
-def _of_process(frame: pd.DataFrame, wanted: str) -> Mask:
+def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
     """Rows of the process, and rows without one; all rows of a frame that knows no processes."""
     if not {"process", "pid"} <= set(frame.columns):
         return np.ones(len(frame), dtype=bool)
@@ -238,7 +236,7 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> Mask:
     return (own | frame["process"].isna()).to_numpy(dtype=bool)
 
 
-def _relinked(frame: pd.DataFrame, activity_kept: Mask) -> pd.DataFrame:
+def _relinked(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
     """`frame` with `prediction` pointing at the new places of the kept activity rows; null where the row is gone."""
     place = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
     old = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)

@@ -14,14 +14,13 @@ from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
     from pandas.api.extensions import ExtensionArray
 
+    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
     from tracekit.recording.table import Table
     from tracekit.trace.collect import Rows
 
-    Int64Array = npt.NDArray[np.int64]
-    ColumnValues = npt.NDArray[np.int64] | npt.NDArray[np.bool_] | pd.Categorical | pd.arrays.IntegerArray
+    ColumnValues = IntArray | BoolArray | pd.Categorical | pd.arrays.IntegerArray
 
 FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "lane": tuple(Lane),
@@ -33,12 +32,12 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
 """Categorical columns whose values are known in advance: every frame has all categories, in this order."""
 
 
-def fixed(column: str, codes: npt.NDArray[np.integer], values: Iterable[str | None]) -> pd.Categorical:
+def fixed(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
     """A categorical of one of the columns with fixed categories: `values[code]`, null for code -1."""
     return recode(codes, list(values), FIXED_CATEGORIES[column])
 
 
-def durations(table: Table) -> Int64Array:
+def durations(table: Table) -> IntArray:
     """Durations in ns: shape (rows,). 0 where a cell holds none: Apple's own sentinel for durations is 0.
 
     Raises `MissingColumn` where a table with rows has no such column, and `UnreadableRecording` where the column
@@ -85,7 +84,7 @@ def categorical(column: pd.Series) -> pd.Categorical:
     return cells
 
 
-def is_any(column: pd.Series | pd.Categorical, *values: str) -> npt.NDArray[np.bool_]:
+def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
     """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows).
 
     In a tenth of the time that comparisons of pandas take on a few hundred rows.
@@ -120,7 +119,7 @@ def sorted_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame({name: _stacked(name, frames).take(order) for name in EVENT_DTYPES}, copy=False)
 
 
-def reordered(frame: pd.DataFrame, order: npt.NDArray[np.intp]) -> pd.DataFrame:
+def reordered(frame: pd.DataFrame, order: IndexArray) -> pd.DataFrame:
     """The rows of a frame indexed 0..n-1 in an order that names each of them, indexed so again; the frame itself where
     they stand so, as those of most tables do."""
     if (order[1:] > order[:-1]).all():
@@ -128,7 +127,7 @@ def reordered(frame: pd.DataFrame, order: npt.NDArray[np.intp]) -> pd.DataFrame:
     return frame.take(order).reset_index(drop=True)
 
 
-def sort_order(frame: pd.DataFrame) -> npt.NDArray[np.intp]:
+def sort_order(frame: pd.DataFrame) -> IndexArray:
     """Places of the rows by start, then longest first, then as they stand. O(n log n)."""
     start = frame["start_ns"].to_numpy()
     order = np.argsort(start, kind="stable")

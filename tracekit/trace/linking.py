@@ -29,14 +29,8 @@ from tracekit.trace.frames import fixed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
     from tracekit.trace.names import ModelName
-
-    Int64Array = npt.NDArray[np.int64]
-    CodeArray = npt.NDArray[np.integer]
-    Mask = npt.NDArray[np.bool_]
-    Places = npt.NDArray[np.intp]
 
 
 def linked(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> pd.DataFrame:
@@ -55,7 +49,9 @@ def linked(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Seq
     return events.assign(prediction=column, attribution=_attribution(found, activity, prediction, sub, model >= 0))
 
 
-def _attribution(found: _Found, activity: Mask, prediction: Mask, sub: Mask, named: Mask) -> pd.Categorical:
+def _attribution(
+    found: _Found, activity: BoolArray, prediction: BoolArray, sub: BoolArray, named: BoolArray
+) -> pd.Categorical:
     """How sure model and prediction are; the meaning of each value is that of `tracekit.trace.events`."""
     own = activity & named & (~prediction | ~sub)
     order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
@@ -67,8 +63,8 @@ def _attribution(found: _Found, activity: Mask, prediction: Mask, sub: Mask, nam
 class _Found:
     """Shape (rows,) each: place of the one containing prediction (0 where there is not one), and how many contain."""
 
-    place: Int64Array
-    count: Int64Array
+    place: IntArray
+    count: IntArray
 
 
 class _Names:
@@ -84,33 +80,33 @@ class _Names:
         self._sought = np.array([*sought, self._whole], np.int64)
         self._model, self._parent = model, parent
 
-    def sought_model(self, rows: Places) -> Int64Array:
+    def sought_model(self, rows: IndexArray) -> IntArray:
         """What a row's model must match."""
         return self._sought[self._model[rows]]
 
-    def sought_parent(self, rows: Places) -> Int64Array:
+    def sought_parent(self, rows: IndexArray) -> IntArray:
         """What the pipeline that a row names must match; a row that names none, or itself, matches nothing."""
         parent = self._parent[rows]
         none = (parent < 0) | (self._base[parent] == self._base[self._model[rows]])
         return np.where(none, -1, self._sought[parent])
 
-    def offered(self, rows: Places) -> tuple[Places, Int64Array]:
+    def offered(self, rows: IndexArray) -> tuple[IndexArray, IntArray]:
         """Predictions under the name of their instance, and again under their base."""
         model = self._model[rows]
         by_name = np.where(model < 0, -2, model)
         return np.concatenate((rows, rows)), np.concatenate((by_name, self._base[model]))
 
-    def in_pipeline(self, rows: Places, keys: Int64Array) -> Int64Array:
+    def in_pipeline(self, rows: IndexArray, keys: IntArray) -> IntArray:
         """The keys, made different for different parents."""
         return keys * (self._whole + 2) + self._parent[rows] + 1
 
 
-def _found(names: _Names, events: pd.DataFrame, prediction: Mask, sub: Mask) -> _Found:
+def _found(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub: BoolArray) -> _Found:
     start = events["start_ns"].to_numpy()
     end = start + events["duration_ns"].to_numpy()
     found = _Found(np.zeros(len(events), np.int64), np.zeros(len(events), np.int64))
 
-    def search(inner: Places, sought: Int64Array, outer: Places, offered: Int64Array) -> None:
+    def search(inner: IndexArray, sought: IntArray, outer: IndexArray, offered: IntArray) -> None:
         within = containing_by_key(start[outer], end[outer], offered, start[inner], end[inner], sought)
         place, found.count[inner] = within
         found.place[inner] = np.append(outer, 0)[place]
@@ -129,13 +125,13 @@ def _found(names: _Names, events: pd.DataFrame, prediction: Mask, sub: Mask) -> 
 
 
 def containing_by_key(
-    outer_start: Int64Array,
-    outer_end: Int64Array,
+    outer_start: IntArray,
+    outer_end: IntArray,
     outer_key: CodeArray,
-    inner_start: Int64Array,
-    inner_end: Int64Array,
+    inner_start: IntArray,
+    inner_end: IntArray,
     inner_key: CodeArray,
-) -> tuple[Int64Array, Int64Array]:
+) -> tuple[IntArray, IntArray]:
     """`tracekit.intervals.containing` among the outer intervals that have the inner one's key.
 
     For each inner interval the place of the one outer interval of the same key that contains it, -1 where there is not

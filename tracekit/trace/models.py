@@ -28,7 +28,7 @@ from tracekit.trace.events import Attribution, Kind, Level
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
+    from tracekit.arrays import IntArray
 
 COUNTED_KINDS: tuple[Kind, ...] = (
     Kind.LOAD,
@@ -101,7 +101,7 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(["first_ns", "name"], kind="stable").reset_index(drop=True)
 
 
-def _counts(rows: pd.DataFrame, models: Sequence[str]) -> npt.NDArray[np.int64]:
+def _counts(rows: pd.DataFrame, models: Sequence[str]) -> IntArray:
     """Rows of each kind and model: shape (len(COUNTED_KINDS), models)."""
     kinds = list(map(str, COUNTED_KINDS))
     kind, model = _places(rows["kind"], kinds), _places(rows["model"], models)
@@ -110,7 +110,7 @@ def _counts(rows: pd.DataFrame, models: Sequence[str]) -> npt.NDArray[np.int64]:
     return counts.reshape(len(kinds), len(models))
 
 
-def _places(column: pd.Series, values: Sequence[str]) -> npt.NDArray[np.int64]:
+def _places(column: pd.Series, values: Sequence[str]) -> IntArray:
     """Place in `values` of each cell: shape (rows,), -1 where it is none of them. O(rows)."""
     cells = column.astype("category").cat
     of_code = np.append(pd.Index(list(values)).get_indexer(cells.categories), -1)

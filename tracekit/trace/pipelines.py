@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import IntArray
 
-def top_predictions(activity: pd.DataFrame) -> npt.NDArray[np.int64]:
+
+def top_predictions(activity: pd.DataFrame) -> IntArray:
     """For each row of `activity`, the row of the outermost prediction it leads to (itself where it is outermost).
 
     Stages of a pipeline link to the prediction around them; following those links ends at the call of the app, or at a

@@ -16,13 +16,11 @@ from tracekit.trace.events import Kind, Lane
 from tracekit.trace.linking import containing_by_key
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    Int64Array = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
-    Places = npt.NDArray[np.intp]
-    Found = tuple[Int64Array, Int64Array]
+    from tracekit.arrays import BoolArray, IndexArray, IntArray
+
+    Found = tuple[IntArray, IntArray]
 
 _DEEPEST = 16
 """Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file
@@ -36,18 +34,18 @@ _SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 class Calls:
     """Predictions of the Core ML table; shape (predictions,) each."""
 
-    label: Int64Array
+    label: IntArray
     """Index label in `Trace.activity`."""
-    start: Int64Array
-    end: Int64Array
-    model: Int64Array
+    start: IntArray
+    end: IntArray
+    model: IntArray
     """Place in the categories of column `model`; -1 where it is not named."""
-    outer: Int64Array
+    outer: IntArray
     """Place of the prediction around it, for a stage of a pipeline; -1 where there is none."""
-    row: Places
+    row: IndexArray
     """Place in the Core ML rows."""
 
-    def tiers(self) -> tuple[Int64Array, Int64Array]:
+    def tiers(self) -> tuple[IntArray, IntArray]:
         """How many predictions lie around each, at most `_DEEPEST` (damage can make a chain a circle), and the place of
         the outermost of them."""
         tier = np.zeros(len(self.outer), np.int64)
@@ -65,12 +63,12 @@ class Calls:
 class Rows:
     """Hardware rows that look for their prediction; shape (rows,) each."""
 
-    start: Int64Array
-    end: Int64Array
-    model: Int64Array
+    start: IntArray
+    end: IntArray
+    model: IntArray
     """Place in the categories of the Core ML rows' column `model`; -1 where the row names none of them."""
 
-    def at(self, places: Places) -> Rows:
+    def at(self, places: IndexArray) -> Rows:
         """Some of the rows."""
         return Rows(self.start[places], self.end[places], self.model[places])
 
@@ -88,15 +86,15 @@ def calls_of(events: pd.DataFrame) -> Calls:
     return Calls(label, start[row], end[row], model[row], outer, row)
 
 
-def times(rows: pd.DataFrame) -> tuple[Int64Array, Int64Array]:
+def times(rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
     """Starts and ends of the rows of an event frame."""
     start = rows["start_ns"].to_numpy()
     return start, start + rows["duration_ns"].to_numpy()
 
 
-def codes_in(column: pd.Series, names: pd.Index) -> Int64Array:
+def codes_in(column: pd.Series, names: pd.Index) -> IntArray:
     """Place of each cell of a categorical column in `names`; -1 where it is null or none of them."""
-    target: Int64Array = np.append(names.get_indexer(column.cat.categories), -1).astype(np.int64)
+    target: IntArray = np.append(names.get_indexer(column.cat.categories), -1).astype(np.int64)
     return target.take(column.cat.codes.to_numpy())
 
 
@@ -145,14 +143,14 @@ def innermost(calls: Calls, rows: Rows) -> Found:
     return place, count
 
 
-def running(calls: Calls, rows: Rows) -> Mask:
+def running(calls: Calls, rows: Rows) -> BoolArray:
     """Whether a prediction is in flight when each row begins."""
     outermost = calls.outer < 0
     _, count = containing(calls.start[outermost], calls.end[outermost], rows.start, rows.start + 1)
     return count > 0
 
 
-def _of_keys(calls: Calls, offered: Places, key: Int64Array, rows: Rows, sought: Int64Array) -> Found:
+def _of_keys(calls: Calls, offered: IndexArray, key: IntArray, rows: Rows, sought: IntArray) -> Found:
     """Search among the predictions `offered` under `key` for those of the key that each row seeks."""
     place, count = containing_by_key(calls.start[offered], calls.end[offered], key, rows.start, rows.end, sought)
     return np.append(offered, -1)[place], count

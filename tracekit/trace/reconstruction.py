@@ -26,13 +26,9 @@ from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import FIXED_CATEGORIES, reordered, sort_order
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.trace.instruments.hardware import CommandBuffers
 
-    Int64Array = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
-    Places = npt.NDArray[np.intp]
 
 INFERRED_LABEL = "Prediction (inferred from hardware)"
 """Event text of a prediction that Core ML did not record."""
@@ -77,14 +73,14 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
     return hardware.assign(attribution=attribution)
 
 
-def _of_models(hardware: pd.DataFrame) -> Places:
-    """Places of the rows whose label says that they executed a model that may be the target's."""
+def _of_models(hardware: pd.DataFrame) -> IndexArray:
+    """IndexArray of the rows whose label says that they executed a model that may be the target's."""
     executed = np.asarray(hardware["kind"] == Kind.ANE_EXEC) | np.asarray(hardware["lane"] == Lane.GPU)
     own = np.asarray(hardware["attribution"].isin([Attribution.EXACT, Attribution.LABEL]))
     return np.flatnonzero(executed & own & np.asarray(hardware["operation"].notna()))
 
 
-def _who(hardware: pd.DataFrame, rows: Places) -> Int64Array:
+def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
     """A number for each model and process. Rows without a process go with the one process that names their model, if it
     is one."""
     chosen = hardware.iloc[rows]
@@ -101,7 +97,7 @@ def _who(hardware: pd.DataFrame, rows: Places) -> Int64Array:
     return group_ids([model, np.where(told, process, only[model])], len(rows))
 
 
-def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: Places, who: Int64Array) -> Mask:
+def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, who: IntArray) -> BoolArray:
     """Whether a prediction begins with the row. `rows` are sorted by `who`, then time."""
     on_gpu = np.asarray(hardware["lane"] == Lane.GPU)[rows]
     # A second row of a command buffer goes on with what the first began.
@@ -119,7 +115,7 @@ def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: Places, who: 
     return begins
 
 
-def _activity(hardware: pd.DataFrame, rows: Places, call: Int64Array) -> tuple[pd.DataFrame, Int64Array]:
+def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple[pd.DataFrame, IntArray]:
     """The predictions made of hardware rows `rows`, given the number of each row's prediction in ascending order; and
     by that number their place in the frame."""
     firsts = np.flatnonzero(np.diff(call, prepend=-1))

@@ -17,11 +17,10 @@ from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.units import format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    Int64Array = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import IntArray
+
 
 MOST_OUTSIDE = 0.05
 """Share of execution outside all predictions above which others used the engine (a heuristic of the reference)."""
@@ -120,6 +119,6 @@ def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None
     return (either - union_length(low, high)) / whole
 
 
-def _times(rows: pd.DataFrame) -> tuple[Int64Array, Int64Array]:
+def _times(rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
     start = rows["start_ns"].to_numpy()
     return start, start + rows["duration_ns"].to_numpy()

@@ -31,9 +31,7 @@ from tracekit.tui.timeline.widget import Timeline
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray
     from tracekit.signals import StopSignals
     from tracekit.tui.messages import (
         CheckToggled,
@@ -101,7 +99,7 @@ class ViewApp(App[None], inherit_bindings=False):
         self._lanes: tuple[Lanes, ...] = ()
         """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
         second, and would take as much memory as the recording if each grouping were kept."""
-        self._slow: tuple[Events, npt.NDArray[np.bool_]] | None = None
+        self._slow: tuple[Events, BoolArray] | None = None
         self._stepping = False
         self._shown = Event()
         """Set when the timeline was drawn for the first time."""
@@ -238,7 +236,7 @@ class ViewApp(App[None], inherit_bindings=False):
 
         self.in_background(lambda: [timeline_lanes(trace, grouping) for trace in traces], show)
 
-    def slow_events(self, events: Events) -> npt.NDArray[np.bool_]:
+    def slow_events(self, events: Events) -> BoolArray:
         """Which events of a lane are slow; kept for the last lane that was asked about."""
         if self._slow is None or self._slow[0] is not events:
             self._slow = (events, slow(events))

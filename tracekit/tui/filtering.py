@@ -12,17 +12,15 @@ from tracekit.analysis.aggregation import hardware_titles
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter
     from tracekit.tui.timeline.viewport import Span
 
-    Mask = npt.NDArray[np.bool_]
 
-
-def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> Mask:
+def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> BoolArray:
     """Rows of an event frame that pass the filter and, where there is a range, lie in it at least in part: shape (n,).
 
     An instant lies in the ranges that hold its time. O(n); each distinct text is looked at once.
@@ -45,7 +43,7 @@ def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> 
     return keep
 
 
-def _holding(trace: Trace, name: str, wanted: str) -> Mask:
+def _holding(trace: Trace, name: str, wanted: str) -> BoolArray:
     """Rows of an event frame that hold a folded text in label, model or process, or in what the aggregation calls them.
 
     That is the label but for the hardware, whose labels name single pieces of work.
@@ -64,18 +62,18 @@ _titles = lru_cache(maxsize=2)(hardware_titles)
 """Kept for the recordings that are open."""
 
 
-def _where(column: pd.Series, holds: Callable[[str], bool]) -> Mask:
+def _where(column: pd.Series, holds: Callable[[str], bool]) -> BoolArray:
     """Rows of a category column whose text fulfils a condition; asked once for each distinct text."""
     texts = [holds(text) for text in column.cat.categories.to_numpy()]
-    found: Mask = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
+    found: BoolArray = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
     return found
 
 
-def ranks(column: pd.Series) -> npt.NDArray[np.int64]:
+def ranks(column: pd.Series) -> IntArray:
     """Place of each text of a category column in alphabetical order, rows without one last: shape (n,)."""
     texts = [str(text).casefold() for text in column.cat.categories]
     order = np.empty(len(texts) + 1, np.int64)
     order[np.argsort(np.array(texts, dtype=object), kind="stable")] = np.arange(len(texts))
     order[-1] = len(texts)
-    found: npt.NDArray[np.int64] = order[column.cat.codes.to_numpy()]
+    found: IntArray = order[column.cat.codes.to_numpy()]
     return found

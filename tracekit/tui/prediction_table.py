@@ -13,13 +13,9 @@ from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.trace.events import Attribution
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,13 +26,13 @@ class Calls:
     """Rows of `Trace.activity`, ascending."""
     starts: IntArray
     durations: IntArray
-    first: Mask
+    first: BoolArray
     """The first after a load of its model; see `tracekit.analysis.latency.warm_mask`."""
-    inferred: Mask
+    inferred: BoolArray
     """Put together from hardware rows: whether it is the first is not known."""
     time_ns: IntArray
     """Shape (groups, n): time of each group of parts as far as it is known; together the durations."""
-    incomplete: Mask
+    incomplete: BoolArray
     """Shape (groups, n): some of the group is not known."""
 
     def __len__(self) -> int:

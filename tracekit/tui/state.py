@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.analysis.comparison import Measure
+    from tracekit.arrays import BoolArray
     from tracekit.detectors.outcomes import Evidence
     from tracekit.report.report import Check, Report
-    from tracekit.trace.filter import Mask, Shown
+    from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
 
@@ -130,7 +131,7 @@ class Session:
         """What is judged, whatever part of it is shown."""
         return self.trace if self.whole is None else self.whole
 
-    def in_judged(self, frame: str, rows: Mask) -> Mask:
+    def in_judged(self, frame: str, rows: BoolArray) -> BoolArray:
         """A choice of rows of an event frame of `trace`, shape (rows,), as one of rows of `judged`."""
         if self.shown is None:
             return rows

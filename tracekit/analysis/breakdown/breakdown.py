@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.breakdown.rows import Shared
     from tracekit.analysis.breakdown.sweep_line import Steps
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 
 class Part(StrEnum):
@@ -173,15 +171,15 @@ _REQUESTS = {Device.ANE: Layer.ANE_REQUEST, Device.GPU: Layer.GPU_REQUEST}
 class _Seen:
     """What the recording tells of each prediction: masks of shape (predictions,), by device."""
 
-    inferred: Mask
+    inferred: BoolArray
     recorded: dict[Device, bool]
     """Whether execution of the device was recorded at all."""
-    executed: dict[Device, Mask]
-    requested: dict[Device, Mask]
-    shared: dict[Device, Mask]
+    executed: dict[Device, BoolArray]
+    requested: dict[Device, BoolArray]
+    shared: dict[Device, BoolArray]
     """Whether the device executed meanwhile for this or another prediction."""
 
-    def hides(self, device: Device) -> Mask:
+    def hides(self, device: Device) -> BoolArray:
         """Whether the device may have executed for the prediction without a row that says so."""
         return ~self.executed[device] & (self.shared[device] | self.requested[device] | (not self.recorded[device]))
 
@@ -228,12 +226,12 @@ def _unknown(seen: _Seen) -> dict[Part, npt.NDArray[np.int8]]:
     return codes
 
 
-def _first(*reasons: tuple[Mask, Unknown]) -> npt.NDArray[np.int8]:
+def _first(*reasons: tuple[BoolArray, Unknown]) -> npt.NDArray[np.int8]:
     """For each prediction the first reason that holds, as a place in `REASONS`; -1 for none."""
     return np.select([mask for mask, _ in reasons], [REASONS.index(why) for _, why in reasons], -1).astype(np.int8)
 
 
-def _hidden_work(seen: _Seen) -> Mask:
+def _hidden_work(seen: _Seen) -> BoolArray:
     """Whether units may have worked for the prediction without a row that says when; requests tell it as well."""
     hidden = seen.inferred.copy()
     for device in _REQUESTS:

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 
 class Layer(IntEnum):
@@ -45,7 +43,7 @@ class Rows:
     layer: IntArray
     start_ns: IntArray
     end_ns: IntArray
-    preparation: Mask
+    preparation: BoolArray
     """`Prepare GPU Request`: host work before a request."""
     model: IntArray
     """A number for the model that the row names."""

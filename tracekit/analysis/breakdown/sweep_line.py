@@ -14,8 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +27,13 @@ class Steps:
     """More than 0."""
     layer: npt.NDArray[np.int8]
     """First layer that covers the step."""
-    covered: Mask
+    covered: BoolArray
     """Shape (layers, steps): whether each layer covers the step."""
 
     edges: IntArray
     """Shape (windows + 1,): the steps of window w are those from `edges[w]` to `edges[w + 1]`."""
 
-    def of(self, chosen: Mask) -> IntArray:
+    def of(self, chosen: BoolArray) -> IntArray:
         """Time of the chosen steps in each window, in ns: shape (windows,)."""
         places = np.flatnonzero(chosen)
         total = np.concatenate(([0], np.cumsum(self.length_ns[places])))

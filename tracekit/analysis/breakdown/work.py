@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tracekit.analysis.breakdown.rows import Rows
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +43,12 @@ class Handoffs:
 
 
 def work_columns(
-    rows: Rows, predictions: pd.DataFrame, executed: Mapping[Device, Mask], *, hidden: Mask, hidden_ane: Mask
+    rows: Rows,
+    predictions: pd.DataFrame,
+    executed: Mapping[Device, BoolArray],
+    *,
+    hidden: BoolArray,
+    hidden_ane: BoolArray,
 ) -> tuple[dict[str, pd.arrays.IntegerArray], Handoffs]:
     """Columns `handoffs`, `handoff_gap_ns`, `lead_ns`, `tail_ns` and `segments`, as `Breakdown.frame` explains them.
 
@@ -81,7 +84,7 @@ def work_columns(
     return columns, Handoffs(window[changes], codes[changes - 1], codes[changes])
 
 
-def _work(rows: Rows, executed: Mapping[Device, Mask]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _work(rows: Rows, executed: Mapping[Device, BoolArray]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Window, start, end and number of the unit of the rows in which units worked, by window and start."""
     chosen = np.isin(rows.layer, [Layer.ANE, Layer.GPU, Layer.CPU])
     for device, requests in ((Device.ANE, Layer.ANE_REQUEST), (Device.GPU, Layer.GPU_REQUEST)):
@@ -102,7 +105,7 @@ _UNITS = np.array(
 """Place in `UNITS` of the compute unit of each layer."""
 
 
-def _segments(rows: Rows, hidden: Mask, count: int) -> pd.arrays.IntegerArray:
+def _segments(rows: Rows, hidden: BoolArray, count: int) -> pd.arrays.IntegerArray:
     """Distinct operations of each prediction on the Neural Engine; null where a row does not name its operation."""
     ane = rows.layer == Layer.ANE
     nameless = hidden.copy()

@@ -34,9 +34,7 @@ from tracekit.detectors.shared.load_options import (
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return Passed(view.name, _nobody_waits(view, known), metrics)
 
 
-def _metrics(view: ModelView, known: ColdLoads, felt: Mask, options: Options) -> tuple[Metric, ...]:
+def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Options) -> tuple[Metric, ...]:
     """Everything measured."""
     durations = view.loads["duration_ns"].to_numpy()
     rest = durations[~known.cold & ~known.unknown]
@@ -97,7 +95,9 @@ def _metrics(view: ModelView, known: ColdLoads, felt: Mask, options: Options) ->
     )
 
 
-def _finding(view: ModelView, known: ColdLoads, felt: Mask, only_hung: Mask, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(
+    view: ModelView, known: ColdLoads, felt: BoolArray, only_hung: BoolArray, metrics: tuple[Metric, ...]
+) -> Finding:
     """The finding with its cost: the cold loads that were waited for."""
     chosen = known.cold & felt
     rows = view.loads[chosen]
@@ -128,13 +128,13 @@ def _finding(view: ModelView, known: ColdLoads, felt: Mask, only_hung: Mask, met
     )
 
 
-def _who_waited(only_hung: Mask) -> str:
+def _who_waited(only_hung: BoolArray) -> str:
     if only_hung.all():
         return ", while the main thread did not answer (possibly because of it: only the times agree)."
     return ", and a prediction waited for it." if len(only_hung) == 1 else ", and predictions waited for them."
 
 
-def _how_known(known: ColdLoads, chosen: Mask) -> str:
+def _how_known(known: ColdLoads, chosen: BoolArray) -> str:
     """What the reader must know where the rows themselves do not say that the load was cold."""
     if (known.by_time & chosen).any():
         return (
@@ -146,7 +146,7 @@ def _how_known(known: ColdLoads, chosen: Mask) -> str:
     return ""
 
 
-def _undecided(view: ModelView, chosen: Mask) -> InsufficientData:
+def _undecided(view: ModelView, chosen: BoolArray) -> InsufficientData:
     longest = int(view.loads["duration_ns"].to_numpy()[chosen].max())
     return InsufficientData(
         view.name,

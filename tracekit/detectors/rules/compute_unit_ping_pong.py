@@ -31,10 +31,7 @@ from tracekit.intervals import union
 from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
-
-    IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,13 +35,8 @@ from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.trace.trace import Trace
-
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
-    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +187,7 @@ def _compared(
     view: ModelView,
     found: Calls,
     work: tuple[pd.DataFrame, pd.DataFrame],
-    groups: tuple[Mask, Mask],
+    groups: tuple[BoolArray, BoolArray],
     affected: Metric,
     options: Options,
 ) -> Outcome:
@@ -235,7 +230,7 @@ def _finding(
     view: ModelView,
     found: Calls,
     work: tuple[pd.DataFrame, pd.DataFrame],
-    disturbed: Mask,
+    disturbed: BoolArray,
     filled: FloatArray,
     metrics: tuple[Metric, ...],
 ) -> Finding:

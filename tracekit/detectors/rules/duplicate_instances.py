@@ -34,10 +34,7 @@ from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,7 @@ from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +71,9 @@ class Phases:
     """Time in which the GPU worked for anybody else."""
 
     @property
-    def overlap(self) -> npt.NDArray[np.float64]:
+    def overlap(self) -> FloatArray:
         """`others_ns` as a share of the phase."""
-        share: npt.NDArray[np.float64] = self.others_ns / np.maximum(self.ends - self.starts, 1)
+        share: FloatArray = self.others_ns / np.maximum(self.ends - self.starts, 1)
         return share
 
     @property
@@ -140,7 +137,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, found, others, disturbed, extra, metrics)
 
 
-def _explained(others_ns: IntArray, extra_ns: npt.NDArray[np.float64]) -> float:
+def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
     """Median share of the extra time of calls in which others worked, at most all of it; 1 where there is none."""
     return float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
 
@@ -148,7 +145,7 @@ def _explained(others_ns: IntArray, extra_ns: npt.NDArray[np.float64]) -> float:
 class _OwnWork(NamedTuple):
     """Rows that show when the GPU was asked or worked for a prediction of the model: shape (rows,) each."""
 
-    place: npt.NDArray[np.intp]
+    place: IndexArray
     """Place of the prediction among those of the model."""
     start_ns: IntArray
     end_ns: IntArray
@@ -168,7 +165,7 @@ def _own_work(view: ModelView) -> _OwnWork:
     return _OwnWork(place[known], start[known], (start + length)[known])
 
 
-def _of_others(view: ModelView) -> Mask:
+def _of_others(view: ModelView) -> BoolArray:
     """Shape (hardware rows of the trace,): rows of the GPU that are not the model's."""
     hardware = view.trace.hardware
     chosen = is_any(hardware["kind"], Kind.GPU_EXEC)
@@ -176,7 +173,7 @@ def _of_others(view: ModelView) -> Mask:
     return chosen
 
 
-def _phases(view: ModelView, own: _OwnWork, others: Mask) -> Phases:
+def _phases(view: ModelView, own: _OwnWork, others: BoolArray) -> Phases:
     count = len(view.predictions)
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(low, own.place, own.start_ns)
@@ -190,7 +187,7 @@ def _phases(view: ModelView, own: _OwnWork, others: Mask) -> Phases:
     return Phases(view.predictions[kept], low, high, integrate(*depth_profile(*_union(view, others)), low, high))
 
 
-def _union(view: ModelView, chosen: Mask) -> tuple[IntArray, IntArray]:
+def _union(view: ModelView, chosen: BoolArray) -> tuple[IntArray, IntArray]:
     """When any of the chosen hardware rows was active."""
     hardware = view.trace.hardware
     begin = hardware["start_ns"].to_numpy()[chosen]
@@ -200,9 +197,9 @@ def _union(view: ModelView, chosen: Mask) -> tuple[IntArray, IntArray]:
 def _finding(
     view: ModelView,
     found: Phases,
-    others: Mask,
-    disturbed: Mask,
-    extra: npt.NDArray[np.float64],
+    others: BoolArray,
+    disturbed: BoolArray,
+    extra: FloatArray,
     metrics: tuple[Metric, ...],
 ) -> Finding:
     """The finding with its cost: the extra time of disturbed predictions, as far as others worked meanwhile."""
@@ -243,7 +240,7 @@ def shared_time(first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArr
     return Intervals(times[both], times[both + 1])
 
 
-def _whose(view: ModelView, others: Mask, lost: Intervals) -> str:
+def _whose(view: ModelView, others: BoolArray, lost: Intervals) -> str:
     """Sentence for whose work that was, as far as rows tell it."""
     hardware = view.trace.hardware
     foreign = is_any(hardware["attribution"], Attribution.FOREIGN)

@@ -26,7 +26,7 @@ from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from tracekit.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
 _UP = Direction.ABOVE
 
 
-def _median(values: npt.NDArray[np.float64]) -> float | None:
+def _median(values: FloatArray) -> float | None:
     """Median of what was measured."""
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else None

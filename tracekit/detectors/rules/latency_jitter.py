@@ -38,9 +38,7 @@ from tracekit.detectors.shared.latency_causes import (
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,7 @@ _MOSTLY = 0.8
 """Share of the long calls that must have something in common, which at most a fifth of the others has."""
 
 
-def _coincidences(view: ModelView, calls: Calls, long: Mask) -> list[str]:
+def _coincidences(view: ModelView, calls: Calls, long: BoolArray) -> list[str]:
     """Sentences on what the long calls have in common."""
     found = []
     states = thermal_states(view, calls)
@@ -204,7 +202,7 @@ def _coincidences(view: ModelView, calls: Calls, long: Mask) -> list[str]:
     return found
 
 
-def _in_common(condition: Mask, long: Mask) -> bool:
+def _in_common(condition: BoolArray, long: BoolArray) -> bool:
     others = condition[~long]
     return float(condition[long].mean()) >= _MOSTLY and (not len(others) or float(others.mean()) <= 1 - _MOSTLY)
 

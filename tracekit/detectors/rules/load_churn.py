@@ -30,10 +30,9 @@ from tracekit.trace.events import LOAD_KINDS, Level
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +60,10 @@ class Options:
 class Reloads:
     """Shape (loads,) each, in the order of the loads."""
 
-    back: Mask
+    back: BoolArray
     """The model had been used since it was last loaded, had been let go, and is used again; and either that was a
     moment before, or the load outweighs its use."""
-    in_turns: Mask
+    in_turns: BoolArray
     """Another model was loaded since its last use."""
 
 
@@ -125,7 +124,7 @@ def reloads(view: ModelView, idle_ns: int) -> Reloads:
     return Reloads(back=back, in_turns=back & (between > 0))
 
 
-def _other_loads(view: ModelView) -> npt.NDArray[np.int64]:
+def _other_loads(view: ModelView) -> IntArray:
     """Starts of the loads of other models, sorted."""
     activity = view.trace.activity
     chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & (activity["model"] != view.name)

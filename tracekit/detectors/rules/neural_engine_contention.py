@@ -31,13 +31,10 @@ from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
     from tracekit.analysis.neural_engine_queue import EngineWaits
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +100,7 @@ def _unclear_share(view: ModelView) -> float:
 
 
 def _finding(
-    view: ModelView, waits: EngineWaits, waited: IntArray, affected: Mask, metrics: tuple[Metric, ...]
+    view: ModelView, waits: EngineWaits, waited: IntArray, affected: BoolArray, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding with its cost: the time in which affected predictions waited for others."""
     rows = view.predictions[affected]

@@ -33,9 +33,7 @@ from tracekit.trace.frames import is_any
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
+    from tracekit.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,9 @@ from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, i
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
+
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,9 @@ class Options:
 class LoadPattern:
     """How loads and predictions of one model follow each other."""
 
-    predictions_after: npt.NDArray[np.int64]
+    predictions_after: IntArray
     """Shape (loads,): predictions that start from this load up to the next load."""
-    is_reload: npt.NDArray[np.bool_]
+    is_reload: BoolArray
     """Shape (loads,): the model had been used since its previous load, and either no longer than the idle time ago, or
     the load outweighs its use."""
 

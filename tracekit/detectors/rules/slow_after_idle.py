@@ -26,10 +26,9 @@ from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return judged(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 
-def _judge(view: ModelView, calls: Calls, after_pause: Mask, options: Options) -> Outcome:
+def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Options) -> Outcome:
     after = after_pause[view.predictions.index.get_indexer(calls.rows.index)]
     pauses, others = int(after.sum()), int((~after).sum())
     if pauses < options.min_pauses or others < options.min_calls:
@@ -112,7 +111,7 @@ _IDLE_SHARE = 0.25
 (our judgement)."""
 
 
-def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> Mask:
+def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
     """Shape (predictions,): none of the model was in flight for so long before it, and it opens a burst, so that a
     model that is called that seldom has none."""
     starts = predictions["start_ns"].to_numpy()
@@ -122,7 +121,7 @@ def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> Mask:
     return after
 
 
-def _more_work(view: ModelView, calls: Calls, slow: Mask, others: Mask) -> bool:
+def _more_work(view: ModelView, calls: Calls, slow: BoolArray, others: BoolArray) -> bool:
     """Whether the extra time may be work of the compute units: it is, or it is not known."""
     busy = busy_times(view, calls).sum(axis=1)
     if min(float((busy[chosen] > 0).mean()) for chosen in (slow, others)) < KNOWN_SHARE:
@@ -138,7 +137,7 @@ def _pace(view: ModelView) -> int | None:
 
 
 def _finding(
-    view: ModelView, calls: Calls, slow: Mask, usual: float, metrics: tuple[Metric, ...], options: Options
+    view: ModelView, calls: Calls, slow: BoolArray, usual: float, metrics: tuple[Metric, ...], options: Options
 ) -> Finding:
     """The finding with its cost: what slow calls after pauses took beyond the median of the others."""
     count = int(slow.sum())

@@ -27,11 +27,9 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +128,12 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
     )
 
 
-def _alone(predictions: pd.DataFrame) -> Mask:
+def _alone(predictions: pd.DataFrame) -> BoolArray:
     """Shape (predictions,): no other prediction of the model was in flight meanwhile."""
     starts = predictions["start_ns"].to_numpy()
     ends = starts + predictions["duration_ns"].to_numpy()
     times, depth = depth_profile(starts, ends)
-    alone: Mask = (integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0) & (ends > starts)
+    alone: BoolArray = (integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0) & (ends > starts)
     return alone
 
 
@@ -153,7 +151,7 @@ def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
     return rest
 
 
-def _finding(view: ModelView, chosen: Mask, rest: IntArray, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[Metric, ...]) -> Finding:
     """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be won back."""
     rows = view.predictions[chosen]
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())

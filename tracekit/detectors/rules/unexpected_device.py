@@ -36,12 +36,8 @@ from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
-
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +143,7 @@ def _work(view: ModelView) -> Work:
     frame = view.breakdown.frame
     durations = frame["duration_ns"].to_numpy()
     least: dict[Device, IntArray] = {Device.CPU: _known(frame, Part.CPU)}
-    unknown: dict[Device, Mask] = {Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
+    unknown: dict[Device, BoolArray] = {Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
     for device, (executed, requested, _) in _PARTS.items():
         least[device] = _known(frame, executed) + _known(frame, requested)
         unknown[device] = frame[executed.column].isna().to_numpy() & (least[device] == 0)

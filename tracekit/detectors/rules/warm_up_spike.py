@@ -33,11 +33,7 @@ from tracekit.detectors.shared.prompts import works_longer
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
-    Mask = npt.NDArray[np.bool_]
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +154,7 @@ def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, pause_ns: int) -
     return float(np.median(durations)) if len(durations) else None
 
 
-def _metrics(firsts: FirstCalls, chosen: Mask, resumed: float | None, options: Options) -> tuple[Metric, ...]:
+def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, options: Options) -> tuple[Metric, ...]:
     """Everything measured; of several first predictions the one that stands out most."""
     place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
     return (
@@ -190,7 +186,7 @@ def _metrics(firsts: FirstCalls, chosen: Mask, resumed: float | None, options: O
 
 
 def _why_not(
-    firsts: FirstCalls, spike: Mask, rare: Mask, deliberate: Mask, durations: IntArray, options: Options
+    firsts: FirstCalls, spike: BoolArray, rare: BoolArray, deliberate: BoolArray, durations: IntArray, options: Options
 ) -> str:
     """Why no first prediction is a problem, in words."""
     if not spike.any():
@@ -207,7 +203,7 @@ def _why_not(
     return f"The first prediction took {slow}, and about as long do those that follow a pause: it is not the load."
 
 
-def _finding(view: ModelView, firsts: FirstCalls, chosen: Mask, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what first predictions took beyond the usual."""
     rows: pd.DataFrame = view.predictions.iloc[firsts.place[chosen]]
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])

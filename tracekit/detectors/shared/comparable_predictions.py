@@ -25,15 +25,11 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.detectors.outcomes import Outcome
     from tracekit.trace.trace import Trace
 
-    FloatArray = npt.NDArray[np.float64]
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 MIN_CALLS = 20
 """Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
@@ -85,7 +81,7 @@ class Calls:
         """Shape (calls,): durations in ns, more than 0."""
         return self.rows["duration_ns"].to_numpy()
 
-    def where(self, chosen: Mask) -> Calls:
+    def where(self, chosen: BoolArray) -> Calls:
         """Some of the calls, with the same counts beside them."""
         return replace(self, rows=self.rows[chosen], burst=self.burst[chosen])
 
@@ -205,7 +201,7 @@ def calls_with_openings(view: ModelView) -> Calls:
     return _comparable(view, _in_flight(view.predictions) == 1, openings=True) if calls.opening else calls
 
 
-def _comparable(view: ModelView, alike: Mask, openings: bool = False) -> Calls:
+def _comparable(view: ModelView, alike: BoolArray, openings: bool = False) -> Calls:
     """The comparable calls among those that are `alike` in their concurrency, shape (predictions,)."""
     rows = view.predictions
     burst = sequences(rows)
@@ -244,7 +240,7 @@ def _uneven(durations: IntArray) -> bool:
     return bool(high > EVEN * low)
 
 
-def opens_sequence(durations: IntArray, burst: IntArray) -> Mask:
+def opens_sequence(durations: IntArray, burst: IntArray) -> BoolArray:
     """Shape (calls,): the call is one of the long ones with which most sequences open.
 
     The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, up to `MAX_OPENING`

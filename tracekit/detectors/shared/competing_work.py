@@ -18,15 +18,12 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.trace.trace import Trace
 
-    FloatArray = npt.NDArray[np.float64]
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
     Spans = tuple[IntArray, IntArray]
     """Starts and ends."""
 
@@ -55,9 +52,9 @@ _UNITS = _ENGINE, _GPU, _CPU = range(3)
 class HeldUp:
     """Which calls are long because of others: shape (calls,) each."""
 
-    surely: Mask
+    surely: BoolArray
     """Others worked on a unit of the model in the extra time, and not so during ordinary calls."""
-    perhaps: Mask
+    perhaps: BoolArray
     """The same if work whose unit or owner the recording does not tell was on that unit."""
 
 
@@ -89,7 +86,7 @@ class _Calls:
     starts: IntArray
     durations: IntArray
     usual_ns: float
-    longer: Mask
+    longer: BoolArray
     """Takes so much longer than usual that the reason matters."""
 
     @property
@@ -99,7 +96,7 @@ class _Calls:
         return extra
 
 
-def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) -> Mask:
+def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) -> BoolArray:
     """Shape (calls,): work of others, given by starts and ends, fills so much of the extra time that it explains it.
 
     Others that are at work most of the time fill much of any extra time. The share that explains it therefore lies in
@@ -113,7 +110,7 @@ def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) 
     anyhow = min(float(integrate(*profile, *windows).sum()) / free, 1.0)
     needed = min(WAITED_SHARE + (1 - WAITED_SHARE) * anyhow, most)
     in_extra_time = busy - float(ordinary.mean()) * calls.usual_ns
-    explained: Mask = (
+    explained: BoolArray = (
         calls.longer & (exposure > np.quantile(ordinary, USUAL_EXPOSURE)) & (in_extra_time >= needed * calls.extra_ns)
     )
     return explained
@@ -176,7 +173,7 @@ class _Rows:
     model: IntArray
     """A number for the model."""
 
-    def of(self, chosen: Mask) -> Spans:
+    def of(self, chosen: BoolArray) -> Spans:
         """Starts and ends of some of them."""
         return self.start[chosen], self.end[chosen]
 
@@ -186,14 +183,14 @@ class _Work:
     """What all models of a recording and others did."""
 
     hardware: _Rows
-    ambiguous: Mask
+    ambiguous: BoolArray
     """Shape (hardware rows,): no name and no time says whose it is."""
-    named: Mask
+    named: BoolArray
     """Shape (hardware rows,): the label names the model."""
     compute: _Rows
     predicted: _Rows
     """Top-level predictions."""
-    known: Mask
+    known: BoolArray
     """Shape (predictions,): some row tells on which unit it ran."""
     loads: Spans
     """Loads and compilations of all models, which work on the CPU and prepare other units."""

@@ -19,12 +19,10 @@ from tracekit.trace.events import Kind, Lane, Level
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import IndexArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.trace.trace import Trace
 
-    IntArray = npt.NDArray[np.int64]
 
 WORK_SPREAD = 0.3
 """Pauses whose half distance between quartiles is at most this share of their median are taken for work of the app.
@@ -192,7 +190,7 @@ def may_be_one_answer(view: ModelView) -> bool:
     return bool(long and works_longer(view, first)[0]) or _opened_by_another(view, first)
 
 
-def _opened_by_another(view: ModelView, first: npt.NDArray[np.intp]) -> bool:
+def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
     """Whether most of the calls at these places follow a call of another model that is made for nothing else."""
     rows, activity = view.predictions, view.trace.activity
     calls = activity[((activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION)).to_numpy(dtype=bool)]

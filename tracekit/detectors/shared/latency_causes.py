@@ -20,15 +20,11 @@ from tracekit.analysis.modes import Modes, modes
 from tracekit.trace.events import COPY_KINDS
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from tracekit.analysis.growth import GrowthRule
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.detectors.shared.comparable_predictions import Calls
 
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
-    Mask = npt.NDArray[np.bool_]
 
 MIN_IN_STATE = 10
 """Calls that a thermal state must hold for a median."""
@@ -192,7 +188,7 @@ class Work(StrEnum):
 class Switching:
     """Calls in two groups, a fast and a slow one. The numbers are there however far the rule was followed."""
 
-    slow: Mask
+    slow: BoolArray
     """Shape (calls,)."""
     fast_median_ns: float
     slow_median_ns: float
@@ -252,7 +248,7 @@ def busy_times(view: ModelView, calls: Calls) -> FloatArray:
     return frame.to_numpy(dtype=np.float64, na_value=0.0)
 
 
-def _work(view: ModelView, calls: Calls, slow: Mask) -> tuple[Work, tuple[str, str]]:
+def _work(view: ModelView, calls: Calls, slow: BoolArray) -> tuple[Work, tuple[str, str]]:
     """How the work of the slow group compares with that of the fast one, and the units that did most of each."""
     busy = busy_times(view, calls)
     total = busy.sum(axis=1)

@@ -9,10 +9,9 @@ from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import InsufficientData
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray
     from tracekit.detectors.framework import ModelView
 
 
@@ -48,11 +47,11 @@ def warm_up_pause() -> Any:
     )
 
 
-def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float) -> npt.NDArray[np.bool_]:
+def called(view: ModelView, loads: pd.DataFrame, soon_ms: float, pause_s: float) -> BoolArray:
     """Shape (loads,): a call of the model waited for the load, at once or behind further setup work of the app, and it
     was no single call to warm the model up. `loads` are some of the view's. O(n log n)."""
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
-    waited: npt.NDArray[np.bool_] = call >= 0
+    waited: BoolArray = call >= 0
     waited[waited] = ~stand_alone(view.predictions, call[waited], round(pause_s * 1e9))
     return waited
 

@@ -16,19 +16,16 @@ from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.framework import ModelView
 
-    IntArray = npt.NDArray[np.int64]
-    Mask = npt.NDArray[np.bool_]
 
 WORKED_SHARE = 0.5
 """Part of the extra time of a call in which its compute unit works for it beyond the usual; with less, waiting and
 preparing are what makes it long (heuristic)."""
 
 
-def works_longer(view: ModelView, places: IntArray) -> Mask:
+def works_longer(view: ModelView, places: IntArray) -> BoolArray:
     """Shape (places,): the compute units worked for that call for much of the time that it took beyond the median. True
     also where no work of the model was recorded, since then it may have. O(n log n)."""
     durations = view.predictions["duration_ns"].to_numpy()
@@ -36,7 +33,7 @@ def works_longer(view: ModelView, places: IntArray) -> Mask:
     busy = _busy_ns(view)
     if not busy.any():
         return np.ones(len(places), np.bool_)
-    longer: Mask = busy[places] - float(np.median(busy)) >= WORKED_SHARE * extra
+    longer: BoolArray = busy[places] - float(np.median(busy)) >= WORKED_SHARE * extra
     return longer
 
 

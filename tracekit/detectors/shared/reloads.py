@@ -15,12 +15,11 @@ from tracekit.trace.frames import is_any
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray
     from tracekit.detectors.framework import ModelView
 
-    Mask = npt.NDArray[np.bool_]
 
 TIMES_USE = 3.0
 """A load that takes so many times as long as the predictions that it serves makes up most of the user's wait, whatever
@@ -40,7 +39,7 @@ def idle() -> Any:
     )
 
 
-def outweigh_use(view: ModelView) -> Mask:
+def outweigh_use(view: ModelView) -> BoolArray:
     """Shape (loads,): the load was waited for, is long enough to be felt, and takes `TIMES_USE` times as long as the
     predictions that ran on it.
 
@@ -59,12 +58,12 @@ def outweigh_use(view: ModelView) -> Mask:
     return chosen
 
 
-def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> Mask:
+def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> BoolArray:
     """Shape (loads,): a load from the cache that comes right after one that prepared the model for the device, or with
     `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
     cold, cached = (is_any(loads["kind"], kind) for kind in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED))
     near = np.append(False, cold)[:-1]
     if either_side:
         near |= np.append(cold, False)[1:]
-    beside: Mask = cached & near
+    beside: BoolArray = cached & near
     return beside

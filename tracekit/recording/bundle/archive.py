@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tracekit.arrays import IntArray
+
 _BINARY: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _NULL: Final = "$null"
@@ -82,7 +84,7 @@ def _check_extent(data: bytes) -> None:
         raise ValueError("objects overlap")
 
 
-def _shallow_lengths(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _shallow_lengths(data: npt.NDArray[np.uint8], starts: IntArray) -> IntArray:
     """Least bytes of the objects at these offsets, from their markers. A length beyond 2^40 stands for any other."""
     kinds, low = data[starts] >> 4, (data[starts] & 0x0F).astype(np.int64)
     head = np.ones(len(starts), np.int64)

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tracekit.arrays import IntArray, UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
 
-    Int64Array = npt.NDArray[np.int64]
-    UInt64Array = npt.NDArray[np.uint64]
 
 BLOCK_BYTES: Final = 0x0010_0000
 """Arrays do not cross the end of a block."""
@@ -36,15 +35,15 @@ class SharedArrays:
 
     words: npt.NDArray[np.uint32]
     """The data file in words of four bytes."""
-    places: Int64Array
+    places: IntArray
     """Word that holds the count of each array."""
-    lengths: Int64Array
+    lengths: IntArray
     """Numbers in each array."""
 
     def __len__(self) -> int:
         return len(self.places)
 
-    def of_one_length(self, references: Int64Array) -> Iterator[tuple[Int64Array, UInt64Array]]:
+    def of_one_length(self, references: IntArray) -> Iterator[tuple[IntArray, UInt64Array]]:
         """The arrays behind references, those of equal length at a time.
 
         Yields positions in `references`, shape (n,), and the numbers, shape (n, length). Every reference is checked.
@@ -59,7 +58,7 @@ class SharedArrays:
             words = self.places[references[positions]][:, None] + np.arange(1, 2 * length + 1)
             yield positions, np.ascontiguousarray(self.words[words]).view("<u8")
 
-    def fixed(self, references: Int64Array, least: int) -> UInt64Array:
+    def fixed(self, references: IntArray, least: int) -> UInt64Array:
         """The first `least` numbers of each array, shape (n, least). Raises `DamageError` where one is shorter."""
         self.check(references)
         if len(references) and int(self.lengths[references].min()) < least:
@@ -67,7 +66,7 @@ class SharedArrays:
         words = self.places[references][:, None] + np.arange(1, 2 * least + 1)
         return np.ascontiguousarray(self.words[words]).view("<u8")
 
-    def check(self, references: Int64Array) -> None:
+    def check(self, references: IntArray) -> None:
         """Raise `DamageError` where a reference is beyond the last array."""
         if len(references) and not 0 <= int(references.min()) <= int(references.max()) < len(self):
             raise DamageError(f"it refers to shared array {int(references.max())}, and there are {len(self):,}")

@@ -18,13 +18,14 @@ from tracekit.recording.table import CodedCells, IntegerCells
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tracekit.arrays import BoolArray, IndexArray, UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store, StoredColumn
     from tracekit.recording.bundle.types import EngineeringType
     from tracekit.recording.bundle.values import RunValues
-    from tracekit.recording.table import BoolArray, Cells, CellValue
+    from tracekit.recording.table import Cells, CellValue
 
-    Unsigned = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
+    Unsigned = npt.NDArray[np.uint32] | UInt64Array
 
 _SPARSE: Final = 8
 """Numbers more than so many times the rows apart are sorted, not counted."""
@@ -40,7 +41,7 @@ def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, 
     return tuple(_cells(each, fields[each.field][order], values) for each in store.columns)
 
 
-def order_in_time(times: Unsigned) -> slice | npt.NDArray[np.intp]:
+def order_in_time(times: Unsigned) -> slice | IndexArray:
     """What puts rows in order of time and, where times are equal, of insertion."""
     return slice(None) if bool((times[1:] >= times[:-1]).all()) else np.argsort(times, kind="stable")
 
@@ -77,7 +78,7 @@ def _integers(stored: StoredColumn, numbers: Unsigned, valid: BoolArray) -> Inte
     return IntegerCells(wide.view(np.int64), valid)
 
 
-def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     """Distinct numbers in order of first appearance, and the code of each row; -1 where not `valid`.
 
     O(rows) where the numbers are small, as references are; else O(rows log rows).
@@ -92,13 +93,13 @@ def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[npt.NDArray[np.uint64
     return distinct, codes
 
 
-def _coded(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+def _coded(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     if not len(used) or int(used.min()) == (largest := int(used.max())):
         return used[:1].astype(np.uint64), np.zeros(len(used), np.int32)
     return (_counted if largest < _SPARSE * len(used) + 65_536 else _sorted)(used)
 
 
-def _counted(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+def _counted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     size = int(used.max()) + 1
     seen = np.zeros(size, np.bool_)
     # A part at a time, here and below: each is made an index first, which takes twice the room of the numbers.
@@ -118,7 +119,7 @@ def _counted(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int
     return distinct.astype(np.uint64), codes
 
 
-def _first_places(used: Unsigned, size: int) -> npt.NDArray[np.intp]:
+def _first_places(used: Unsigned, size: int) -> IndexArray:
     """Where each number below `size` stands first; -1 for those that are not there."""
     first = np.full(size, -1, np.intp)
     # Assigned back to front, so that the earliest row wins.
@@ -126,7 +127,7 @@ def _first_places(used: Unsigned, size: int) -> npt.NDArray[np.intp]:
     return first
 
 
-def _sorted(used: Unsigned) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+def _sorted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     distinct, first, inverse = np.unique(used.astype(np.uint64), return_index=True, return_inverse=True)
     order = np.argsort(first)
     code = np.empty(len(distinct), np.int32)
@@ -144,7 +145,7 @@ def merged(codes: npt.NDArray[np.int32], values: list[CellValue]) -> CodedCells:
     return CodedCells(np.array([*target, -1], np.int32)[codes], tuple(place))
 
 
-def _any_cells(distinct: npt.NDArray[np.uint64], codes: npt.NDArray[np.int32], values: RunValues) -> Cells:
+def _any_cells(distinct: UInt64Array, codes: npt.NDArray[np.int32], values: RunValues) -> Cells:
     """Cells that bring their own type: numbers where all of them are whole numbers, else text."""
     found = values.labels.values(distinct.astype(np.int64)) if len(distinct) else []
     present = np.array([*(value is not None for value in found), False], np.bool_)[codes]

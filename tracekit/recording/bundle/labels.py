@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tracekit.arrays import IndexArray, IntArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.types import EngineeringType
 
-    Int64Array = npt.NDArray[np.int64]
-    UInt64Array = npt.NDArray[np.uint64]
     Texts = npt.NDArray[np.object_]
 
 NOTHING: Final = 0xFFFF_FFFF
@@ -59,12 +58,12 @@ class Labels:
         self._spend = spend or TextBudget(0).spend
         self._known: dict[int, str] = {}
 
-    def texts(self, references: Int64Array) -> list[str]:
+    def texts(self, references: IntArray) -> list[str]:
         """Text of each array. Raises `DamageError`."""
         found: list[str] = self._composed(references, 0).tolist()
         return found
 
-    def values(self, references: Int64Array) -> list[str | int | None]:
+    def values(self, references: IntArray) -> list[str | int | None]:
         """Value of arrays that hold one part, with the type of its own: a number, a text, or no value.
 
         Arrays of several parts are labels.
@@ -89,7 +88,7 @@ class Labels:
             result[position] = text
         return result
 
-    def _single(self, references: Int64Array) -> Iterator[tuple[Int64Array, EngineeringType, UInt64Array]]:
+    def _single(self, references: IntArray) -> Iterator[tuple[IntArray, EngineeringType, UInt64Array]]:
         """Arrays of one part, those of one type at a time: positions, type and values."""
         for positions, numbers in self._arrays.of_one_length(references):
             if numbers.shape[1] != 2:
@@ -97,7 +96,7 @@ class Labels:
             for members in _grouped(numbers[:, 0]):
                 yield positions[members], self._type(int(numbers[members[0], 0])), numbers[members, 1]
 
-    def _composed(self, references: Int64Array, depth: int) -> Texts:
+    def _composed(self, references: IntArray, depth: int) -> Texts:
         if depth > limits.MAX_NESTING:
             raise DamageError(f"labels are nested more than {limits.MAX_NESTING} levels deep")
         result = np.full(len(references), "", object)
@@ -145,7 +144,7 @@ class Labels:
             texts[present] = self._texts(part_type, distinct[present])
         return _Words(texts, place)
 
-    def _inner(self, references: Int64Array, depth: int) -> list[str]:
+    def _inner(self, references: IntArray, depth: int) -> list[str]:
         """Texts of labels inside labels, each composed once: it may stand in many places at once."""
         wanted: list[int] = references.tolist()
         unknown = [reference for reference in wanted if reference not in self._known]
@@ -166,7 +165,7 @@ class _Words:
 
     texts: Texts
     """The distinct texts."""
-    place: npt.NDArray[np.intp]
+    place: IndexArray
     """Shape (labels,): place of each label's text."""
 
     @property
@@ -175,7 +174,7 @@ class _Words:
         lengths = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
         return int(lengths[self.place].sum())
 
-    def at(self, members: npt.NDArray[np.intp]) -> tuple[str, Iterable[object] | None]:
+    def at(self, members: IndexArray) -> tuple[str, Iterable[object] | None]:
         """What stands for it in a template for these labels, and what each of them brings; None where all share it."""
         place = self.place[members]
         if (place == place[0]).all():
@@ -199,13 +198,13 @@ class _Numbers:
             return _Numbers("%#x", values)
         return _Numbers("%s" if part_type.is_time else "%d", values)
 
-    def at(self, members: npt.NDArray[np.intp]) -> tuple[str, Iterable[object] | None]:
+    def at(self, members: IndexArray) -> tuple[str, Iterable[object] | None]:
         """As for `_Words`."""
         values: list[int] = self.values[members].tolist()
         return self.form, map(format_duration, values) if self.form == "%s" else values
 
 
-def _alike(words: Sequence[_Words], labels: int) -> list[npt.NDArray[np.intp]]:
+def _alike(words: Sequence[_Words], labels: int) -> list[IndexArray]:
     """Labels that share all their words, as indexes; all of them together where few share them."""
     group = np.zeros(labels, np.int64)
     count = 1
@@ -216,13 +215,13 @@ def _alike(words: Sequence[_Words], labels: int) -> list[npt.NDArray[np.intp]]:
     return _grouped(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
 
 
-def _references(numbers: UInt64Array) -> Int64Array:
+def _references(numbers: UInt64Array) -> IntArray:
     if len(numbers) and int(numbers.max()) > NOTHING:
         raise DamageError(f"a label refers to shared array {int(numbers.max())}")
     return numbers.astype(np.int64)
 
 
-def _patterns(types: UInt64Array) -> list[npt.NDArray[np.intp]]:
+def _patterns(types: UInt64Array) -> list[IndexArray]:
     """Rows with equal types, as indexes."""
     if not len(types) or (types == types[0]).all():
         return [np.arange(len(types))] if len(types) else []
@@ -232,7 +231,7 @@ def _patterns(types: UInt64Array) -> list[npt.NDArray[np.intp]]:
     return _grouped(inverse.reshape(-1))
 
 
-def _grouped(keys: npt.NDArray[np.generic]) -> list[npt.NDArray[np.intp]]:
+def _grouped(keys: npt.NDArray[np.generic]) -> list[IndexArray]:
     """Indexes of equal keys. O(n log n)."""
     if not len(keys):
         return []

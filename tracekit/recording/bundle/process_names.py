@@ -20,8 +20,7 @@ from tracekit.recording.bundle.stores import TIME
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.values import RunValues
@@ -83,15 +82,13 @@ def _add_threads(names: Names, files: BundleFiles, store: Store, values: RunValu
     _add_thread_names(names, packed, references, values)
 
 
-def _add_thread_names(
-    names: Names, packed: npt.NDArray[np.uint64], references: npt.NDArray[np.uint64], values: RunValues
-) -> None:
+def _add_thread_names(names: Names, packed: UInt64Array, references: UInt64Array, values: RunValues) -> None:
     named = packed != NO_NAME
     texts = values.text_of_strings(packed[named] >> np.uint64(32))
     names.threads.update((key, text) for key, text in zip(references[named].tolist(), texts, strict=True) if text)
 
 
-def _records(files: BundleFiles, store: Store, *mnemonics: str) -> list[npt.NDArray[np.uint64]]:
+def _records(files: BundleFiles, store: Store, *mnemonics: str) -> list[UInt64Array]:
     """Fields of all rows in order of time."""
     places = {each.column.mnemonic: each.field for each in store.columns}
     if missing := [name for name in mnemonics if name not in places]:

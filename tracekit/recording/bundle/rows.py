@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tracekit.arrays import UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
 
-    Unsigned = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
+    Unsigned = npt.NDArray[np.uint32] | UInt64Array
     Records = npt.NDArray[np.void]
 
 _HEADER: Final = struct.Struct("<8I")

@@ -16,12 +16,9 @@ from tracekit.recording.export.cells import STACK_SEPARATOR
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import IntArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
 
-    Int64Array = npt.NDArray[np.int64]
-    UInt64Array = npt.NDArray[np.uint64]
 
 _LOW = np.uint64(0xFFFF_FFFF)
 _LONGEST = 21
@@ -36,7 +33,7 @@ class Stacks:
         self._arrays = arrays
         self._spend = spend
 
-    def backtraces(self, references: Int64Array) -> list[str]:
+    def backtraces(self, references: IntArray) -> list[str]:
         """Stacks in chunks."""
         result = [""] * len(references)
         for positions, chunks in self._arrays.of_one_length(references):
@@ -44,7 +41,7 @@ class Stacks:
             self._fill(result, positions, columns)
         return result
 
-    def samples(self, references: Int64Array) -> list[str]:
+    def samples(self, references: IntArray) -> list[str]:
         """Stacks as a kernel sample holds them: the program counter, then its callers."""
         found = self._arrays.fixed(references, 3)
         result = [""] * len(references)
@@ -52,7 +49,7 @@ class Stacks:
         self._fill(result, np.arange(len(references)), [counters, self._addresses(found[:, 0])])
         return result
 
-    def words(self, references: Int64Array) -> list[str]:
+    def words(self, references: IntArray) -> list[str]:
         """Arrays of no known meaning: their numbers in hexadecimal."""
         result = [""] * len(references)
         for positions, numbers in self._arrays.of_one_length(references):
@@ -61,7 +58,7 @@ class Stacks:
                 result[position] = " ".join(map(hex, row))
         return result
 
-    def _fill(self, result: list[str], positions: Int64Array, columns: list[list[str]]) -> None:
+    def _fill(self, result: list[str], positions: IntArray, columns: list[list[str]]) -> None:
         """Join the chunks of each stack. Chunks without address leave no gap."""
         self._spend(sum(sum(map(len, column)) for column in columns))
         for position, chunks in zip(positions.tolist(), _rows(columns, len(positions)), strict=True):

@@ -24,15 +24,13 @@ from tracekit.recording.table import Process, Thread
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import IntArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.process_names import Names
     from tracekit.recording.bundle.types import EngineeringType
     from tracekit.recording.table import CellValue
 
-    Int64Array = npt.NDArray[np.int64]
 
 _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
@@ -92,7 +90,7 @@ class RunValues:
     def _stacks(self) -> Stacks:
         return Stacks(self.arrays, self.budget.spend)
 
-    def distinct(self, engineering_type: EngineeringType, numbers: npt.NDArray[np.uint64]) -> list[CellValue]:
+    def distinct(self, engineering_type: EngineeringType, numbers: UInt64Array) -> list[CellValue]:
         """Values behind the distinct numbers of a column, none of them "no value"."""
         if engineering_type.storage is Storage.STRING:
             return list(self.text_of_strings(numbers))
@@ -115,20 +113,20 @@ class RunValues:
             case _:
                 return list(self._stacks.words(references))
 
-    def texts(self, engineering_type: EngineeringType, numbers: npt.NDArray[np.uint64]) -> list[str]:
+    def texts(self, engineering_type: EngineeringType, numbers: UInt64Array) -> list[str]:
         """The same as text; for parts of labels."""
         found = self.distinct(engineering_type, numbers)
         self.budget.spend(sum(len(each.name) for each in found if isinstance(each, Process)))
         return list(map(str, found))
 
-    def text_of_strings(self, numbers: npt.NDArray[np.uint64]) -> list[str]:
+    def text_of_strings(self, numbers: UInt64Array) -> list[str]:
         """Strings by index."""
         strings = self.strings
         if len(numbers) and int(numbers.max()) >= len(strings):
             raise DamageError(f"it refers to string {int(numbers.max())}, and there are {len(strings):,}")
         return [strings[number] for number in numbers.tolist()]
 
-    def processes(self, references: Int64Array) -> list[Process]:
+    def processes(self, references: IntArray) -> list[Process]:
         """Processes. The array holds the pid; the name comes from the tables that list processes."""
         pids = self.arrays.fixed(references, 2)[:, 0]
         if len(pids) and int(pids.max()) >= _MAX_PID:
@@ -144,7 +142,7 @@ class RunValues:
         known = np.fromiter(self.names.processes, np.int64, len(self.names.processes))
         return next((each for each in self.processes(known) if each.pid == pid), Process(f"pid {pid}", pid))
 
-    def threads(self, references: Int64Array) -> list[Thread]:
+    def threads(self, references: IntArray) -> list[Thread]:
         """Threads. The array holds the thread id and the process."""
         found = self.arrays.fixed(references, 2)
         owners, place = np.unique(found[:, 1].astype(np.int64), return_inverse=True)
@@ -164,7 +162,7 @@ class RunValues:
         self.budget.spend(len(text) + len(owner))
         return Thread(text + owner, tid, process)
 
-    def _packed(self, mnemonic: str, numbers: npt.NDArray[np.uint64]) -> list[str]:
+    def _packed(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
         pairs = [(number >> 32, number & _LOW) for number in numbers.tolist()]
         match mnemonic:
             case "thread-name":
@@ -178,7 +176,7 @@ class RunValues:
                 return [_fixed_decimal(number) for number in numbers.tolist()]
 
 
-def since_epoch(numbers: npt.NDArray[np.uint64]) -> Int64Array:
+def since_epoch(numbers: UInt64Array) -> IntArray:
     """Dates as ns since 1970."""
     return (numbers - np.uint64(_EPOCH)).view(np.int64)
 

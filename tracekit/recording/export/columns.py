@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tracekit.arrays import BoolArray, CodeArray, IntArray
     from tracekit.recording.export.cells import Values
-    from tracekit.recording.table import BoolArray, Cells, CellValue, Int64Array
+    from tracekit.recording.table import Cells, CellValue
 
 _FLUSH_CELLS = 1_000_000
 """Payloads collected row by row before they are moved into one array per column."""
@@ -122,7 +123,7 @@ class ColumnBuilder:
 
     def _column(self, index: int, codes: npt.NDArray[np.uint16]) -> Cells:
         chunks = self._chunks[index]
-        payloads: Int64Array = np.concatenate(chunks) if chunks else np.empty(0, np.int64)
+        payloads: IntArray = np.concatenate(chunks) if chunks else np.empty(0, np.int64)
         self._chunks[index] = []
         for row, column, payload in self._patches:
             if column == index:
@@ -138,7 +139,7 @@ class ColumnBuilder:
         coded = _coded(payloads, valid, self._values.distinct)
         return _numbers_or_text(coded) if kind_of(engineering_type) is Kind.NUMBER else coded
 
-    def _any_cells(self, payloads: Int64Array, codes: npt.NDArray[np.uint16], valid: BoolArray) -> Cells:
+    def _any_cells(self, payloads: IntArray, codes: npt.NDArray[np.uint16], valid: BoolArray) -> Cells:
         """Cells that brought their own types: numbers where all of them are whole numbers, else text."""
         present = np.unique(codes[valid])
         if len(present) and all(self._values.kinds[code] in NUMERIC for code in present):
@@ -162,7 +163,7 @@ def _numbers_or_text(coded: CodedCells) -> Cells:
     return IntegerCells(np.array([*numbers, 0], np.int64)[coded.codes], coded.codes >= 0)
 
 
-def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> Int64Array | None:
+def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> IntArray | None:
     """The texts as numbers, 0 where not `valid`; None where one of them is no whole number or there is none."""
     if not valid.any():
         return None
@@ -173,7 +174,7 @@ def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> Int64Array | Non
     return np.array(numbers, dtype=np.int64)
 
 
-def _coded(indexes: npt.NDArray[np.integer], valid: BoolArray, distinct: list[CellValue]) -> CodedCells:
+def _coded(indexes: CodeArray, valid: BoolArray, distinct: list[CellValue]) -> CodedCells:
     """Indexes into the distinct values of the file as codes into those of the column, by first appearance.
 
     Time and memory O(rows + distinct values of the file).

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tracekit.arrays import CodeArray
     from tracekit.recording.table import Cells, CellValue, Column, Table
 
 DECLARATION: Final = '<?xml version="1.0"?>\n'
@@ -139,9 +140,7 @@ class _Chunk:
 
     __slots__ = ("distinct", "first_rows", "inverse")
 
-    def __init__(
-        self, distinct: list[CellValue | int], first_rows: list[int], inverse: npt.NDArray[np.integer]
-    ) -> None:
+    def __init__(self, distinct: list[CellValue | int], first_rows: list[int], inverse: CodeArray) -> None:
         self.distinct = distinct
         self.first_rows = first_rows
         self.inverse = inverse

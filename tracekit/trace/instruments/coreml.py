@@ -20,13 +20,12 @@ from tracekit.trace.vocabulary import event_meaning, event_type_lane
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import CodeArray
     from tracekit.recording.table import CodedCells
     from tracekit.trace.collect import Rows
 
-    CodeArray = npt.NDArray[np.int32]
 
 SCHEMAS = ("coreml-os-signpost",)
 
@@ -70,7 +69,7 @@ def bind(rows: Rows) -> Named:
     return Named(reordered(events, order), model[order], parent[order], names)
 
 
-def _lanes(codes: npt.NDArray[np.integer], lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:
+def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:
     """Lane of the `event-type` column where it names one, else of the event string."""
     told = [event_type_lane(str(value)) for value in event_type.values]
     order = list(Lane)

@@ -17,14 +17,13 @@ from tracekit.trace.frames import fixed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.recording.table import CellValue, Table
     from tracekit.trace.collect import Rows
     from tracekit.trace.events import Lane
 
-    Int64Array = npt.NDArray[np.int64]
 
 _ACTIVE = "active"
 
@@ -33,13 +32,13 @@ _ACTIVE = "active"
 class CommandBuffers:
     """Command buffers of hardware rows; shape (rows,) each."""
 
-    id: Int64Array
+    id: IntArray
     """`cmdbuffer-id` of the Metal tables; 0 where the row has none."""
-    first: npt.NDArray[np.bool_]
+    first: BoolArray
     """Whether the label says that it is the first one of its operation."""
 
 
-def buffers_by_row(row: Int64Array, ids: Int64Array, first: npt.NDArray[np.bool_]) -> CommandBuffers:
+def buffers_by_row(row: IntArray, ids: IntArray, first: BoolArray) -> CommandBuffers:
     """Command buffers in the order of column `row`, for rows given in any order; rows that were left out have none."""
     size = int(row.max(initial=-1)) + 1
     buffers = CommandBuffers(np.zeros(size, np.int64), np.zeros(size, np.bool_))

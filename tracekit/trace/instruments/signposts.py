@@ -18,12 +18,9 @@ from tracekit.trace.collect import Rows, chosen, group_ids, take_cells
 from tracekit.trace.context import Field, Form, context_frame, sorted_by_start
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, IndexArray
     from tracekit.recording.table import Cells
 
-    Mask = npt.NDArray[np.bool_]
-    Places = npt.NDArray[np.intp]
 
 EVENT_SCHEMAS = ("os-signpost",)
 INTERVAL_SCHEMAS = ("os-signpost-interval", "OSSignpostIntervals")
@@ -102,8 +99,8 @@ def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame | None)
     return sorted_by_start(both[~(same & from_pairs)])
 
 
-def _pairs(rows: Rows, begins: Mask, ends: Mask) -> tuple[Places, Places]:
-    """Places of the beginnings and of their ends. An end closes the latest open beginning of its kind (a stack for
+def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, IndexArray]:
+    """IndexArray of the beginnings and of their ends. An end closes the latest open beginning of its kind (a stack for
     each process, log, name and identifier), in order of time. O(n log n)."""
     place = np.flatnonzero(begins | ends)
     group = group_ids([optional_values(rows.table, name).codes[place] for name in _PAIR_COLUMNS], len(place))
@@ -125,7 +122,7 @@ def _pairs(rows: Rows, begins: Mask, ends: Mask) -> tuple[Places, Places]:
     return place[:-1][pair], place[1:][pair]
 
 
-def _intervals(rows: Rows, begin: Places, end: Places) -> pd.DataFrame:
+def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
     """Pairs as rows of an interval table, bound as such."""
     table = rows.table
     taken = {name: take_cells(optional_values(table, name), begin) for name in (*_PAIR_COLUMNS, "thread", "message")}

@@ -14,8 +14,7 @@ from tracekit.tui.timeline.tracks import edge, nearest, step
 from tracekit.tui.timeline.viewport import Span, span_between
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray
     from tracekit.tui.app import ViewApp
     from tracekit.tui.state import State
     from tracekit.tui.timeline.lanes import Lanes
@@ -108,7 +107,7 @@ def clear(app: ViewApp) -> None:
         app.change(selection=NOTHING)
 
 
-def slow(events: Events) -> npt.NDArray[np.bool_]:
+def slow(events: Events) -> BoolArray:
     """Which events last longer than `SLOW_QUANTILE` of those with their label in the lane: shape (n,). O(n log n)."""
     durations = events.ends - events.starts
     found = np.zeros(len(events), np.bool_)

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from textual.message import Message
 
+    from tracekit.arrays import IntArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.viewport import Span
 
-    IntArray = npt.NDArray[np.int64]
 
 _COLUMNS = (
     Column("start", 11, right=True),

@@ -23,15 +23,14 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
     import pandas as pd
     from textual.message import Message
 
+    from tracekit.arrays import IntArray
     from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
 
-    IntArray = npt.NDArray[np.int64]
 
 _COLUMNS = (
     Column("start", 12, right=True),

@@ -12,9 +12,7 @@ from tracekit.tui.timeline.tracks import passing_tracks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter
     from tracekit.tui.timeline.lanes import TimelineLane
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 class Emphasis:
     """What a filter lets through, for some lanes."""
 
-    keep: Mapping[str, npt.NDArray[np.bool_]]
+    keep: Mapping[str, BoolArray]
     """By frame, shape (rows,) each. Strips of states are in none of the frames, and stay as they are."""
     tracks: Mapping[str, tuple[Track, ...]]
     """The rows of each lane with only what passes, by id; made beforehand, since they take long."""

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    IntArray = npt.NDArray[np.int64]
-    CodeArray = npt.NDArray[np.integer]
+    from tracekit.arrays import CodeArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

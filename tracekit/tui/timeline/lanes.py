@@ -24,13 +24,11 @@ from tracekit.tui.timeline.tracks import Events, Track, tracks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import numpy.typing as npt
     import pandas as pd
 
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 
-    Mask = npt.NDArray[np.bool_]
-    IntArray = npt.NDArray[np.int64]
 
 DEPTH_LIMIT = 4
 """Rows of a lane unless it is expanded. Our judgement: four tell nesting and a pile-up, and leave room for others."""
@@ -150,7 +148,7 @@ def _hardware_lane(identity: str, title: str, drawn: Drawn, places: IntArray, wo
     return _lane(identity, title, "Hardware", drawn, words, places, pinned=True)
 
 
-def _gpu_parts(frame: pd.DataFrame, on_gpu: Mask) -> tuple[IntArray, IntArray, IntArray]:
+def _gpu_parts(frame: pd.DataFrame, on_gpu: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
     """Places of GPU rows that name a model, of other rows that may be the target's, and of other processes."""
     foreign = is_any(frame["attribution"], Attribution.FOREIGN)
     named = frame["model"].notna().to_numpy(dtype=bool)

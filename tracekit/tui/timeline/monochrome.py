@@ -21,12 +21,10 @@ from tracekit.tui.timeline.tracks import bars
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy.typing as npt
-
+    from tracekit.arrays import FloatArray, IntArray
     from tracekit.tui.timeline.tracks import Bar, Track
     from tracekit.tui.timeline.viewport import Viewport
 
-    IntArray = npt.NDArray[np.int64]
 
 LITTLE = ":"
 """What is on for less than `_MUCH` of a column."""
@@ -56,7 +54,7 @@ class _Contents:
     """What a track shows in each column."""
 
     blocks: tuple[_Block, ...]
-    shares: npt.NDArray[np.float64]
+    shares: FloatArray
     """Shape (columns,): share in which narrow intervals are on."""
     categories: IntArray
     """Shape (columns,): the category of those that covers most, -1 where there are none."""

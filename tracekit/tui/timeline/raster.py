@@ -15,12 +15,8 @@ import numpy as np
 from tracekit.intervals import union
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.tui.timeline.viewport import Viewport
-
-    IntArray = npt.NDArray[np.int64]
-    FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,13 +71,13 @@ class Shares:
 
     total: FloatArray
     """Shape (columns,): share of the column in which at least one interval is on, 0 to 1."""
-    category: npt.NDArray[np.int64]
+    category: IntArray
     """Shape (columns,): the category that covers most of the column, -1 where the column is empty."""
-    touched: npt.NDArray[np.bool_]
+    touched: BoolArray
     """Shape (columns,): whether any interval is on or begins there; also true for instants, whose share is 0."""
-    single: npt.NDArray[np.bool_]
+    single: BoolArray
     """Shape (columns,): whether exactly one interval begins in the column, and none is on at its first ns."""
-    alone: npt.NDArray[np.bool_]
+    alone: BoolArray
     """Shape (columns,): whether an interval is on at the first ns of the column, and none begins in it."""
 
 

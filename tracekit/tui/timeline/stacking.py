@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
+    from tracekit.arrays import BoolArray, IntArray
 
 
 def stack(starts: IntArray, ends: IntArray) -> IntArray:
@@ -41,7 +39,7 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
     return rows
 
 
-def _crosses(ends: IntArray, depth: IntArray) -> npt.NDArray[np.bool_]:
+def _crosses(ends: IntArray, depth: IntArray) -> BoolArray:
     """Whether each interval outlasts the last one before it that is one level up; false for all that are nested.
 
     `depth` counts the earlier intervals that are on. O(n log n).
@@ -53,7 +51,7 @@ def _crosses(ends: IntArray, depth: IntArray) -> npt.NDArray[np.bool_]:
     above = np.searchsorted(keys[order], (depth - 1) * count + place) - 1
     parent = order[np.maximum(above, 0)]
     nested = (above >= 0) & (depth[parent] == depth - 1) & (ends[parent] >= ends)
-    crosses: npt.NDArray[np.bool_] = (depth > 0) & ~nested
+    crosses: BoolArray = (depth > 0) & ~nested
     return crosses
 
 

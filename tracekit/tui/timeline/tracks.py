@@ -13,10 +13,7 @@ from tracekit.tui.timeline.stacking import stack
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    IntArray = npt.NDArray[np.int64]
-    CodeArray = npt.NDArray[np.integer]
+    from tracekit.arrays import BoolArray, CodeArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +87,7 @@ def tracks(events: Events, limit: int) -> tuple[Track, ...]:
     return tuple(_track(events, drawn, np.flatnonzero(row == number)) for number in range(deepest + 1))
 
 
-def passing_tracks(events: Events, rows: Sequence[Track], keep: npt.NDArray[np.bool_]) -> tuple[Track, ...]:
+def passing_tracks(events: Events, rows: Sequence[Track], keep: BoolArray) -> tuple[Track, ...]:
     """The same rows with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
     drawn = _drawn_ends(events)
     return tuple(_track(events, drawn, row.places[keep[events.index[row.places]]]) for row in rows)
@@ -177,7 +174,7 @@ def nearest(events: Events, time_ns: int) -> int | None:
     return min(around, key=lambda place: abs(int(events.starts[place]) - time_ns))
 
 
-def step(events: Events, place: int, forward: bool, chosen: npt.NDArray[np.bool_] | None = None) -> int | None:
+def step(events: Events, place: int, forward: bool, chosen: BoolArray | None = None) -> int | None:
     """The next or previous interval after `place`, among those `chosen` (shape (n,)); None where there is none."""
     rest = slice(place + 1, None) if forward else slice(0, max(place, 0))
     if chosen is None:
