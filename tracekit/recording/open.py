@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace.reader_selection import (
     Reading,
     XctraceOptions,
@@ -63,7 +64,7 @@ def open_reading(
     paths = [path] if isinstance(path, str | Path) else list(path)
     tool = usable_tool(paths, reader)
     if tool is None:
-        return Reading(_opened(paths, run, schemas, progress))
+        return Reading(open_directly(paths, run, schemas, progress))
     trace, needed, how = Path(paths[0]), schemas or (), asking or XctraceOptions()
     if reader == "xctrace":
         return read_through(tool, trace, run, needed, how)
@@ -93,23 +94,3 @@ def open_contents(
         for each in recording.contents.runs
     ]
     return replace(recording.contents, runs=tuple(runs))
-
-
-def _opened(
-    paths: Sequence[str | Path],
-    run: int | None,
-    schemas: Collection[str] | None,
-    progress: Callable[[Progress], None] | None,
-) -> Recording:
-    """The recording as our own readers read it."""
-    # Imported here, since lxml is heavy and the table classes of this package are not.
-    from tracekit.recording.bundle.files import find_bundle
-
-    if (bundle := find_bundle(paths)) is not None:
-        from tracekit.recording.bundle.recording import open_bundle
-
-        return open_bundle(bundle, run, progress)
-    from tracekit.recording.export.recording import open_export
-    from tracekit.recording.sources import resolve
-
-    return open_export(resolve(paths), run, schemas, progress)

@@ -19,6 +19,7 @@ from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive, read_plist
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
+from tracekit.recording.bundle.rows import with_rows_checked
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
 from tracekit.recording.sources import quoted
 
@@ -150,7 +151,8 @@ def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) 
             "again from the Mac that recorded it"
         ) from damage
     ordered = sorted(specs, key=lambda path: int(path.rsplit("-", 1)[1]))
-    return [describe(files, f"corespace/{path}", specs[path], requirements.mnemonics) for path in ordered]
+    described = (describe(files, f"corespace/{path}", specs[path], requirements.mnemonics) for path in ordered)
+    return [with_rows_checked(files, store) for store in described]
 
 
 def requirement_notes(requirements: Requirements) -> list[str]:

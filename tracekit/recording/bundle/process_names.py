@@ -7,7 +7,6 @@ form.template                    the target and its threads, where none of these
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,34 +15,18 @@ from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import order_in_time
 from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME
+from tracekit.recording.bundle.values import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from tracekit.arrays import UInt64Array
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
-    from tracekit.recording.bundle.values import RunValues
+    from tracekit.recording.bundle.values import RunValues, TargetNames
 
 NO_NAME = 0xFFFF_FFFF_FFFF_FFFF
 """Name of a thread that has none."""
-
-
-@dataclass(slots=True)
-class Names:
-    """Names of the processes and threads of a run, by reference."""
-
-    processes: dict[int, str] = field(default_factory=dict)
-    threads: dict[int, str] = field(default_factory=dict)
-    main_threads: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class TargetNames:
-    """Names that the run information holds, by reference."""
-
-    processes: Mapping[int, str]
-    main_threads: frozenset[int]
 
 
 def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, target: TargetNames) -> Names:

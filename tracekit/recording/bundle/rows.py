@@ -6,6 +6,7 @@ bulkstore   header, then rows in order of insertion, padded with zero rows to a 
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -48,8 +49,18 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mappi
     return columns
 
 
-def check_rows_file(files: BundleFiles, store: Store) -> None:
-    """What the beginning of the rows file tells. A table without rows needs none. Raises `DamageError`."""
+def with_rows_checked(files: BundleFiles, store: Store) -> Store:
+    """The store, with what the beginning of its rows file tells of damage."""
+    try:
+        if not store.damage:
+            _check_rows_file(files, store)
+    except DamageError as damage:
+        return replace(store, damage=str(damage))
+    return store
+
+
+def _check_rows_file(files: BundleFiles, store: Store) -> None:
+    """A table without rows needs no file. Raises `DamageError`."""
     path = _path(store)
     if path not in files.sizes:
         if store.rows:

@@ -9,7 +9,7 @@ indexed-store-K/
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from xml.parsers import expat
 
@@ -19,7 +19,6 @@ from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
-from tracekit.recording.bundle.rows import check_rows_file
 from tracekit.recording.bundle.types import KNOWN, EngineeringType
 from tracekit.recording.export.cells import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column
@@ -111,12 +110,7 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
             raise DamageError(f"the field {shortened(unused[0])} belongs to no column")
     except DamageError as damage:
         return Store(path, spec, damage=str(damage))
-    store = Store(path, spec, columns, record, rows, left_out=_left_out(schema.columns, mnemonics))
-    try:
-        check_rows_file(files, store)
-    except DamageError as damage:
-        return replace(store, damage=str(damage))
-    return store
+    return Store(path, spec, columns, record, rows, left_out=_left_out(schema.columns, mnemonics))
 
 
 def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedAttributes | None = None) -> TableSpec:

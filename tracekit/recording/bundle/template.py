@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.archive import read_archive
-from tracekit.recording.bundle.process_names import TargetNames
+from tracekit.recording.bundle.values import TargetNames
 from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process
 

@@ -6,6 +6,7 @@ Everything works on the distinct numbers of a column at once; rows never come he
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -22,12 +23,11 @@ from tracekit.recording.bundle.types import KNOWN, Storage
 from tracekit.recording.table import Process, Thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from tracekit.arrays import IntArray, UInt64Array
     from tracekit.recording.bundle.arrays import SharedArrays
     from tracekit.recording.bundle.files import BundleFiles
-    from tracekit.recording.bundle.process_names import Names
     from tracekit.recording.bundle.types import EngineeringType
     from tracekit.recording.table import CellValue
 
@@ -36,6 +36,23 @@ _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
 _LOW: Final = 0xFFFF_FFFF
 _MAX_PID: Final = 1 << 31
+
+
+@dataclass(slots=True)
+class Names:
+    """Names of the processes and threads of a run, by reference."""
+
+    processes: dict[int, str] = field(default_factory=dict)
+    threads: dict[int, str] = field(default_factory=dict)
+    main_threads: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetNames:
+    """Names that the run information holds, by reference."""
+
+    processes: Mapping[int, str]
+    main_threads: frozenset[int]
 
 
 class RunValues:

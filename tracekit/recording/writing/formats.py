@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -16,13 +15,6 @@ if TYPE_CHECKING:
 FORMATS: Final = ("csv", "jsonl", "parquet", "xml")
 """Names of the forms; each is also the suffix of its files."""
 XML: Final = "xml"
-
-
-@dataclass(frozen=True, slots=True)
-class UnwritableTable(Exception):  # noqa: N818 - the table is at fault, not the program
-    """The form cannot hold this table."""
-
-    reason: str
 
 
 def writer_for(name: str) -> TableWriter:

@@ -17,7 +17,7 @@ from tracekit.recording.export.cells import ANY, PLAIN, SENTINEL, STACK_SEPARATO
 from tracekit.recording.table import IntegerCells, Process, Thread
 from tracekit.recording.writing.cells import is_unsigned, parts
 from tracekit.recording.writing.display import display_of
-from tracekit.recording.writing.formats import UnwritableTable
+from tracekit.recording.writing.errors import UnwritableTable
 from tracekit.recording.writing.markup import escape
 
 if TYPE_CHECKING:

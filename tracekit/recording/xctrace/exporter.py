@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError
+from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.tool import failed, first_line
 
@@ -68,11 +69,9 @@ class Exporter:
 
         Raises `TracekitError` where the table of contents cannot be had, `UsageError` for a run that it does not list.
         """
-        from tracekit.recording.open import open_contents
-
         toc = folder / "toc.xml"
         self._call(toc, "--toc")
-        runs = open_contents(toc).runs
+        runs = open_directly([toc], schemas=()).contents.runs
         chosen = _chosen(runs, run)
         listed = list(dict.fromkeys(entry.schema for entry in chosen.tables))
         result = Exported(chosen, [toc])

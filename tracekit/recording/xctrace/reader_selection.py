@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
+from tracekit.recording.direct import open_directly
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
 from tracekit.recording.xctrace.exporter import TIMEOUT_S, Exporter
 from tracekit.recording.xctrace.merged import JoinedRecording
@@ -85,12 +86,10 @@ def read_through(tool: Tool, trace: Path, run: int | None, schemas: Collection[s
     Raises `TracekitError` where not even the table of contents can be had, `UsageError` for a run that does not
     exist.
     """
-    from tracekit.recording.open import open_recording
-
     with tempfile.TemporaryDirectory(prefix="tracekit-") as between:
         exported = Exporter(tool, trace, asking.timeout_s).export(Path(between), run, schemas, asking.step)
         # Everything is read now, because the files go away.
-        recording = open_recording(exported.files, run=exported.run.number)
+        recording = open_directly(exported.files, exported.run.number)
     recording.contents = replace(recording.contents, source=trace.name)
     return Reading(_noted(recording, "read through xctrace", *_in_vain(exported.failures)), tuple(exported.failures))
 
@@ -108,10 +107,8 @@ def read_with_help(
     schemas: those that are needed, which are looked at row by row. By default all, of which those are taken for
     readable that look so from outside. Raises `TracekitError` where neither reader can read.
     """
-    from tracekit.recording.open import open_recording
-
     try:
-        recording = open_recording(trace, run=run, progress=progress, reader="native")
+        recording = open_directly([trace], run, progress=progress)
     except UnreadableRecording as error:
         asking.say(f"{error}; reading all of it through xctrace instead")
         try:
@@ -121,7 +118,7 @@ def read_with_help(
         _noted(reading.recording, f"it could not be read natively: {error}")
         return reading
     # A recording of its own: progress counts each row once.
-    looked_at = open_recording(trace, run=run, reader="native") if schemas else None
+    looked_at = open_directly([trace], run) if schemas else None
     lacking = _unreadable(recording, looked_at, schemas)
     if not lacking:
         return Reading(recording)

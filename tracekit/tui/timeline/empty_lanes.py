@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.trace.trace import Trace
-    from tracekit.tui.timeline.lanes import TimelineLane
 
 
 class Reason(StrEnum):
@@ -48,15 +47,15 @@ def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
     return Reason.ABSENT if trace.contents.has_table_of_contents else Reason.OUTSIDE
 
 
-def reasons(lanes: Sequence[TimelineLane], columns: int, most: int) -> tuple[str, ...]:
-    """The titles of lanes with their reasons, on as few lines of `columns` cells as can be and at most `most`.
+def reasons(lanes: Sequence[tuple[str, str]], columns: int, most: int) -> tuple[str, ...]:
+    """Titles of lanes with their reasons, given in pairs, on as few lines of `columns` cells as can be, at most `most`.
 
     A reason stands on one line where that costs none. Half a reason would be another one ("recorded" of "recorded,
     empty"): where the lines do not hold all, the last reasons give way to the number of their lanes.
     """
     titles: dict[str, list[str]] = {}
-    for lane in lanes:
-        titles.setdefault(lane.words, []).append(visible(lane.title))
+    for title, why in lanes:
+        titles.setdefault(why, []).append(visible(title))
     told = [f"{', '.join(of_reason)}: {why}" for why, of_reason in titles.items()]
     left = [len(of_reason) for of_reason in titles.values()]
     for count in range(len(told), 0, -1):

@@ -139,7 +139,7 @@ def _tight(
     if len(silent) > 1:
         # Reasons get what the others leave, or half where that is more.
         most = max(room - len(tracks), (room + 1) // 2, 1)
-        told = reasons([lanes[place] for place in silent], columns, most)
+        told = reasons([(lanes[place].title, lanes[place].words) for place in silent], columns, most)
         words = [ScreenLine(Line.WORDS, silent, 0, part, len(told), text) for part, text in enumerate(told)]
     else:
         words = [ScreenLine(Line.WORDS, silent)] if silent else []
