@@ -28,3 +28,21 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
     """A count with its noun: `1 load`, `1,295 predictions`."""
     words = noun if count == 1 else (plural or f"{noun}s")
     return f"{count:,} {words}"
+
+
+def format_percent(share: float) -> str:
+    """A share from 0 to 1 in whole percent; never rounded to a false 0 or 100."""
+    percent = share * 100
+    if 0 < percent < 1:
+        return "<1%"
+    return ">99%" if 99.5 <= percent < 100 else f"{percent:.0f}%"
+
+
+def format_estimate(ns: float) -> str:
+    """An estimated duration in ns with two significant digits, in seconds from 0.1 s on."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if abs(ns) >= size * (0.0995 if unit == "s" else 0.995):
+            value = float(f"{ns / size:.2g}")
+            digits = 2 if value < 0.995 else 1 if value < 9.95 else 0
+            return f"{value:,.{digits}f} {unit}"
+    return f"{ns:.0f} ns"

@@ -1,0 +1,299 @@
+"""The report as `tracekit analyze` prints it: context, findings, models, what was not evaluated, and the summary last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from tracekit.analysis.breakdown.breakdown import Unknown
+from tracekit.detectors.patterns import Pattern
+from tracekit.report import formatting
+from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.renderers.concise_findings import Layout, finding_lines, inconclusive_lines, one_line
+from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
+from tracekit.report.strings import map_strings
+from tracekit.report.time_breakdown import frames, parts_row
+from tracekit.report.totals import Totals, count_checks
+from tracekit.units import format_count, format_duration, format_estimate, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.report.report import Check, CoverageInfo, RecordingInfo, Report
+    from tracekit.report.time_breakdown import Slice
+
+LINES = 60
+"""Most lines for a recording of up to ten models; findings beyond them take one line each."""
+MODELS, REMEDIES, NOTES = 10, 8, 3
+"""Most lines of each of these parts."""
+BAR = 33
+"""Cells of a bar: 3% each."""
+NAME_CELLS = 28
+WORTH_SAYING = 0.1
+"""Least share of a prediction's time that is given in words (heuristic)."""
+MANY = 8
+"""From this number on, checks that need the same are counted, not named."""
+
+
+def render_concise(report: Report, *, width: int, color: bool) -> str:
+    """The short report in lines of at most `width` cells, with a line break at the end. `color` writes ANSI styles."""
+    width = min(max(width, NARROWEST), WIDEST)
+    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
+    layout = Layout(width)
+    head = [*layout.wrapped(Text(_context(safe.recording), style="dim")), Text()]
+    tail = [*_models(safe, layout), *_not_evaluated(safe, layout), *_notes(safe, layout), *summary_lines(safe, layout)]
+    body = _findings(safe, layout, LINES - len(head) - len(tail))
+    return printed([*head, *body, *tail], width, color)
+
+
+def summary_line(report: Report) -> Text:
+    """Counts by check and the estimated savings of all fixes together, in one line."""
+    totals, summary = count_checks(report.checks), report.summary
+    if not summary.judged and not summary.errors:
+        count = format_count(totals.not_evaluated, "check")
+        return Text(f"Inconclusive: {count} could not be evaluated · exit status 3", style="bold yellow")
+    parts = [_found(totals), _savings(report), _rest(totals)]
+    clean = "yellow" if totals.failed else "green"
+    worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
+    return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
+
+
+def summary_lines(report: Report, layout: Layout) -> list[Text]:
+    """The summary, and where to read on."""
+    lines = layout.wrapped(summary_line(report))
+    if report.summary.findings or not report.summary.judged:
+        source = formatting.shorten(report.recording.source, max(layout.width - 30, 12))
+        lines += layout.wrapped(Text.assemble("more: ", ("-v", "cyan"), "  ·  ", (f"tracekit view {source}", "cyan")))
+    return lines
+
+
+def _context(recording: RecordingInfo) -> str:
+    """One line: which recording of what, where and how long."""
+    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    version = (recording.os_version or "").partition(" (")[0]
+    system = " ".join(filter(None, (recording.platform, version)))
+    run = f"run {recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else None
+    parts = (
+        recording.source,
+        run,
+        f"{recording.target}{pid}" if recording.target else None,
+        ", ".join(filter(None, (recording.device_model, system))),
+        f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,
+        recording.template,
+    )
+    return " · ".join(filter(None, parts))
+
+
+def _findings(report: Report, layout: Layout, room: int) -> list[Text]:
+    """All findings in detail where there is room, else those that cost most; the others in a line each."""
+    groups = findings(report.checks)
+    whole: list[list[Text]] = []
+    if not report.summary.judged:
+        # What is wrong with the recording is why nothing could be evaluated.
+        health = [group for group in groups if group.first.pattern == Pattern.RECORDING]
+        groups = tuple(group for group in groups if group not in health)
+        whole.append(inconclusive_lines(report, health, layout))
+    details = [finding_lines(group, layout) for group in groups]
+    rows = [one_line(group, layout) for group in groups]
+    shown = len(groups)
+    while shown > 1 and _length(details[:shown], rows[shown:]) > room:
+        shown -= 1
+    for lines in (*whole, *details[:shown]):
+        lines.append(Text())
+    rest = [line for row in rows[shown:] for line in row]
+    return [line for lines in (*whole, *details[:shown]) for line in lines] + ([*rest, Text()] if rest else [])
+
+
+def _length(details: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> int:
+    return sum(len(lines) + 1 for lines in details) + sum(len(row) for row in rows) + bool(rows)
+
+
+def _models(report: Report, layout: Layout) -> list[Text]:
+    models = [model for model in report.models if model.level == "top" and model.prediction is not None]
+    if not models:
+        return []
+    shown = models[:MODELS]
+    inferred = [model for model in shown if _is_inferred(model)]
+    known = [model for model in shown if model not in inferred]
+    lines: list[Text] = []
+    if known:
+        lines += layout.heading("MODELS", "per prediction: mean, p95, and where the time goes")
+        lines += _model_lines(known, layout)
+    if inferred:
+        lines += layout.heading("WHAT THE HARDWARE SHOWS", "lower bounds; Core ML's and the CPU's share is not visible")
+        for model in inferred:
+            lines += layout.hanging(Text(f"  {model.name}   {_inferred(model)}"), 4)
+    if len(models) > len(shown):
+        lines.append(Text(f"  {format_count(len(models) - len(shown), 'more model')} (-v)", style="dim"))
+    return [*lines, Text()]
+
+
+def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
+    room = min(max(len(model.name) for model in models), NAME_CELLS, max(layout.width - 26, 8))
+    lines: list[Text] = []
+    for model in models:
+        numbers = model.prediction
+        mean = formatting.duration(numbers.mean_ns if numbers else None)
+        tail = formatting.duration(numbers.p95_ns if numbers else None)
+        name = formatting.shorten(model.name, room)
+        first = f"  {name}{' ' * (room - layout.cells(name))}  {mean:>9}  {tail:>9}"
+        bar, words = _parts(model, min(BAR, layout.width - len(first) - 32))
+        if bar and len(first) + len(bar) + len(words) + 5 <= layout.width:
+            lines.append(Text(f"{first}  {bar}   {words}"))
+        elif words:
+            lines += [Text(first), *layout.hanging(Text(f"    {words}"), 4)]
+        else:
+            lines.append(Text(first))
+        if len(models) == 1:
+            lines += layout.hanging(Text(" " * (room + 4) + _pace(model), style="dim"), room + 4)
+    return lines
+
+
+def _parts(model: ModelSummary, cells: int) -> tuple[str, str]:
+    """A bar of the parts of a prediction, and the large ones in words; empty where they are not known."""
+    if model.breakdown is None or not model.breakdown.total_ns:
+        return "", ""
+    row = parts_row(model.name, model.breakdown)
+    slices = sorted(row.slices, key=lambda part: (_RANK.index(_sign(part, row.slices)), -part.share))
+    sizes = [round(sum(part.share for part in slices[: k + 1]) * cells) for k in range(len(slices))]
+    signs = [_sign(part, row.slices) * (end - begin) for part, begin, end in zip(slices, [0, *sizes], sizes, strict=False)]
+    large = sorted((part for part in row.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
+    words = ", ".join(f"{part.group.name} {'≥ ' if part.incomplete else ''}{format_percent(part.share)}" for part in large)
+    return "".join(signs) if cells >= 8 else "", words
+
+
+_RANK = "█▓▒░"
+_COMPUTE = ("Neural Engine", "GPU", "CPU")
+
+
+def _sign(part: Slice, slices: Iterable[Slice]) -> str:
+    """Full for the compute unit that takes most, then other units, data, and time without work."""
+    units = [other.group.name for other in sorted(slices, key=lambda each: -each.share) if other.group.name in _COMPUTE]
+    if part.group.name in _COMPUTE:
+        return "█" if part.group.name == units[0] else "▓"
+    return "▒" if part.group.name == "data" else "░"
+
+
+def _pace(model: ModelSummary) -> str:
+    """How often it predicts, how many at once, and which frame rate it allows."""
+    parts = [format_count(model.predictions, "prediction")]
+    if model.cadence is not None and model.cadence.per_second is not None:
+        rate = model.cadence.per_second
+        parts.append(f"{rate:,.0f} per second" if rate >= 10 else f"{rate:.1f} per second")
+    if model.in_flight is not None:
+        most = model.in_flight.most
+        parts.append("one at a time" if most == 1 else f"up to {most} in flight")
+    text, rate_of = ", ".join(parts), model.frames_per_second
+    if rate_of is None:
+        return text
+    tail = f" ({frames(rate_of.sustained)} at p95)" if rate_of.sustained is not None else ""
+    return f"{text}; fast enough for {frames(rate_of.typical)} fps{tail}"
+
+
+def _is_inferred(model: ModelSummary) -> bool:
+    parts = model.breakdown.parts if model.breakdown else ()
+    return any(Unknown.NO_CORE_ML in part.unknown for part in parts)
+
+
+def _inferred(model: ModelSummary) -> str:
+    """What hardware rows tell of a model's predictions; each took at least that long."""
+    parts = [format_count(model.predictions, "prediction")]
+    if model.prediction is not None and model.prediction.p50_ns is not None:
+        parts.append(f"median at least {format_duration(model.prediction.p50_ns)}")
+    if model.breakdown is not None and model.breakdown.total_ns:
+        row = parts_row(model.name, model.breakdown)
+        parts += [
+            f"{part.group.name} busy {format_duration(part.mean_ns)} of each" for part in row.slices if part.group.name in _COMPUTE
+        ]
+    if model.cadence is not None and model.cadence.inter_start_ns is not None:
+        parts.append(f"one every {format_duration(model.cadence.inter_start_ns)}")
+    return " · ".join(parts)
+
+
+def _not_evaluated(report: Report, layout: Layout) -> list[Text]:
+    """One line for each remedy; instruments to add share one."""
+    entries = _remedies(report)
+    failed = with_outcome(report.checks, "error")
+    if not entries and not failed:
+        return []
+    lines = layout.heading("NOT EVALUATED", "")
+    for who, what in entries[:REMEDIES]:
+        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, most=2)
+    if len(entries) > REMEDIES:
+        lines.append(Text(f"  {format_count(len(entries) - REMEDIES, 'more reason')} (-v)", style="dim"))
+    for check in failed[:REMEDIES]:
+        lines += layout.hanging(Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}"), 4, most=2)
+    return [*lines, Text()]
+
+
+def _remedies(report: Report) -> list[tuple[str, str]]:
+    absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
+    instruments: list[CoverageInfo] = []
+    recordable: list[Check] = []
+    others: dict[str, list[tuple[str, tuple[Check, ...]]]] = {}
+    for skipped in skip_reasons(report.checks, together=True):
+        entry = absent.get((skipped.reason, skipped.record))
+        if entry is not None and entry.instrument in ADDABLE:
+            instruments.append(entry)
+            recordable += skipped.checks
+        else:
+            others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.checks))
+    lines = []
+    for record, group in others.items():
+        checks = tuple(check for _, some in group for check in some)
+        text = group[0][0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
+        lines.append((_who(checks, report), _clause(text)))
+    if recordable:
+        flags = " ".join(f"--instrument {_quoted(entry.instrument)}" for entry in instruments)
+        lines.append((_who(recordable, report), f"record with {flags}"))
+    return lines
+
+
+ADDABLE = frozenset({"Hangs", "Thermal State", "Points of Interest", "GPU", "Neural Engine", "Core ML"})
+"""Instruments that `tracekit record --instrument` adds."""
+
+
+def _who(checks: Sequence[Check], report: Report) -> str:
+    listed = names(checks, report.checks)
+    return f"{len(listed)} checks" if len(listed) > MANY else ", ".join(listed)
+
+
+def _quoted(name: str) -> str:
+    return f"'{name}'" if " " in name else name
+
+
+def _clause(text: str) -> str:
+    """The first sentence of a reason, as the rest of a line."""
+    sentence = text.partition(". ")[0].rstrip(".")
+    return sentence
+
+
+def _notes(report: Report, layout: Layout) -> list[Text]:
+    notes = report.recording.notes
+    lines = [line for note in notes[:NOTES] for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, most=2)]
+    if len(notes) > NOTES:
+        lines.append(Text(f"{format_count(len(notes) - NOTES, 'more note')} (-v)", style="dim"))
+    return [*lines, Text()] if lines else []
+
+
+def _found(totals: Totals) -> str:
+    if not totals.findings:
+        return "No findings"
+    ranks = ", ".join(f"{count} {severity}" for severity, count in totals.severities if count)
+    only = totals.worst if totals.findings == 1 else ranks
+    where = f" in {format_count(totals.models, 'model')}" if totals.models else ""
+    return f"{format_count(totals.findings, 'finding')} ({only}){where}"
+
+
+def _savings(report: Report) -> str:
+    savings = report.summary.win_back_ns
+    return f"est. savings up to {format_estimate(savings)}" if savings else ""
+
+
+def _rest(totals: Totals) -> str:
+    parts = [f"{format_count(totals.passed, 'check')} passed"]
+    parts += [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
+    parts += [f"{totals.failed} failed"] if totals.failed else []
+    return glued(", ".join(parts))

@@ -1,0 +1,252 @@
+"""Findings of the short report: title, models, estimated savings, where to look, and the fix in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from tracekit.report import formatting
+from tracekit.units import format_count, format_duration, format_estimate, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.detectors.outcomes import Metric
+    from tracekit.report.groups import Group
+    from tracekit.report.report import Check, Report
+
+SEVERITY_STYLES = {"critical": "bold reverse red", "high": "bold red", "medium": "yellow", "low": "blue"}
+LABEL_CELLS = 10
+"""Cells of the column of severities."""
+NARROW = 70
+"""Below this width the text of a finding starts at the left."""
+MODELS = 6
+"""Most models of a finding that have a row."""
+COLUMNS = 4
+"""Most metrics in such a row."""
+SUMMARY_LINES, FIX_LINES = 3, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Width of the screen in cells, and text laid out for it."""
+
+    width: int
+
+    @property
+    def indent(self) -> int:
+        """Where the text of a finding begins."""
+        return LABEL_CELLS if self.width >= NARROW else 2
+
+    @staticmethod
+    def cells(text: str) -> int:
+        """Cells that a text takes on the screen."""
+        return cell_len(text)
+
+    def wrapped(self, text: Text) -> list[Text]:
+        """Lines of a text."""
+        return self.hanging(text, 0)
+
+    def hanging(self, text: Text, indent: int, *, most: int | None = None) -> list[Text]:
+        """Lines of a text that goes on at `indent`; at most `most`, the last of which then ends in `…`."""
+        begin = len(text.plain) - len(text.plain.lstrip())
+        body = text[begin:]
+        first = self.width - begin
+        lines = list(body.wrap(_CONSOLE, max(first, 8), overflow="fold"))
+        if len(lines) > 1 and begin != indent:
+            # What is left of the text has the room of the other lines.
+            rest = body[len(lines[0].plain) :]
+            rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+            lines = [lines[0], *rest.wrap(_CONSOLE, max(self.width - indent, 8), overflow="fold")]
+        if most is not None and len(lines) > most:
+            last = lines[most - 1]
+            last.truncate(max(self.width - indent - 1, 1))
+            lines = [*lines[: most - 1], last.append("…")]
+        for line in lines:
+            line.rstrip()
+        return [Text(" " * (indent if place else begin)).append_text(line) for place, line in enumerate(lines)]
+
+    def heading(self, title: str, note: str) -> list[Text]:
+        """A heading with what its columns are."""
+        text = Text(title, style="bold").append(f"  {note}" if note else "", style="not bold dim")
+        return self.hanging(text, 2)
+
+
+_CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
+
+
+def finding_lines(group: Group, layout: Layout) -> list[Text]:
+    """All lines of one detector's findings."""
+    first = group.first
+    severity = first.severity or ""
+    body = [*_title(severity.upper(), SEVERITY_STYLES.get(severity, "bold"), first, layout)]
+    return [*body, *_details(group, layout)]
+
+
+def inconclusive_lines(report: Report, health: Sequence[Group], layout: Layout) -> list[Text]:
+    """Why nothing could be evaluated, and what to do about it."""
+    style = "bold yellow"
+    if not health:
+        reason = report.summary.verdict.partition(": ")[2] or report.summary.verdict
+        return layout.hanging(Text.assemble(("INCONCLUSIVE  ", style), reason), 2)
+    lines: list[Text] = []
+    for group in health:
+        lines += _title("INCONCLUSIVE", style, group.first, layout)
+        lines += _details(group, layout)
+    return lines
+
+
+def one_line(group: Group, layout: Layout) -> list[Text]:
+    """A finding for which there is no room."""
+    first = group.first
+    savings = f", est. savings up to {format_estimate(group.net_ns)}" if group.net_ns else ""
+    models = {check.model for check in group.checks if check.model}
+    where = f" ({format_count(len(models), 'model')})" if models else ""
+    severity = first.severity or ""
+    text = Text(f"{severity.upper():<{LABEL_CELLS}}", style=SEVERITY_STYLES.get(severity, "bold"))
+    text.append(first.id, style="bold").append(f"{where}{savings}", style="not bold")
+    return layout.hanging(text, layout.indent)
+
+
+def _title(label: str, style: str, check: Check, layout: Layout) -> list[Text]:
+    gap = max(LABEL_CELLS - len(label), 2)
+    text = Text.assemble((label, style), " " * gap, (check.id, "bold"), f": {_lower(check.title)}")
+    return layout.hanging(text, layout.indent)
+
+
+def _details(group: Group, layout: Layout) -> list[Text]:
+    lines: list[Text] = []
+    if len(group.checks) == 1:
+        check = group.first
+        name = f"{formatting.shorten(check.model, 40)}  " if check.model else ""
+        text = Text(" " * layout.indent).append(name, style="bold").append(check.summary, style="not bold")
+        lines += layout.hanging(text, layout.indent, most=SUMMARY_LINES)
+        lines += _savings_and_place(check, layout)
+    else:
+        lines += _savings(group, layout)
+        lines += [Text(), *_table(group.checks, layout), Text()]
+    for caveat in dict.fromkeys(caveat for check in group.checks for caveat in check.caveats):
+        lines += layout.hanging(Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, most=2)
+    lines += layout.hanging(Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, most=FIX_LINES)
+    lines.append(Text(f"{' ' * (layout.indent + 5)}tracekit explain {group.first.id}", style="cyan"))
+    return lines
+
+
+def _savings(group: Group, layout: Layout) -> list[Text]:
+    """Estimated savings of a fix in several models together."""
+    models = {check.model for check in group.checks if check.model}
+    where = f"in {format_count(len(models), 'model')}" if models else ""
+    costs = [check.cost for check in group.checks if check.cost]
+    if group.net_ns is None or not costs:
+        return [Text(f"{' ' * layout.indent}{where}")] if where else []
+    total = sum(cost.ns for cost in costs)
+    spent = sum(cost.ns / cost.share for cost in costs if cost.share)
+    text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(total), style="bold")
+    if spent and not any(cost.of for cost in costs):
+        text.append(f" of {format_estimate(spent)} ({format_percent(total / spent)})")
+    text.append(_counted(group.net_ns, total)).append(f", {where}" if where else "")
+    return layout.hanging(text, layout.indent)
+
+
+def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
+    place = _place(check)
+    if check.cost is None:
+        return layout.hanging(Text(" " * layout.indent + place), layout.indent) if place else []
+    text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(check.cost.ns), style="bold")
+    if check.cost.share:
+        whole = format_estimate(check.cost.ns / check.cost.share)
+        of = f" of {whole} ({format_percent(check.cost.share)})" if not check.cost.of else (
+            f" ({format_percent(check.cost.share)} of {check.cost.of})"
+        )
+        text.append(of)
+    text.append(_counted(check.net_ns, check.cost.ns))
+    for other in check.related:
+        text.append(f"; {other.relation} {other.id}", style="dim")
+    if place and len(text.plain) + len(place) + 4 <= layout.width:
+        return [text.append("    ").append(place, style="dim")]
+    lines = layout.hanging(text, layout.indent)
+    return lines + (layout.hanging(Text(" " * layout.indent + place, style="dim"), layout.indent) if place else [])
+
+
+def _counted(net_ns: int | None, whole_ns: int) -> str:
+    """Says where savings are counted in findings above too."""
+    if net_ns is None or net_ns >= whole_ns:
+        return ""
+    return f", {format_estimate(net_ns)} of it not counted above" if net_ns else ", already counted above"
+
+
+def _place(check: Check) -> str:
+    """The longest interval of the evidence, and how many there are."""
+    if not check.evidence:
+        return ""
+    longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
+    where = f"{format_duration(longest.end_ns - longest.start_ns)} at {formatting.moment(longest.start_ns)}"
+    return f"longest: {where}, {check.evidence_total:,} in all" if check.evidence_total > 1 else f"at {where.partition(' at ')[2]}"
+
+
+def _table(checks: Sequence[Check], layout: Layout) -> list[Text]:
+    """A row per model: what was measured, the estimated savings, and where the longest interval lies."""
+    shown = checks[:MODELS]
+    titles, rows = _cells(shown)
+    room = layout.width - layout.indent
+    # Measurements go first where the width does not hold all.
+    while True:
+        widths = [max(cell_len(row[k]) for row in (titles, *rows)) for k in range(len(titles))]
+        if sum(widths) + 2 * (len(widths) - 1) <= room or len(titles) <= 2:
+            break
+        drop = max(len(titles) - 3, 1)
+        titles = [*titles[:drop], *titles[drop + 1 :]]
+        rows = [[*row[:drop], *row[drop + 1 :]] for row in rows]
+    widths[0] = max(min(widths[0], room - sum(widths[1:]) - 2 * (len(widths) - 1)), 6)
+    lines = [Text(" " * layout.indent + _row(titles, widths), style="dim")]
+    lines += [Text(" " * layout.indent + _row(row, widths)) for row in rows]
+    if len(checks) > len(shown):
+        lines.append(Text(f"{' ' * layout.indent}{format_count(len(checks) - len(shown), 'more model')} (-v)", style="dim"))
+    return lines
+
+
+def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
+    metrics = _metric_names(checks)
+    titles = ["model", *metrics, "est. savings", "longest at"]
+    rows = []
+    for check in checks:
+        values = {metric.name: metric for metric in check.metrics}
+        savings = f"{format_estimate(check.cost.ns)} {format_percent(check.cost.share):>4}" if check.cost else formatting.ABSENT
+        longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns, default=None)
+        at = formatting.moment(longest.start_ns) if longest else formatting.ABSENT
+        rows.append([check.model or "recording", *(_value(values.get(name)) for name in metrics), savings, at])
+    return titles, rows
+
+
+def _metric_names(checks: Sequence[Check]) -> list[str]:
+    """Metrics with a threshold come first: they decide the finding."""
+    every = checks[0].metrics
+    ordered = [*(m for m in every if m.threshold is not None), *(m for m in every if m.threshold is None)]
+    return [metric.name for metric in ordered if len(metric.name) <= 24][:COLUMNS]
+
+
+def _value(metric: Metric | None) -> str:
+    return formatting.ABSENT if metric is None else formatting.quantity(metric.value, metric.unit)
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    name = formatting.shorten(cells[0], widths[0])
+    numbers = "".join(" " * (width - cell_len(cell) + 2) + cell for cell, width in zip(cells[1:], widths[1:], strict=True))
+    return f"{name}{' ' * (widths[0] - cell_len(name))}{numbers}"
+
+
+def fix_line(fix: str) -> str:
+    """The first sentence of a fix, without the code that follows."""
+    paragraph = " ".join(fix.partition("```")[0].partition("\n\n")[0].split())
+    sentence = paragraph.partition(". ")[0].rstrip(".:")
+    return _lower(sentence)
+
+
+def _lower(sentence: str) -> str:
+    """A sentence as a clause; a first word with capitals inside is a name."""
+    word = sentence.split(" ")[0]
+    return sentence if word[1:] != word[1:].lower() else sentence[:1].lower() + sentence[1:]

@@ -1,0 +1,65 @@
+"""Counts of a report's checks: a check counts once, however many models it was evaluated for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.report.report import Check
+
+SEVERITIES = ("critical", "high", "medium", "low")
+"""Worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many checks had which outcome; a finding in any model outweighs the other outcomes."""
+
+    findings: int
+    severities: tuple[tuple[str, int], ...]
+    """Findings by the worst severity of their models."""
+    models: int
+    """Models with at least one finding."""
+    passed: int
+    not_evaluated: int
+    """Checks that were evaluated for no model."""
+    failed: int
+    not_applicable: int
+
+    @property
+    def worst(self) -> str:
+        """The worst severity of all findings; empty where there is none."""
+        return next((severity for severity, count in self.severities if count), "")
+
+
+def count_checks(checks: Iterable[Check]) -> Totals:
+    """Counts by check. O(checks)."""
+    outcomes: dict[str, set[str]] = {}
+    ranks: dict[str, int] = {}
+    models = set()
+    for check in checks:
+        outcomes.setdefault(check.id, set()).add(check.outcome)
+        if check.outcome == "finding":
+            rank = SEVERITIES.index(check.severity or "low")
+            ranks[check.id] = min(rank, ranks.get(check.id, rank))
+            models.add(check.model)
+    kinds = [_decisive(found) for found in outcomes.values()]
+    by_rank = list(ranks.values())
+    return Totals(
+        findings=len(ranks),
+        severities=tuple((name, by_rank.count(rank)) for rank, name in enumerate(SEVERITIES)),
+        models=len(models - {None}),
+        passed=kinds.count("passed"),
+        not_evaluated=kinds.count("insufficient_data"),
+        failed=kinds.count("error"),
+        not_applicable=kinds.count("not_applicable"),
+    )
+
+
+def _decisive(outcomes: set[str]) -> str:
+    """The outcome that a check counts under."""
+    order = ("error", "finding", "passed", "insufficient_data", "not_applicable")
+    return next(outcome for outcome in order if outcome in outcomes)
