@@ -2,8 +2,9 @@
 
     import tracekit
 
-    report = tracekit.analyze("recording")
-    activity = tracekit.open_trace("recording").activity  # a pandas DataFrame
+    trace = tracekit.read("run.trace")
+    trace.predictions  # a pandas DataFrame
+    trace.analyze().to_frame()
 
 Importing the package is cheap; what a name needs is imported when the name is first used.
 """
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tracekit._version import __version__
     from tracekit.api import analyze
     from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
+    from tracekit.notebook import read
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
     from tracekit.report.report import Report
@@ -36,6 +38,7 @@ __all__ = [
     "analyze",
     "open_recording",
     "open_trace",
+    "read",
 ]
 
 _LAZY = {
@@ -50,6 +53,7 @@ _LAZY = {
     "analyze": "tracekit.api",
     "open_recording": "tracekit.recording",
     "open_trace": "tracekit.trace.open",
+    "read": "tracekit.notebook",
 }
 """Module that holds each public name that is not imported at once."""
 

@@ -1,0 +1,203 @@
+"""tracekit in a notebook: frames of a recording, and a report that shows itself.
+
+    import tracekit
+
+    trace = tracekit.read("run.trace")
+    trace.predictions.groupby("model")["duration_ns"].median()
+    trace.analyze().to_frame()
+
+Every frame is a copy, so that changing one changes nothing else. Times are int64 ns since the start of the run; the
+columns are those of `tracekit.trace.events` unless a property says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.api import judge
+from tracekit.report.report import Report
+from tracekit.report.totals import count_checks
+from tracekit.trace.events import LOAD_KINDS, Kind, Lane
+from tracekit.trace.open import open_trace
+from tracekit.units import format_count, format_estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.recording import Progress, XctraceOptions
+    from tracekit.report.report import Check
+    from tracekit.trace.open import Paths
+    from tracekit.trace.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NotebookReport(Report):
+    """A report with its findings and forms at hand."""
+
+    @property
+    def findings(self) -> tuple[Check, ...]:
+        """Checks that found a problem, the one that costs most first; one for each model."""
+        return tuple(check for check in self.checks if check.outcome == "finding")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values, as `docs/report.md` describes it."""
+        from tracekit.report.renderers.serialize import to_dict
+
+        return to_dict(self)
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        from tracekit.report.renderers.serialize import to_json
+
+        return to_json(self)
+
+    def to_markdown(self) -> str:
+        """The report as GitHub flavored Markdown."""
+        from tracekit.report.renderers.markdown import render_markdown
+
+        return render_markdown(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null
+        unless a finding costs measured time), `intervals` (rows of evidence), `summary`."""
+        rows = [
+            (
+                check.id,
+                check.outcome,
+                check.severity,
+                check.model,
+                check.cost.ns if check.cost else pd.NA,
+                check.cost.share if check.cost else float("nan"),
+                check.evidence_total,
+                check.summary,
+            )
+            for check in self.checks
+        ]
+        names = ["check", "outcome", "severity", "model", "savings_ns", "savings_share", "intervals", "summary"]
+        return pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64", "savings_share": "float64"})
+
+    def __repr__(self) -> str:
+        totals = count_checks(self.checks)
+        found = format_count(totals.findings, "finding") if totals.findings else "no findings"
+        savings = self.summary.win_back_ns
+        saved = f", est. savings up to {format_estimate(savings)}" if savings else ""
+        rest = f"{totals.passed} checks passed, {totals.not_evaluated} not evaluated"
+        return f"<Report of {self.recording.source}: {found}{saved}; {rest}>"
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        from tracekit.report.renderers.concise import render_concise
+
+        return f"<pre>{escape(render_concise(self, width=100, color=False))}</pre>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LoadedTrace:
+    """One run of a recording, as frames."""
+
+    trace: Trace
+    """What the frames are copied from."""
+
+    @property
+    def activity(self) -> pd.DataFrame:
+        """Rows of the Activity lane: loads, compilations and predictions."""
+        return self.trace.activity.copy()
+
+    @property
+    def data(self) -> pd.DataFrame:
+        """Rows of the Data lane: copies and conversions of inputs and outputs."""
+        return self.trace.data.copy()
+
+    @property
+    def compute(self) -> pd.DataFrame:
+        """Rows of the Compute lane: work on the CPU, and requests to the GPU and the Neural Engine."""
+        return self.trace.compute.copy()
+
+    @property
+    def neural_engine(self) -> pd.DataFrame:
+        """Executions on the Neural Engine."""
+        return self._on(Lane.NEURAL_ENGINE)
+
+    @property
+    def gpu(self) -> pd.DataFrame:
+        """Executions on the GPU, those of other processes too."""
+        return self._on(Lane.GPU)
+
+    @property
+    def predictions(self) -> pd.DataFrame:
+        """Predictions that the app made, and those of the stages of its pipelines (`level` is `sub`)."""
+        return self._of_kind(Kind.PREDICTION)
+
+    @property
+    def loads(self) -> pd.DataFrame:
+        """Loads of models."""
+        return self._of_kind(*LOAD_KINDS)
+
+    @property
+    def models(self) -> pd.DataFrame:
+        """One row per model, with the columns of `tracekit.trace.models`."""
+        return self.trace.models.copy()
+
+    @property
+    def coverage(self) -> pd.DataFrame:
+        """What was recorded: `instrument`, `state`, `rows` (null where not recorded) and `conclusion`."""
+        rows = [(entry.instrument, str(entry.state), entry.rows, entry.conclusion) for entry in self.trace.coverage]
+        return pd.DataFrame(rows, columns=["instrument", "state", "rows", "conclusion"]).astype({"rows": "Int64"})
+
+    def context(self, name: str) -> pd.DataFrame:
+        """A frame beside the lanes, for example `thermal`, `hangs` or `signposts`.
+
+        Raises KeyError where its table was not recorded or could not be read.
+        """
+        return self.trace.context[name].copy()
+
+    def breakdown(self) -> pd.DataFrame:
+        """Where the time of each of the app's predictions went, in ns, indexed like `predictions`. The columns are those
+        of `tracekit.analysis.breakdown.breakdown.Breakdown`; null: not known, never zero."""
+        return breakdown(self.trace).frame.copy()
+
+    def analyze(self, **options: Any) -> NotebookReport:
+        """The report on this run. `options` are those of `tracekit.analyze` that do not concern reading."""
+        return as_notebook_report(judge(self.trace, **options))
+
+    def _on(self, lane: Lane) -> pd.DataFrame:
+        hardware = self.trace.hardware
+        return hardware[(hardware["lane"] == lane).to_numpy(dtype=bool)].copy()
+
+    def _of_kind(self, *kinds: Kind) -> pd.DataFrame:
+        activity = self.trace.activity
+        return activity[activity["kind"].isin(kinds).to_numpy(dtype=bool)].copy()
+
+    def __repr__(self) -> str:
+        counts = (
+            format_count(len(self.trace.models), "model"),
+            format_count(len(self.trace.activity), "activity row"),
+            format_count(len(self.trace.hardware), "hardware row"),
+        )
+        return f"<Trace of {self.trace.contents.source}, run {self.trace.run.number}: {', '.join(counts)}>"
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        return f"<p>{escape(repr(self))}</p>{self.coverage.to_html(index=False)}"
+
+
+def read(
+    path: Paths,
+    *,
+    run: int | None = None,
+    reader: str = "auto",
+    xctrace: XctraceOptions | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> LoadedTrace:
+    """Read a recording into frames. Parameters and errors are those of `tracekit.open_trace`."""
+    return LoadedTrace(open_trace(path, run=run, reader=reader, asking=xctrace, progress=progress))
+
+
+def as_notebook_report(report: Report) -> NotebookReport:
+    """The same report with its methods."""
+    return NotebookReport(**{field.name: getattr(report, field.name) for field in fields(report)})
