@@ -158,9 +158,13 @@ def _parts(model: ModelSummary, cells: int) -> tuple[str, str]:
     row = parts_row(model.name, model.breakdown)
     slices = sorted(row.slices, key=lambda part: (_RANK.index(_sign(part, row.slices)), -part.share))
     sizes = [round(sum(part.share for part in slices[: k + 1]) * cells) for k in range(len(slices))]
-    signs = [_sign(part, row.slices) * (end - begin) for part, begin, end in zip(slices, [0, *sizes], sizes, strict=False)]
+    signs = [
+        _sign(part, row.slices) * (end - begin) for part, begin, end in zip(slices, [0, *sizes], sizes, strict=False)
+    ]
     large = sorted((part for part in row.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
-    words = ", ".join(f"{part.group.name} {'≥ ' if part.incomplete else ''}{format_percent(part.share)}" for part in large)
+    words = ", ".join(
+        f"{part.group.name} {'≥ ' if part.incomplete else ''}{format_percent(part.share)}" for part in large
+    )
     return "".join(signs) if cells >= 8 else "", words
 
 
@@ -205,7 +209,9 @@ def _inferred(model: ModelSummary) -> str:
     if model.breakdown is not None and model.breakdown.total_ns:
         row = parts_row(model.name, model.breakdown)
         parts += [
-            f"{part.group.name} busy {format_duration(part.mean_ns)} of each" for part in row.slices if part.group.name in _COMPUTE
+            f"{part.group.name} busy {format_duration(part.mean_ns)} of each"
+            for part in row.slices
+            if part.group.name in _COMPUTE
         ]
     if model.cadence is not None and model.cadence.inter_start_ns is not None:
         parts.append(f"one every {format_duration(model.cadence.inter_start_ns)}")
@@ -224,7 +230,9 @@ def _not_evaluated(report: Report, layout: Layout) -> list[Text]:
     if len(entries) > REMEDIES:
         lines.append(Text(f"  {format_count(len(entries) - REMEDIES, 'more reason')} (-v)", style="dim"))
     for check in failed[:REMEDIES]:
-        lines += layout.hanging(Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}"), 4, most=2)
+        lines += layout.hanging(
+            Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}"), 4, most=2
+        )
     return [*lines, Text()]
 
 

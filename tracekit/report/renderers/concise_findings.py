@@ -131,7 +131,9 @@ def _details(group: Group, layout: Layout) -> list[Text]:
         lines += [Text(), *_table(group.checks, layout), Text()]
     for caveat in dict.fromkeys(caveat for check in group.checks for caveat in check.caveats):
         lines += layout.hanging(Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, most=2)
-    lines += layout.hanging(Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, most=FIX_LINES)
+    lines += layout.hanging(
+        Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, most=FIX_LINES
+    )
     lines.append(Text(f"{' ' * (layout.indent + 5)}tracekit explain {group.first.id}", style="cyan"))
     return lines
 
@@ -159,8 +161,10 @@ def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(check.cost.ns), style="bold")
     if check.cost.share:
         whole = format_estimate(check.cost.ns / check.cost.share)
-        of = f" of {whole} ({format_percent(check.cost.share)})" if not check.cost.of else (
-            f" ({format_percent(check.cost.share)} of {check.cost.of})"
+        of = (
+            f" of {whole} ({format_percent(check.cost.share)})"
+            if not check.cost.of
+            else (f" ({format_percent(check.cost.share)} of {check.cost.of})")
         )
         text.append(of)
     text.append(_counted(check.net_ns, check.cost.ns))
@@ -185,7 +189,11 @@ def _place(check: Check) -> str:
         return ""
     longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
     where = f"{format_duration(longest.end_ns - longest.start_ns)} at {formatting.moment(longest.start_ns)}"
-    return f"longest: {where}, {check.evidence_total:,} in all" if check.evidence_total > 1 else f"at {where.partition(' at ')[2]}"
+    return (
+        f"longest: {where}, {check.evidence_total:,} in all"
+        if check.evidence_total > 1
+        else f"at {where.partition(' at ')[2]}"
+    )
 
 
 def _table(checks: Sequence[Check], layout: Layout) -> list[Text]:
@@ -205,7 +213,9 @@ def _table(checks: Sequence[Check], layout: Layout) -> list[Text]:
     lines = [Text(" " * layout.indent + _row(titles, widths), style="dim")]
     lines += [Text(" " * layout.indent + _row(row, widths)) for row in rows]
     if len(checks) > len(shown):
-        lines.append(Text(f"{' ' * layout.indent}{format_count(len(checks) - len(shown), 'more model')} (-v)", style="dim"))
+        lines.append(
+            Text(f"{' ' * layout.indent}{format_count(len(checks) - len(shown), 'more model')} (-v)", style="dim")
+        )
     return lines
 
 
@@ -215,7 +225,11 @@ def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
     rows = []
     for check in checks:
         values = {metric.name: metric for metric in check.metrics}
-        savings = f"{format_estimate(check.cost.ns)} {format_percent(check.cost.share):>4}" if check.cost else formatting.ABSENT
+        savings = (
+            f"{format_estimate(check.cost.ns)} {format_percent(check.cost.share):>4}"
+            if check.cost
+            else formatting.ABSENT
+        )
         longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns, default=None)
         at = formatting.moment(longest.start_ns) if longest else formatting.ABSENT
         rows.append([check.model or "recording", *(_value(values.get(name)) for name in metrics), savings, at])
@@ -235,7 +249,9 @@ def _value(metric: Metric | None) -> str:
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     name = formatting.shorten(cells[0], widths[0])
-    numbers = "".join(" " * (width - cell_len(cell) + 2) + cell for cell, width in zip(cells[1:], widths[1:], strict=True))
+    numbers = "".join(
+        " " * (width - cell_len(cell) + 2) + cell for cell, width in zip(cells[1:], widths[1:], strict=True)
+    )
     return f"{name}{' ' * (widths[0] - cell_len(name))}{numbers}"
 
 

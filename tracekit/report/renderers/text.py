@@ -22,6 +22,8 @@ from tracekit.report.columns import (
     without_small_processes,
 )
 from tracekit.report.groups import names, skip_reasons, with_outcome, would_help
+from tracekit.report.renderers.concise import summary_lines
+from tracekit.report.renderers.concise_findings import Layout
 from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_judged_blocks
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, labelled, paragraph, printed, table
 from tracekit.report.strings import map_strings
@@ -29,7 +31,7 @@ from tracekit.report.time_breakdown import TITLE, legend, parts_notes, parts_row
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from rich.console import RenderableType
 
@@ -51,25 +53,30 @@ BAR = 40
 """Cells of a bar, 2.5 % each, where half the width has room for them."""
 
 
-def render_text(report: Report, *, width: int, color: bool, verbose: bool = False) -> str:
-    """The report in lines of at most `width` cells, with a line break at the end.
+PARTS = ("findings", "models", "time", "events", "coverage")
+"""Parts of the whole report that can be printed alone."""
 
-    `color` writes ANSI styles in the terminal's own sixteen colours. Nothing that the recording holds can write one.
+
+def render_text(
+    report: Report, *, width: int, color: bool, verbose: bool = False, show: Collection[str] = PARTS
+) -> str:
+    """The whole report in lines of at most `width` cells, with a line break at the end; `verbose` leaves out nothing.
+
+    `show` names the parts of `PARTS` to print; the summary comes last. `color` writes ANSI styles in the terminal's own
+    sixteen colors. Nothing that the recording holds can write one.
     """
     width = min(max(width, NARROWEST), WIDEST)
     safe = map_strings(report, _safe)
-    blocks = [
-        *_verdict(safe),
-        *_recording(safe, width, verbose),
-        *finding_blocks(safe, width, verbose),
-        *not_judged_blocks(safe, verbose),
-        *_models(safe, width, verbose),
-        *_time_parts(safe, width, verbose),
-        *_over_time(safe, width, verbose),
-        *_aggregation(safe, width, verbose),
-        *_coverage(safe, width, verbose),
-        *_rest(safe, width, verbose),
-    ]
+    parts = {
+        "findings": [*finding_blocks(safe, width, verbose), *not_judged_blocks(safe, verbose)],
+        "models": _models(safe, width, verbose),
+        "time": [*_time_parts(safe, width, verbose), *_over_time(safe, width, verbose)],
+        "events": _aggregation(safe, width, verbose),
+        "coverage": [*_coverage(safe, width, verbose), *_rest(safe, width, verbose)],
+    }
+    blocks = [*_verdict(safe), *_recording(safe, width, verbose)]
+    blocks += [block for name, part in parts.items() if name in show for block in part]
+    blocks += [Text(), *summary_lines(safe, Layout(width))]
     return printed(blocks, width, color)
 
 
