@@ -157,8 +157,10 @@ class LoadedTrace:
         return self.trace.context[name].copy()
 
     def breakdown(self) -> pd.DataFrame:
-        """Where the time of each of the app's predictions went, in ns, indexed like `predictions`. The columns are those
-        of `tracekit.analysis.breakdown.breakdown.Breakdown`; null: not known, never zero."""
+        """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.
+
+        The columns are those of `tracekit.analysis.breakdown.breakdown.Breakdown`; null: not known, never zero.
+        """
         return breakdown(self.trace).frame.copy()
 
     def analyze(self, **options: Any) -> NotebookReport:

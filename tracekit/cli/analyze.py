@@ -1,87 +1,107 @@
-"""`tracekit analyze PATH...`: read, judge, report."""
+"""`tracekit analyze PATH...`: read recordings, run the checks, report."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracekit.cli.command import Command
-from tracekit.cli.exits import ExitStatus
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.cli.reader import add_reader_arguments, xctrace_options
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import ArgumentParser, Namespace, _ArgumentGroup
     from collections.abc import Sequence
 
-    from tracekit.report.report import Check, Report
+    from tracekit.cli.exits import ExitStatus
+    from tracekit.cli.several import Input
+    from tracekit.report.report import Report
 
-LEVELS = ("critical", "high", "medium", "low")
-"""Severities, worst first, as `tracekit.detectors.outcomes.Severity` has them."""
+SEVERITIES = ("critical", "high", "medium", "low")
+"""Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
 COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
 """Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
 FORMATS = ("text", "markdown", "json")
+PARTS = ("findings", "models", "time", "events", "coverage")
+"""Parts of the report, as `tracekit.report.renderers.text.PARTS` has them."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Arguments of the command, in the order of the way through it: what, how judged, how shown."""
+    """Arguments of the command, in the order of the way through it: input, checks, output."""
     parser.add_argument(
         "path",
         metavar="PATH",
         nargs="+",
-        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
+        help="a .trace bundle, XML that 'xctrace export' wrote, a folder or zip of either, or - for standard input; "
+        "several recordings get one line each",
     )
-    chosen = parser.add_argument_group("what to look at")
-    chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
-    chosen.add_argument(
-        "--model", action="append", default=[], metavar="NAME", help="show only models matching NAME (glob; repeatable)"
-    )
-    chosen.add_argument("--process", metavar="NAME|PID", help="show only this process")
-    add_reader_arguments(chosen)
+    _add_input(parser.add_argument_group("input"))
+    _add_checks(parser.add_argument_group("checks"))
+    _add_output(parser.add_argument_group("output"))
 
-    judged = parser.add_argument_group("how to judge")
-    judged.add_argument("--only", action="append", default=[], metavar="ID", help="only this detector; repeatable")
-    judged.add_argument("--skip", action="append", default=[], metavar="ID", help="without this detector; repeatable")
-    judged.add_argument(
-        "--set", action="append", default=[], metavar="DETECTOR.OPTION=VALUE", help="change a threshold; repeatable"
+
+def _add_input(group: _ArgumentGroup) -> None:
+    group.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
+    group.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="only models matching NAME (glob; repeatable)"
     )
-    judged.add_argument(
+    group.add_argument("--process", metavar="NAME|PID", help="only this process")
+    add_reader_arguments(group)
+    group.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="recordings to read at a time (default: 1)")
+
+
+def _add_checks(group: _ArgumentGroup) -> None:
+    group.add_argument("--only", action="append", default=[], metavar="ID", help="run only this check; repeatable")
+    group.add_argument("--skip", action="append", default=[], metavar="ID", help="skip this check; repeatable")
+    group.add_argument(
+        "--set", action="append", default=[], metavar="CHECK.OPTION=VALUE", help="change a threshold; repeatable"
+    )
+    group.add_argument(
         "--budget",
         action="append",
         default=[],
         metavar="[MODEL=]TIME",
-        help="time that a prediction may take: 16.7ms, 33.3 or 30fps; repeatable",
+        help="deadline of a prediction: 16.7ms, 33.3 or 30fps; repeatable",
     )
-    judged.add_argument(
+    group.add_argument(
         "--expect",
         action="append",
         default=[],
         metavar="[MODEL=]UNIT",
         help="compute unit that a model should run on: ane, gpu or cpu; repeatable",
     )
-    add_config_arguments(judged)
-    judged.add_argument("--fail-on", choices=LEVELS, help="exit with status 1 if a finding is at this level or above")
+    add_config_arguments(group)
+    group.add_argument(
+        "--fail-on", choices=SEVERITIES, help="exit with status 1 for a finding of this severity or worse"
+    )
 
-    shown = parser.add_argument_group("how to show it")
-    shown.add_argument("--format", choices=FORMATS, help="what to print (default: text, or nothing with -o)")
-    shown.add_argument(
+
+def _add_output(group: _ArgumentGroup) -> None:
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=(*FORMATS, "md"), help="what to print (default: text)")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    group.add_argument(
         "-o",
         "--output",
         action="append",
         default=[],
         metavar="FILE",
-        help="write a file: .txt, .md or .json; repeatable",
+        help="also write the report to a file (.txt, .md or .json), or those of several recordings into a folder; "
+        "repeatable",
     )
-    shown.add_argument(
+    group.add_argument(
+        "--show", type=_parts, metavar="PARTS", help=f"print only these parts, in full: {','.join(PARTS)}"
+    )
+    group.add_argument(
         "--sort", default="sum", metavar="COLUMN", help=f"order of the events: {', '.join(COLUMNS)} (default: sum)"
     )
-    shown.add_argument("--no-redact", action="store_true", help="keep device name, arguments and other private facts")
-    loudness = shown.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
+    group.add_argument("--no-redact", action="store_true", help="keep device name, arguments and other private data")
+    loudness = group.add_mutually_exclusive_group()
     loudness.add_argument(
-        "-v", "--verbose", action="store_true", help="the whole text report, and on standard error what was read"
+        "-q", "--quiet", action="store_true", help="print only the summary line; no progress or notes"
     )
+    loudness.add_argument("-v", "--verbose", action="store_true", help="full report, plus read statistics on stderr")
 
 
 def _run_number(text: str) -> int:
@@ -96,29 +116,71 @@ def _run_number(text: str) -> int:
 _run_number.__name__ = "run number"
 
 
+def _jobs(text: str) -> int:
+    """Type of `--jobs`."""
+    return _run_number(text)
+
+
+_jobs.__name__ = "number of jobs"
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Type of `--show`."""
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    for name in names:
+        if name not in PARTS:
+            raise unknown("part", name, PARTS)
+    return names
+
+
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze and show."""
-    from tracekit.cli.output import emit, has_color, narrate
-    from tracekit.report.renderers.formats import RENDERERS, renderer_for
+    from tracekit.cli.several import inputs_of, run_several
+
+    arguments.format = "markdown" if arguments.format == "md" else arguments.format
+    inputs = inputs_of(arguments.path)
+    if len(inputs) > 1:
+        return run_several(arguments, inputs, options_of(arguments), fail_on_of(arguments))
+    return _run_one(arguments, inputs[0])
+
+
+def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
+    from tracekit.cli.output import narrate
+    from tracekit.cli.reports import check_output, print_report, status_of, write_report
+    from tracekit.report.renderers.formats import renderer_for
 
     # What can be seen to be wrong at once is not first found out after a long read.
     outputs = [(path, renderer_for(path)) for path in map(Path, arguments.output)]
     for path, _ in outputs:
-        _check_output(path, arguments.path)
-    report = _analyzed(arguments)
+        check_output(path, entry.paths)
+    report = _analyzed(arguments, entry)
     for path, renderer in outputs:
-        _write(path, renderer.render(report))
+        write_report(path, renderer.render(report))
         if not arguments.quiet:
             narrate(f"tracekit: wrote {path}")
-    shown = arguments.format or (None if outputs else "text")
-    if shown == "text":
-        emit(_on_screen(report, arguments.verbose), styled=has_color())
-    elif shown is not None:
-        emit(RENDERERS[shown].render(report), utf8=shown == "json")
-    return status_of(report, arguments.fail_on or _fail_on(arguments))
+    print_report(report, arguments, summary_only=bool(outputs) and arguments.format is None and not arguments.verbose)
+    return status_of(report, fail_on_of(arguments), quiet=arguments.quiet)
 
 
-def _analyzed(arguments: Namespace) -> Report:
+def options_of(arguments: Namespace) -> dict[str, Any]:
+    """What the command line says to `tracekit.analyze`, apart from paths and what is told meanwhile."""
+    return {
+        "run": arguments.run,
+        "models": arguments.model,
+        "process": arguments.process,
+        "only": _ids(arguments.only),
+        "skip": _ids(arguments.skip),
+        "settings": dict(_setting(text) for text in arguments.set),
+        "budget": arguments.budget,
+        "expect": arguments.expect,
+        "config": config_of(arguments),
+        "sort": arguments.sort,
+        "redact": not arguments.no_redact,
+        "reader": arguments.reader,
+    }
+
+
+def _analyzed(arguments: Namespace, entry: Input) -> Report:
     """The report that the arguments ask for."""
     import time
 
@@ -129,19 +191,8 @@ def _analyzed(arguments: Namespace) -> Report:
     started = time.monotonic()
     with showing_progress(arguments.quiet) as progress:
         report = analyze(
-            arguments.path,
-            run=arguments.run,
-            models=arguments.model,
-            process=arguments.process,
-            only=_ids(arguments.only),
-            skip=_ids(arguments.skip),
-            settings=dict(_setting(text) for text in arguments.set),
-            budget=arguments.budget,
-            expect=arguments.expect,
-            config=config_of(arguments),
-            sort=arguments.sort,
-            redact=not arguments.no_redact,
-            reader=arguments.reader,
+            entry.paths,
+            **options_of(arguments),
             asking=xctrace_options(arguments, quiet=arguments.quiet),
             progress=progress,
         )
@@ -154,105 +205,34 @@ def _analyzed(arguments: Namespace) -> Report:
     return report
 
 
-def _fail_on(arguments: Namespace) -> str | None:
-    """The level of the gate that the file of settings gives."""
+def fail_on_of(arguments: Namespace) -> str | None:
+    """The severity of the gate: that of the command line, else that of the settings file."""
     from tracekit.config import load_config
     from tracekit.detectors.plugins import all_detectors
 
+    if arguments.fail_on:
+        return str(arguments.fail_on)
     path = config_of(arguments)
     return None if path is None else load_config(path, all_detectors()).fail_on
 
 
-def _on_screen(report: Report, verbose: bool) -> str:
-    """The text report for standard output, as wide and as colourful as it allows."""
-    from tracekit.cli.output import has_color, width
-    from tracekit.report.renderers.text import FILE_WIDTH, render_text
-
-    return render_text(report, width=width(FILE_WIDTH), color=has_color(), verbose=verbose)
-
-
-def status_of(report: Report, fail_on: str | None) -> ExitStatus:
-    """Exit status for a report. An incomplete verdict outweighs the gate: it may hide something worse."""
-    from tracekit.cli.output import narrate
-
-    if report.summary.errors:
-        narrate(
-            "tracekit: the verdict is incomplete, because a detector failed "
-            f"({report.summary.errors} of {len(report.checks)} checks); the report says how"
-        )
-        return ExitStatus.UNUSABLE
-    if not report.summary.judged:
-        narrate("tracekit: nothing in this recording could be judged; the report says why and what to record")
-        return ExitStatus.UNUSABLE
-    if fail_on is not None:
-        levels = LEVELS[: LEVELS.index(fail_on) + 1]
-        reached = [check for check in report.checks if check.severity in levels]
-        if reached:
-            narrate(f"tracekit: {_gate_words(reached, fail_on)}")
-            return ExitStatus.GATE_FAILED
-    return ExitStatus.DONE
-
-
-def _gate_words(reached: Sequence[Check], fail_on: str) -> str:
-    """Which findings made the gate fail, and which of them say nothing of the app."""
-    from tracekit.detectors.patterns import Pattern
-    from tracekit.report.formatting import listed
-    from tracekit.units import format_count
-
-    found = format_count(len(reached), "finding")
-    words = f"{found} at {fail_on} or above: {listed(dict.fromkeys(check.id for check in reached))}"
-    health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
-    if health:
-        words += f"; {listed(health)} found fault with the recording, not with the app: record again, or use --skip"
-    return words
-
-
 def _ids(values: Sequence[str]) -> tuple[str, ...]:
-    """Detector ids of a repeatable flag that also takes comma-separated lists."""
+    """Check ids of a repeatable flag that also takes comma-separated lists."""
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
-
-
-def _check_output(path: Path, inputs: Sequence[str]) -> None:
-    """Raise `UsageError` for a file that cannot be written, or that is part of the recording."""
-    from tracekit.recording.places import is_part_of_recording
-
-    if path.is_dir():
-        raise UsageError(f"cannot write {path}: it is a folder")
-    if not path.parent.is_dir():
-        raise UsageError(f"cannot write {path}: the folder {path.parent} does not exist")
-    try:
-        refused = is_part_of_recording(path, inputs)
-    except (OSError, ValueError):
-        # What is wrong with an input is told where it is read.
-        refused = False
-    if refused:
-        raise UsageError(f"cannot write {path}: it is the recording itself, or part of it; name another file")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a report file; one that is there is replaced when the new one is complete."""
-    from tracekit.recording.writing.files import whole_file
-
-    # A link stays one: what it leads to is written.
-    with whole_file(path.resolve()) as stream:
-        stream.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _setting(text: str) -> tuple[str, str]:
     """One `--set`."""
     key, equals, value = text.partition("=")
     if not equals or "." not in key:
-        raise UsageError(f"--set {text}: write DETECTOR.OPTION=VALUE; 'tracekit detectors' lists them")
+        raise UsageError(f"--set {text}: write CHECK.OPTION=VALUE; 'tracekit detectors' lists them")
     return key.strip(), value.strip()
 
 
 COMMAND = Command(
     name="analyze",
-    summary="judge a recording and print the report",
-    description=(
-        "Read a recording, judge it and print a report: what was recorded, what costs time and how to "
-        "fix it, and what could not be judged."
-    ),
+    summary="find performance problems in a recording",
+    description="Analyze a recording and report findings with estimated savings, evidence and fixes.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from argparse import Action, ArgumentParser
     from collections.abc import Iterator
 
-SHELLS = ("bash", "zsh")
+SHELLS = ("bash", "zsh", "fish")
 
 
 class PrintCompletion(argparse.Action):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit._version import __version__
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.output import data_alone, narrate
+from tracekit.cli.output import data_alone, emit, narrate
 from tracekit.cli.parser import COMMANDS, build_parser
 from tracekit.cli.terminated import Terminated
 from tracekit.errors import TracekitError, UsageError, unknown, words_of
@@ -15,13 +16,28 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+GUIDE = """\
+tracekit {version}: find performance problems in Instruments recordings of Core ML apps
+
+  tracekit record --attach MyApp -o run.trace     record (on a Mac)
+  tracekit analyze run.trace                      find problems
+  tracekit view run.trace                         browse the timeline
+  tracekit explain reload-before-predict          what a check means, with the fix
+
+All commands: tracekit --help        First time? tracekit doctor
+"""
+"""What `tracekit` alone prints."""
+
 
 def dispatch(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status. Never raises, except `SystemExit` for `--help` and such."""
     debug = "--debug" in arguments
     try:
         with data_alone():
-            options = _parsed(arguments)
+            if not arguments:
+                emit(GUIDE.format(version=__version__))
+                return ExitStatus.DONE
+            options = _parsed(_without_help_command(arguments))
             return _executed(options)
     except KeyboardInterrupt:
         narrate("tracekit: stopped before it was done.")
@@ -42,6 +58,13 @@ def dispatch(arguments: Sequence[str]) -> int:
         advice = "report it with the traceback above" if debug else "run again with --debug and report it"
         narrate(f"tracekit: internal error ({told}); {advice}.")
         return ExitStatus.UNUSABLE
+
+
+def _without_help_command(arguments: Sequence[str]) -> Sequence[str]:
+    """`help X` as `X --help`, and `help` as `--help`."""
+    if arguments[0] != "help":
+        return arguments
+    return [*arguments[1:2], "--help"]
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -65,15 +88,13 @@ def _executed(options: argparse.Namespace) -> int:
 
 
 def _check_command(arguments: Sequence[str]) -> None:
-    """Raise `UsageError` for a missing or unknown command, in better words than argparse has."""
+    """Raise `UsageError` for an unknown command, in better words than argparse has."""
     names = [command.name for command in COMMANDS]
-    if not arguments:
-        raise _no_command()
     first = arguments[0]
     if first in names or (first.startswith("-") and first != "-"):
         return
     if first == "-" or _exists(first):
-        raise UsageError(f"name a command before the path: 'tracekit analyze {first}'")
+        raise UsageError(f"missing command; did you mean `tracekit analyze {first}`?")
     raise unknown("command", first, names)
 
 
@@ -87,7 +108,7 @@ def _exists(path: str) -> bool:
 
 def _no_command() -> UsageError:
     names = ", ".join(command.name for command in COMMANDS)
-    return UsageError(f"name a command: {names} (see 'tracekit --help')")
+    return UsageError(f"missing command: {names} (see 'tracekit --help')")
 
 
 def _show_traceback(debug: bool) -> None:

@@ -9,10 +9,12 @@ class ExitStatus(IntEnum):
     """What the process tells its caller."""
 
     DONE = 0
-    """The command did what it was asked, and nothing reached `--fail-on`."""
+    """Done; no finding at or above `--fail-on`."""
     GATE_FAILED = 1
-    """The report is complete, and a finding reached `--fail-on`."""
+    """A finding reached `--fail-on`."""
     UNUSABLE = 2
-    """Unusable input, bad usage, a detector that failed, or a recording in which nothing could be judged."""
+    """Unusable input, bad usage, or a check that failed."""
+    INCONCLUSIVE = 3
+    """No check could be evaluated."""
     INTERRUPTED = 130
     """Stopped with Ctrl-C (128 + SIGINT, as shells have it)."""

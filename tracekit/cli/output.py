@@ -121,11 +121,14 @@ def width(fallback: int) -> int:
 
 
 def has_color() -> bool:
-    """Whether standard output is a terminal that wants colours (https://no-color.org)."""
+    """Whether standard output wants colors: `NO_COLOR` never (https://no-color.org), `FORCE_COLOR` and `CLICOLOR_FORCE`
+    always (https://force-color.org, https://bixense.com/clicolors), else a terminal that is not dumb."""
     stream = standard_output()
-    if stream is None or not stream.isatty():
+    if stream is None or os.environ.get("NO_COLOR"):
         return False
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if any(os.environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:

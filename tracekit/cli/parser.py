@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import shutil
 import textwrap
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
 from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, tables, view
@@ -31,9 +32,10 @@ COMMANDS: tuple[Command, ...] = (
 
 EPILOG = """\
 exit status:
-  0    done, nothing at or above --fail-on
+  0    done; no finding at or above --fail-on
   1    a finding reached --fail-on
-  2    unusable input, bad usage, a detector that failed, or nothing could be judged
+  2    unusable input, bad usage, or a check that failed
+  3    inconclusive: no check could be evaluated
 """
 
 
@@ -50,22 +52,38 @@ class Parser(argparse.ArgumentParser):
         emit(message)
 
 
+class PrintVersion(argparse.Action):
+    """`--version`: the version, and how bundles can be read on this machine."""
+
+    def __init__(self, **options: Any) -> None:
+        """As `argparse` calls it; the flag takes no value."""
+        super().__init__(nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print and exit with status 0."""
+        from shutil import which
+
+        readers = "native, xctrace" if which("xcrun") else "native"
+        emit(f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n")
+        parser.exit()
+
+
 def build_parser() -> Parser:
     """The parser for `tracekit`."""
     parser = Parser(
         prog="tracekit",
-        description="Analyzer for Apple Instruments recordings of on-device machine learning.",
+        description="Find performance problems in Instruments recordings of Core ML apps.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"tracekit {__version__}")
+    parser.add_argument("-V", "--version", action=PrintVersion, help="print the version and the readers available here")
     parser.add_argument(
         "--print-completion",
         action=PrintCompletion,
         choices=SHELLS,
         metavar="SHELL",
-        help="print the completion script for bash or zsh",
+        help=f"print a completion script: {', '.join(SHELLS)}",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for command in COMMANDS:

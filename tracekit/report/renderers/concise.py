@@ -1,4 +1,4 @@
-"""The report as `tracekit analyze` prints it: context, findings, models, what was not evaluated, and the summary last."""
+"""The short report: context, findings, models, what was not evaluated, and the summary last."""
 
 from __future__ import annotations
 
@@ -46,6 +46,15 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
     tail = [*_models(safe, layout), *_not_evaluated(safe, layout), *_notes(safe, layout), *summary_lines(safe, layout)]
     body = _findings(safe, layout, LINES - len(head) - len(tail))
     return printed([*head, *body, *tail], width, color)
+
+
+def render_summary(report: Report, *, width: int, color: bool, more: bool = True) -> str:
+    """The summary alone, and with `more` where to read on; a line break at the end."""
+    width = min(max(width, NARROWEST), WIDEST)
+    layout = Layout(width)
+    safe = map_strings(report, lambda _, text: formatting.visible(text))
+    lines = summary_lines(safe, layout) if more else layout.wrapped(summary_line(safe))
+    return printed(lines, width, color)
 
 
 def summary_line(report: Report) -> Text:
@@ -274,8 +283,7 @@ def _quoted(name: str) -> str:
 
 def _clause(text: str) -> str:
     """The first sentence of a reason, as the rest of a line."""
-    sentence = text.partition(". ")[0].rstrip(".")
-    return sentence
+    return text.partition(". ")[0].rstrip(".")
 
 
 def _notes(report: Report, layout: Layout) -> list[Text]:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from tracekit.report.report import Report
 
 NAME_CELLS = 40
-CHECKS = 3
-"""Most checks that a line names."""
+VERDICT_CELLS = 22
 _STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "yellow"}
 
 
@@ -39,29 +38,42 @@ def render_overview(entries: Sequence[Analyzed], *, width: int, color: bool) -> 
     """A line per recording and a summary, with a line break at the end."""
     width = min(max(width, NARROWEST), WIDEST)
     names = [formatting.visible(entry.name) for entry in entries]
-    room = min(max(map(cell_len, names), default=0), NAME_CELLS, width // 2)
+    room = min(max(map(cell_len, names), default=0), NAME_CELLS, width // 3)
     lines = []
     for name, entry in zip(names, entries, strict=True):
         shown = formatting.shorten(name, room)
-        lines.append(Text(f"{shown}{' ' * (room - cell_len(shown))}  ", no_wrap=True).append_text(_verdict(entry)))
-    for line in lines:
+        line = Text(f"{shown}{' ' * (room - cell_len(shown))}  ", no_wrap=True)
+        line.append_text(_verdict(entry, width - room - 2))
         line.truncate(width, overflow="ellipsis")
+        lines.append(line)
     return printed([*lines, Text(), _summary(entries)], width, color)
 
 
-def _verdict(entry: Analyzed) -> Text:
+def _verdict(entry: Analyzed, room: int) -> Text:
     if entry.report is None:
-        return Text(f"not readable          {formatting.visible(entry.error)}", style="bold red")
+        return _line("not readable", "bold red", formatting.visible(entry.error))
     totals, summary = count_checks(entry.report.checks), entry.report.summary
     if not summary.judged:
-        return Text(f"{'inconclusive':<22}{totals.not_evaluated} checks could not be evaluated", style="yellow")
+        return _line("inconclusive", "yellow", f"{totals.not_evaluated} checks could not be evaluated")
     if not totals.findings:
-        return Text(f"{'no findings':<22}{totals.passed} passed, {totals.not_evaluated} not evaluated", style="green")
-    ids = list(dict.fromkeys(check.id for check in entry.report.checks if check.outcome == "finding"))
-    more = f" and {len(ids) - CHECKS} more" if len(ids) > CHECKS else ""
+        return _line("no findings", "green", f"{totals.passed} passed, {totals.not_evaluated} not evaluated")
     savings = f"  est. savings up to {format_estimate(summary.win_back_ns)}" if summary.win_back_ns else ""
-    found = f"{format_count(totals.findings, 'finding')} ({totals.worst})"
-    return Text(f"{found:<22}", style=_STYLES[totals.worst]).append(f"{', '.join(ids[:CHECKS])}{more}{savings}", "")
+    ids = list(dict.fromkeys(check.id for check in entry.report.checks if check.outcome == "finding"))
+    what = _listed(ids, room - VERDICT_CELLS - len(savings))
+    return _line(f"{format_count(totals.findings, 'finding')} ({totals.worst})", _STYLES[totals.worst], what + savings)
+
+
+def _line(verdict: str, style: str, rest: str) -> Text:
+    return Text(f"{verdict:<{VERDICT_CELLS}}", style=style).append(rest, "not bold default")
+
+
+def _listed(ids: Sequence[str], room: int) -> str:
+    """As many checks as fit, and how many more there are."""
+    for count in range(len(ids), 1, -1):
+        more = f" and {len(ids) - count} more" if count < len(ids) else ""
+        if len(text := ", ".join(ids[:count]) + more) <= room:
+            return text
+    return ids[0] + (f" and {len(ids) - 1} more" if len(ids) > 1 else "")
 
 
 def _summary(entries: Sequence[Analyzed]) -> Text:

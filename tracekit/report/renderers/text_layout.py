@@ -50,7 +50,7 @@ _ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 _INLINE_CODE = re.compile(r"`([^`\n]+)`")
 
 
-def printed(blocks: list[RenderableType], width: int, color: bool) -> str:
+def printed(blocks: Sequence[RenderableType], width: int, color: bool) -> str:
     """Blocks as text. What rich would ask the environment for is given, so that the output is the same anywhere."""
     file = StringIO()
     console = Console(

@@ -1,0 +1,111 @@
+"""What commands do with a report: print it, write it, and turn it into an exit status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.cli.exits import ExitStatus
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tracekit.report.report import Check, Report
+
+
+def print_report(report: Report, arguments: Namespace, *, summary_only: bool = False) -> None:
+    """The report on standard output, in the format and as much of it as the arguments of `analyze` ask for."""
+    from tracekit.cli.output import emit, has_color
+    from tracekit.report.renderers.formats import RENDERERS
+
+    if arguments.format in (None, "text"):
+        emit(_text(report, arguments, summary_only), styled=has_color())
+    else:
+        emit(RENDERERS[arguments.format].render(report), utf8=arguments.format == "json")
+
+
+def _text(report: Report, arguments: Namespace, summary_only: bool) -> str:
+    """Text for standard output, as wide and as colorful as it allows."""
+    from tracekit.cli.output import has_color, width
+    from tracekit.report.renderers.concise import render_concise, render_summary
+    from tracekit.report.renderers.text import FILE_WIDTH, PARTS, render_text
+
+    columns, color = width(FILE_WIDTH), has_color()
+    if arguments.verbose or arguments.show:
+        show = arguments.show or PARTS
+        return render_text(report, width=columns, color=color, verbose=arguments.verbose, show=show)
+    if arguments.quiet or summary_only:
+        return render_summary(report, width=columns, color=color, more=not arguments.quiet)
+    return render_concise(report, width=columns, color=color)
+
+
+def check_output(path: Path, inputs: Sequence[str]) -> None:
+    """Raise `UsageError` for a file that cannot be written, or that is part of the recording."""
+    from tracekit.recording.places import is_part_of_recording
+
+    if path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: the folder {path.parent} does not exist")
+    try:
+        refused = is_part_of_recording(path, inputs)
+    except (OSError, ValueError):
+        # What is wrong with an input is told where it is read.
+        refused = False
+    if refused:
+        raise UsageError(f"cannot write {path}: it is the recording itself, or part of it; name another file")
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write a report file; one that is there is replaced when the new one is complete."""
+    from tracekit.recording.writing.files import whole_file
+
+    # A link stays one: what it leads to is written.
+    with whole_file(path.resolve()) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace"))
+
+
+def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> ExitStatus:
+    """Exit status for a report. An incomplete result outweighs the gate: it may hide something worse."""
+    from tracekit.cli.output import narrate
+
+    if report.summary.errors:
+        narrate(
+            f"tracekit: incomplete: a check failed ({report.summary.errors} of {len(report.checks)} answers); "
+            "see NOT EVALUATED in the report"
+        )
+        return ExitStatus.UNUSABLE
+    if not report.summary.judged:
+        return ExitStatus.INCONCLUSIVE
+    reached = reached_checks(report, fail_on)
+    if reached and fail_on is not None:
+        if not quiet:
+            narrate(f"tracekit: {_gate_words(reached, fail_on)}")
+        return ExitStatus.GATE_FAILED
+    return ExitStatus.DONE
+
+
+def reached_checks(report: Report, fail_on: str | None) -> list[Check]:
+    """Findings of this severity or worse; none without a gate."""
+    from tracekit.report.totals import SEVERITIES
+
+    if fail_on is None:
+        return []
+    severities = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return [check for check in report.checks if check.severity in severities]
+
+
+def _gate_words(reached: Sequence[Check], fail_on: str) -> str:
+    """Which findings made the gate fail, and which of them say nothing of the app."""
+    from tracekit.detectors.patterns import Pattern
+    from tracekit.report.formatting import listed
+    from tracekit.units import format_count
+
+    ids = dict.fromkeys(check.id for check in reached)
+    words = f"failed: {format_count(len(ids), 'finding')} at or above {fail_on}: {listed(ids)}"
+    health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
+    if health:
+        words += f"; {listed(health)}: about the recording, not the app; record again, or use --skip"
+    return words

@@ -1,0 +1,201 @@
+"""Which recordings the paths of a command line mean, and reading several of them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.output import narrate
+from tracekit.cli.reports import print_report, status_of, write_report
+from tracekit.errors import TracekitError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
+
+    from tracekit.report.renderers.overview import Analyzed
+
+BUNDLE = ".trace"
+ARCHIVES = (".zip",)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """The paths of one recording."""
+
+    name: str
+    paths: tuple[str, ...]
+
+
+def inputs_of(paths: Sequence[str]) -> list[Input]:
+    """The recordings that paths mean, in their order: each bundle, folder and archive is one, loose files are one
+    together, and a folder of bundles is each of these."""
+    loose = [path for path in paths if not _is_whole(path)]
+    inputs = [Input(_name(loose), tuple(loose))] if loose else []
+    for path in paths:
+        if _is_whole(path):
+            inputs += [Input(Path(each).name, (each,)) for each in (_bundles_in(path) or [path])]
+    # In the order in which they were given.
+    order = {path: place for place, path in enumerate(paths)}
+    return sorted(inputs, key=lambda entry: min(order.get(path, _place(order, path)) for path in entry.paths))
+
+
+def _is_whole(path: str) -> bool:
+    """Whether a path is a recording of its own, or several: not one file of an export."""
+    try:
+        return path != "-" and (Path(path).is_dir() or Path(path).suffix in (BUNDLE, *ARCHIVES))
+    except (OSError, ValueError):
+        return False
+
+
+def _bundles_in(path: str) -> list[str]:
+    """Bundles directly in a folder that is none itself; empty for anything else."""
+    folder = Path(path)
+    if folder.suffix == BUNDLE or not folder.is_dir():
+        return []
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return [str(entry) for entry in entries if entry.suffix == BUNDLE or entry.name.endswith(f"{BUNDLE}.zip")]
+
+
+def _name(loose: Sequence[str]) -> str:
+    return "standard input" if list(loose) == ["-"] else Path(loose[0]).name
+
+
+def _place(order: dict[str, int], path: str) -> int:
+    """Place of the folder that a bundle lies in."""
+    return next((place for folder, place in order.items() if Path(path).parent == Path(folder)), len(order))
+
+
+def analyze_all(inputs: Sequence[Input], options: dict[str, Any], jobs: int) -> Iterator[Analyzed]:
+    """The reports on several recordings, in their order, as soon as each is there; `jobs` are read at a time. One that
+    cannot be read does not stop the others."""
+    if jobs < 2 or len(inputs) < 2:
+        yield from (_analyzed(entry, options) for entry in inputs)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # Processes that start anew inherit no thread and no open file of this one.
+    with ProcessPoolExecutor(min(jobs, len(inputs)), get_context("spawn")) as pool:
+        pending = [pool.submit(_analyzed, entry, options) for entry in inputs]
+        try:
+            for future in pending:
+                yield future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _analyzed(entry: Input, options: dict[str, Any]) -> Analyzed:
+    from tracekit.api import analyze
+    from tracekit.report.renderers.overview import Analyzed
+
+    try:
+        return Analyzed(entry.name, analyze(entry.paths, **options))
+    except TracekitError as error:
+        return Analyzed(entry.name, None, str(error))
+
+
+def run_several(
+    arguments: Namespace, inputs: Sequence[Input], options: dict[str, Any], fail_on: str | None
+) -> ExitStatus:
+    """A line for each recording; the whole reports with `-v`, in another format, or in a folder with `-o`."""
+    from tracekit.cli.output import emit, has_color, width
+    from tracekit.report.renderers.overview import render_overview
+    from tracekit.report.renderers.text import FILE_WIDTH
+
+    folders = [_folder(Path(path), inputs) for path in arguments.output]
+    entries: list[Analyzed] = []
+    for entry in _announced(analyze_all(inputs, options, arguments.jobs), inputs, arguments.quiet):
+        entries.append(entry)
+        for folder in folders:
+            _write_into(folder, entry, arguments.format or "text", len(entries), len(inputs))
+        if entry.report is not None and (arguments.verbose or arguments.show):
+            print_report(entry.report, arguments)
+    if arguments.format == "json" and not folders:
+        _print_json(entries)
+    elif arguments.format == "markdown" and not folders:
+        _print_markdown(entries)
+    else:
+        emit(render_overview(entries, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
+    statuses = [_status(entry, fail_on) for entry in entries]
+    # What hides most comes first: a recording that could not be read may hold anything.
+    order = (ExitStatus.UNUSABLE, ExitStatus.GATE_FAILED, ExitStatus.INCONCLUSIVE, ExitStatus.DONE)
+    return min(statuses, key=order.index)
+
+
+def _status(entry: Analyzed, fail_on: str | None) -> ExitStatus:
+    if entry.report is None:
+        return ExitStatus.UNUSABLE
+    return status_of(entry.report, fail_on, quiet=True)
+
+
+def _announced(entries: Iterator[Analyzed], inputs: Sequence[Input], quiet: bool) -> Iterator[Analyzed]:
+    """Says which recording is next, where a person is looking."""
+    talks = not quiet and sys.stderr is not None and sys.stderr.isatty()
+    for number, entry in enumerate(entries, 1):
+        if talks:
+            narrate(f"tracekit: {number} of {len(inputs)}: {entry.name}")
+        yield entry
+
+
+def _folder(path: Path, inputs: Sequence[Input]) -> Path:
+    """A folder for the reports of several recordings, made where it is missing. Raises `UsageError`."""
+    from tracekit.recording.places import is_part_of_recording
+
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"cannot write {path}: several recordings need a folder; name a new or an existing one")
+    if any(is_part_of_recording(path, [each]) for entry in inputs for each in entry.paths if each != "-"):
+        raise UsageError(f"cannot write into {path}: it is a recording; name another folder")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TracekitError(f"cannot make the folder {path}: {error.strerror or error}") from error
+    return path
+
+
+def _write_into(folder: Path, entry: Analyzed, form: str, number: int, count: int) -> None:
+    """Write one report; the number in its name keeps recordings of one name apart."""
+    from tracekit.report.renderers.formats import RENDERERS
+
+    if entry.report is None:
+        return
+    renderer = RENDERERS[form]
+    stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
+    digits = len(str(count))
+    write_report(folder / f"{number:0{digits}d}-{stem}{renderer.extensions[0]}", renderer.render(entry.report))
+
+
+def _print_json(entries: Sequence[Analyzed]) -> None:
+    """A list of the reports; for one that could not be read, its name and the reason."""
+    from tracekit.cli.output import emit
+    from tracekit.report.renderers.serialize import to_json
+
+    parts = [to_json(entry.report) if entry.report is not None else _unreadable(entry) for entry in entries]
+    emit("[\n" + ",\n".join(part.rstrip("\n") for part in parts) + "\n]\n", utf8=True)
+
+
+def _unreadable(entry: Analyzed) -> str:
+    import json
+
+    from tracekit.characters import visible
+
+    return json.dumps({"source": visible(entry.name), "error": visible(entry.error)}, ensure_ascii=False, indent=2)
+
+
+def _print_markdown(entries: Sequence[Analyzed]) -> None:
+    from tracekit.cli.output import emit
+    from tracekit.report.renderers.formats import RENDERERS
+
+    for entry in entries:
+        if entry.report is None:
+            narrate(f"tracekit: {entry.name}: {entry.error}")
+        else:
+            emit(RENDERERS["markdown"].render(entry.report) + "\n")
