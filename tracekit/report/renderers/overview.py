@@ -57,7 +57,7 @@ def _verdict(entry: Analyzed, room: int) -> Text:
         return _line("inconclusive", "yellow", f"{totals.not_evaluated} checks could not be evaluated")
     if not totals.findings:
         return _line("no findings", "green", f"{totals.passed} passed, {totals.not_evaluated} not evaluated")
-    savings = f"  est. savings up to {format_estimate(summary.win_back_ns)}" if summary.win_back_ns else ""
+    savings = f"  est. savings {format_estimate(summary.win_back_ns)}" if summary.win_back_ns else ""
     ids = list(dict.fromkeys(check.id for check in entry.report.checks if check.outcome == "finding"))
     what = _listed(ids, room - VERDICT_CELLS - len(savings))
     return _line(f"{format_count(totals.findings, 'finding')} ({totals.worst})", _STYLES[totals.worst], what + savings)
