@@ -25,6 +25,7 @@ PUBLIC = [
     "analyze",
     "open_recording",
     "open_trace",
+    "read",
 ]
 
 

@@ -11,9 +11,11 @@ import pytest
 
 from tracekit import analyze
 from tracekit.analysis.aggregation import SORT_COLUMNS
-from tracekit.cli.analyze import COLUMNS, FORMATS, LEVELS, status_of
+from tracekit.cli.analyze import COLUMNS, FORMATS, PARTS, SEVERITIES
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.reports import status_of
 from tracekit.detectors.outcomes import Severity
+from tracekit.report.renderers import text
 from tracekit.report.renderers.formats import RENDERERS
 from tracekit.testing import Model, Process, Scenario, write_export
 
@@ -29,26 +31,69 @@ def report_of(result: Any) -> dict[str, Any]:
 def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit, reload: Path) -> None:
     result = tracekit("analyze", reload)
     assert (result.status, result.err) == (0, "")
-    assert "5 findings" in result.out.splitlines()[0]
-    assert "17.17 ms" in result.out
-    assert "6.41 s" in result.out
+    summary, more = result.out.splitlines()[-2:]
+    # One cause in five models is one finding.
+    assert summary.startswith("1 finding (critical) in 5 models · est. savings up to 6.3 s")
+    assert more == "more: -v  ·  tracekit view style_transfer_reload.trace"
     assert "\x1b" not in result.out
 
 
-def test_a_recording_in_which_nothing_can_be_judged_has_status_2_and_its_report(tracekit, blind: Path) -> None:
+def test_the_whole_report_is_there_on_demand(tracekit, reload: Path) -> None:
+    result = tracekit("analyze", reload, "-v")
+    assert "17.17 ms" in result.out
+    assert "6.41 s" in result.out
+    assert "EVENTS BY MODEL" in result.out
+    assert result.out.splitlines()[-2].startswith("1 finding (critical) in 5 models")
+
+
+def test_parts_are_shown_alone_and_in_full(tracekit, reload: Path) -> None:
+    result = tracekit("analyze", reload, "--show", "models,events")
+    assert "\nMODELS\n" in result.out
+    assert "\nEVENTS BY MODEL\n" in result.out
+    assert "FINDINGS" not in result.out
+    assert "COVERAGE" not in result.out
+    wrong = tracekit("analyze", reload, "--show", "lanes")
+    assert wrong.status == 2
+    assert "'lanes'" in wrong.err
+
+
+def test_quiet_prints_the_summary_line_alone(tracekit, reload: Path) -> None:
+    result = tracekit("analyze", reload, "-q")
+    assert result.err == ""
+    (line,) = result.out.splitlines()
+    assert line.startswith("1 finding (critical) in 5 models")
+
+
+@pytest.mark.parametrize(
+    ("environment", "colored"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"CLICOLOR_FORCE": "1"}, True),
+        ({"FORCE_COLOR": "0"}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_color_can_be_forced_and_refused(tracekit, reload, monkeypatch, environment, colored) -> None:
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b[" in tracekit("analyze", reload).out) == colored
+
+
+def test_an_inconclusive_recording_has_a_status_of_its_own_and_its_report(tracekit, blind: Path) -> None:
     result = tracekit("analyze", blind)
-    assert result.status == 2
-    assert result.out.startswith("This recording cannot be judged")
-    assert result.err == (
-        "tracekit: nothing in this recording could be judged; the report says why and what to record\n"
-    )
+    assert (result.status, result.err) == (3, "")
+    assert "\nINCONCLUSIVE  " in result.out
+    assert result.out.splitlines()[-2].startswith("Inconclusive: ")
 
 
 @pytest.mark.parametrize(("level", "status"), [("critical", 1), ("high", 1), ("medium", 1), ("low", 1), (None, 0)])
 def test_the_gate_fails_at_and_above_its_level(tracekit, reload: Path, level: str | None, status: int) -> None:
     result = tracekit("analyze", reload, *(["--fail-on", level] if level else []))
     assert result.status == status
-    assert "5 critical" in result.out
+    assert "1 finding (critical) in 5 models" in result.out
 
 
 @pytest.mark.parametrize(("level", "status"), [("critical", 0), ("high", 1), ("medium", 1)])
@@ -59,18 +104,18 @@ def test_the_gate_lets_lesser_findings_pass(tracekit, samples: Path, level: str,
 
 
 def test_the_gate_says_what_closed_it(tracekit, samples: Path, tmp_path: Path) -> None:
-    sharpen = tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", "high", "-q")
-    assert sharpen.err == "tracekit: 2 findings at high or above: excess-data-copies and float-conversion\n"
+    sharpen = tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", "high")
+    assert sharpen.err == "tracekit: failed: 2 findings at or above high: excess-data-copies and float-conversion\n"
     # Nothing is wrong with this app: it had loaded its model before the recording began.
     late = Scenario(Process("App", 7), duration_ns=3_000 * MS, launched=False)
     for k in range(60):
         late.predict(Model("Net"), (100 + 40 * k) * MS, 8 * MS).neural_engine(MS // 2, 7 * MS)
     write_export(late, tmp_path / "late")
-    found = tracekit("analyze", tmp_path / "late", "--fail-on", "low", "-q")
+    found = tracekit("analyze", tmp_path / "late", "--fail-on", "low")
     assert found.status == 1
     assert found.err == (
-        "tracekit: 1 finding at low or above: attached-late; attached-late found fault with the recording, not with "
-        "the app: record again, or use --skip\n"
+        "tracekit: failed: 1 finding at or above low: attached-late; attached-late: about the recording, not the app; "
+        "record again, or use --skip\n"
     )
     assert tracekit("analyze", tmp_path / "late", "--fail-on", "low", "--skip", "attached-late").status == 0
     assert tracekit("analyze", tmp_path / "late", "--fail-on", "medium").status == 0
@@ -85,27 +130,39 @@ def test_a_failed_detector_outweighs_the_gate(reload: Path, capsys: pytest.Captu
     assert status_of(report, "low") is ExitStatus.GATE_FAILED
     spoilt = replace(report, summary=replace(report.summary, errors=1))
     assert status_of(spoilt, "low") is ExitStatus.UNUSABLE
-    assert f"a detector failed (1 of {len(report.checks)} checks)" in capsys.readouterr().err
+    assert f"a check failed (1 of {len(report.checks)} answers)" in capsys.readouterr().err
 
 
 def test_levels_and_formats_are_those_of_the_product() -> None:
-    assert list(LEVELS) == [str(severity) for severity in Severity]
+    assert list(SEVERITIES) == [str(severity) for severity in Severity]
     assert list(FORMATS) == list(RENDERERS)
+    assert PARTS == text.PARTS
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> None:
     result = tracekit("analyze", reload, "--format", name)
-    beginning = {"text": "5 findings", "markdown": "## 5 findings", "json": '{\n  "schema_version": 1,'}[name]
+    beginning = {
+        "text": "style_transfer_reload.trace · StyleCam (pid 2147) · ",
+        "markdown": "## 5 findings",
+        "json": '{\n  "schema_version": 1,',
+    }[name]
     assert (result.status, result.err) == (0, "")
     assert result.out.startswith(beginning)
     assert result.out.endswith("\n")
 
 
-def test_output_writes_several_files_by_ending_and_prints_nothing(tracekit, reload: Path, tmp_path: Path) -> None:
+def test_short_names_of_formats_are_the_same(tracekit, reload: Path) -> None:
+    assert tracekit("analyze", reload, "--json").out == tracekit("analyze", reload, "--format", "json").out
+    assert tracekit("analyze", reload, "--format", "md").out == tracekit("analyze", reload, "--format", "markdown").out
+
+
+def test_output_writes_several_files_by_ending_and_prints_the_summary(tracekit, reload: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.txt", "b.md", "c.json", "d.JSON")]
     result = tracekit("analyze", reload, *(part for file in files for part in ("-o", file)))
-    assert (result.status, result.out) == (0, "")
+    assert result.status == 0
+    assert result.out.startswith("1 finding (critical) in 5 models")
+    assert len(result.out.splitlines()) == 2
     assert result.err.splitlines() == [f"tracekit: wrote {file}" for file in files]
     assert files[0].read_text(encoding="utf-8").startswith("5 findings")
     assert files[1].read_text(encoding="utf-8").startswith("## 5 findings")
@@ -292,8 +349,8 @@ def test_lines_fit_the_width(tracekit, reload: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_an_ascii_locale_gets_plain_signs_and_no_traceback(spawn, reload: Path) -> None:
-    result = spawn("analyze", reload, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
-    assert (result.status, result.err) == (0, "")
+    result = spawn("analyze", reload, "-v", LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+    assert result.status == 0
     assert result.out.isascii()
     assert " us" in result.out
 

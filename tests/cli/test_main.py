@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import signal
 import subprocess
 import sys
@@ -34,9 +35,24 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
     return install
 
 
-def test_version_is_printed(tracekit) -> None:
+def test_version_is_printed(tracekit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
     result = tracekit("--version")
-    assert (result.status, result.out) == (0, f"tracekit {package.__version__}\n")
+    about = f"Python {platform.python_version()}; readers: native"
+    assert (result.status, result.out) == (0, f"tracekit {package.__version__} ({about})\n")
+    assert tracekit("-V").out == result.out
+
+
+def test_the_command_alone_prints_a_short_guide(tracekit) -> None:
+    result = tracekit()
+    assert (result.status, result.err) == (0, "")
+    assert "tracekit analyze run.trace" in result.out
+    assert len(result.out.splitlines()) <= 10
+
+
+@pytest.mark.parametrize(("arguments", "same"), [(["help"], ["--help"]), (["help", "tables"], ["tables", "--help"])])
+def test_help_is_a_command_too(tracekit, arguments: list[str], same: list[str]) -> None:
+    assert tracekit(*arguments) == tracekit(*same)
 
 
 def test_help_names_every_command_and_every_exit_status(tracekit) -> None:
@@ -64,13 +80,8 @@ def test_help_fits_the_terminal(tracekit, name: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (
-            [],
-            "name a command: analyze, view, diagnose, tables, record, export, detectors, explain, doctor "
-            "(see 'tracekit --help')",
-        ),
         (["analyse"], "there is no command named 'analyse'; did you mean 'analyze'?"),
-        (["-"], "name a command before the path: 'tracekit analyze -'"),
+        (["-"], "missing command; did you mean `tracekit analyze -`?"),
         (["--nonsense"], "unrecognized arguments: --nonsense (see 'tracekit --help')"),
         (["analyze"], "the following arguments are required: PATH (see 'tracekit analyze --help')"),
         (["analyze", "x", "--fail-on", "worst"], "argument --fail-on: invalid choice: 'worst'"),
@@ -94,7 +105,7 @@ def test_bad_usage_is_one_sentence_and_status_2(tracekit, arguments: list[str], 
 def test_a_path_without_a_command_gets_the_command_that_was_meant(tracekit, tmp_path: Path) -> None:
     result = tracekit(tmp_path)
     assert result.status == 2
-    assert result.err == f"tracekit: name a command before the path: 'tracekit analyze {tmp_path}'\n"
+    assert result.err == f"tracekit: missing command; did you mean `tracekit analyze {tmp_path}`?\n"
 
 
 def test_an_expected_failure_is_its_own_sentence(tracekit, failing) -> None:

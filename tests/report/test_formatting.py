@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from tracekit.detectors.outcomes import Metric
 from tracekit.report import formatting
+from tracekit.units import format_estimate, format_percent
 
 
 @pytest.mark.parametrize(
@@ -86,3 +87,28 @@ def test_a_shortened_name_fits_and_keeps_both_ends(text: str, cells: int) -> Non
 def test_a_name_that_fits_is_not_shortened() -> None:
     assert formatting.shorten("Watercolor", 10) == "Watercolor"
     assert formatting.shorten("Watercolors", 10) == "Water…lors"
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (6_321_000_000, "6.3 s"),
+        (506_110_000, "0.51 s"),
+        (99_600_000, "0.10 s"),
+        (99_000_000, "99 ms"),
+        (9_960_000, "10 ms"),
+        (1_240_000, "1.2 ms"),
+        (350_000, "350 µs"),
+        (12_345_000_000, "12 s"),
+        (0, "0 ns"),
+    ],
+)
+def test_estimates_have_two_significant_digits(ns: int, text: str) -> None:
+    assert format_estimate(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.29, "29%"), (0.004, "<1%"), (0.0, "0%"), (0.996, ">99%"), (1.0, "100%")]
+)
+def test_percentages_are_whole_and_never_a_false_none_or_all(share: float, text: str) -> None:
+    assert format_percent(share) == text

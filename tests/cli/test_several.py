@@ -1,0 +1,87 @@
+"""Several recordings on one command line: what is one of them, a line each, and the worst of their statuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tracekit.cli.several import inputs_of
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    path = tmp_path / "broken.trace"
+    path.mkdir()
+    return path
+
+
+def names(paths: list[Path]) -> list[tuple[str, int]]:
+    return [(entry.name, len(entry.paths)) for entry in inputs_of([str(path) for path in paths])]
+
+
+def test_bundles_folders_and_loose_files_are_told_apart(samples: Path, reload_xml: Path, tmp_path: Path) -> None:
+    one, two = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
+    tables = sorted(reload_xml.glob("*.xml"))[:3]
+    assert names([one]) == [("sharpen_8bit.trace", 1)]
+    assert names([two, one]) == [("sharpen_float16.trace", 1), ("sharpen_8bit.trace", 1)]
+    # The files of one export are one recording, and so is its folder.
+    assert names(tables) == [(tables[0].name, 3)]
+    assert names([reload_xml]) == [(reload_xml.name, 1)]
+    assert names([one, reload_xml, *tables]) == [("sharpen_8bit.trace", 1), (reload_xml.name, 1), (tables[0].name, 3)]
+    assert names([Path("-")]) == [("standard input", 1)]
+    # A folder of recordings is each of them.
+    assert [name for name, _ in names([samples])] == sorted(path.name for path in samples.glob("*.trace"))
+
+
+def test_each_has_a_line_and_a_broken_one_stops_nothing(tracekit, samples: Path, broken: Path) -> None:
+    result = tracekit("analyze", broken, samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
+    assert result.status == 2
+    lines = result.out.splitlines()
+    assert "not readable" in lines[0]
+    assert "no findings" in lines[1]
+    assert "2 findings (high)" in lines[2]
+    assert lines[-1] == "3 recordings: 1 with findings, 1 without findings, 1 not readable"
+
+
+def test_the_status_is_that_of_the_worst(tracekit, samples: Path) -> None:
+    clean, found, blind = (
+        samples / f"{name}.trace" for name in ("sharpen_float16", "sharpen_8bit", "not_instrumented")
+    )
+    assert tracekit("analyze", clean, found).status == 0
+    assert tracekit("analyze", clean, blind).status == 3
+    assert tracekit("analyze", clean, found, blind, "--fail-on", "high").status == 1
+
+
+def test_jobs_change_no_byte(spawn, samples: Path) -> None:
+    paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
+    one, two = (spawn("analyze", *paths, "--jobs", count) for count in ("1", "2"))
+    assert (one.status, one.out) == (two.status, two.out)
+    assert one.status == 0
+
+
+def test_reports_go_into_a_folder(tracekit, samples: Path, tmp_path: Path) -> None:
+    paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
+    folder = tmp_path / "reports"
+    assert tracekit("analyze", *paths, "-o", folder, "--format", "json").status == 0
+    written = sorted(folder.iterdir())
+    assert [path.name for path in written] == ["1-sharpen_8bit.json", "2-sharpen_float16.json"]
+    assert [json.loads(path.read_text("utf-8"))["recording"]["source"] for path in written] == [
+        path.name for path in paths
+    ]
+    file = tmp_path / "one.json"
+    file.write_text("kept", encoding="utf-8")
+    refused = tracekit("analyze", *paths, "-o", file)
+    assert refused.status == 2
+    assert "several recordings need a folder" in refused.err
+    assert file.read_text("utf-8") == "kept"
+    assert tracekit("analyze", *paths, "-o", paths[0]).status == 2
+
+
+def test_json_of_several_is_a_list(tracekit, samples: Path, broken: Path) -> None:
+    result = tracekit("analyze", samples / "sharpen_8bit.trace", broken, "--json")
+    first, second = json.loads(result.out)
+    assert first["recording"]["source"] == "sharpen_8bit.trace"
+    assert second["source"] == "broken.trace"
+    assert second["error"]

@@ -1,0 +1,104 @@
+"""The short report: what it says of each sample, in how many lines, and that nothing of it is untrue or cut in vain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import tracekit
+from tracekit.report.renderers.concise import LINES, render_concise, render_summary
+from tracekit.report.report import Report
+from tracekit.testing import Model, Process, Scenario, write_export
+
+SAMPLES = (
+    "captions_concurrent",
+    "not_instrumented",
+    "sharpen_8bit",
+    "sharpen_float16",
+    "style_transfer_fixed",
+    "style_transfer_reload",
+)
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def reports(samples: Path) -> dict[str, Report]:
+    return {name: tracekit.analyze(samples / f"{name}.trace") for name in SAMPLES}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_takes_at_most_forty_lines_of_a_hundred_columns(reports, name: str) -> None:
+    lines = render_concise(reports[name], width=100, color=False).splitlines()
+    assert len(lines) <= 40
+    assert max(map(cell_len, lines)) <= 100
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_lines_fit_any_width(reports, name: str, width: int) -> None:
+    text = render_concise(reports[name], width=width, color=False)
+    assert max(map(cell_len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_summary_comes_last_and_every_finding_has_its_command(reports, name: str) -> None:
+    report = reports[name]
+    text = render_concise(report, width=100, color=False)
+    assert text.endswith(render_summary(report, width=100, color=False))
+    for check in report.checks:
+        if check.outcome == "finding":
+            assert f"tracekit explain {check.id}" in text
+
+
+def test_the_reload_sample_says_what_the_session_measured(reports) -> None:
+    text = render_concise(reports["style_transfer_reload"], width=100, color=False)
+    # WWDC22 session 10027: 373 loads of 6.41 s; each model needs one of them.
+    assert "est. savings up to 6.3 s of 9.1 s" in text
+    for model, loads in {"Pointillism": 81, "InkWash": 84, "StainedGlass": 70, "Watercolor": 61, "Mosaic": 77}.items():
+        assert any(line.split()[:2] == [model, str(loads)] for line in text.splitlines())
+
+
+def test_a_clean_recording_has_no_finding_and_says_so(reports) -> None:
+    text = render_concise(reports["style_transfer_fixed"], width=100, color=False)
+    assert text.splitlines()[-1].startswith("No findings · ")
+    assert "est. savings" not in text
+
+
+def test_missing_instruments_are_one_line_with_the_flags_that_add_them(reports) -> None:
+    text = render_concise(reports["sharpen_8bit"], width=100, color=False)
+    assert "main-thread-work, thermal-throttling: record with --instrument Hangs --instrument 'Thermal State'" in text
+
+
+def test_what_is_unknown_is_never_zero(reports) -> None:
+    text = render_concise(reports["not_instrumented"], width=100, color=False)
+    assert "0 loads" not in text
+    assert "No findings" not in text
+    assert "INCONCLUSIVE" in text
+
+
+def test_ten_models_with_many_findings_stay_below_the_limit(tmp_path: Path) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=60_000 * MS)
+    for number in range(10):
+        model, start = Model(f"Model{number}"), (100 + 5_000 * number) * MS
+        for k in range(24):
+            scenario.load(model, start + 180 * k * MS, 120 * MS)
+            prediction = scenario.predict(model, start + (180 * k + 125) * MS, 20 * MS)
+            prediction.event("Input Copy", 0, 6 * MS)
+            prediction.event("Data Cast", 6 * MS, 3 * MS)
+    write_export(scenario, tmp_path)
+    report = tracekit.analyze(tmp_path)
+    assert len({check.id for check in report.checks if check.outcome == "finding"}) >= 3
+    assert len(render_concise(report, width=100, color=False).splitlines()) <= LINES
+
+
+def test_names_of_a_recording_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    scenario = Scenario(Process("App", 7), duration_ns=3_000 * MS)
+    model = Model("Net\x1b]0;owned\x07")
+    for k in range(20):
+        scenario.load(model, (100 + 100 * k) * MS, 40 * MS)
+        scenario.predict(model, (145 + 100 * k) * MS, 8 * MS)
+    write_export(scenario, tmp_path)
+    text = render_concise(tracekit.analyze(tmp_path), width=100, color=False)
+    assert all(line.isprintable() for line in text.splitlines())

@@ -1,0 +1,47 @@
+"""Several recordings: a line each, the name first and the savings never cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tracekit
+from tracekit.report.renderers.overview import Analyzed, render_overview
+
+
+@pytest.fixture(scope="module")
+def entries(samples: Path) -> list[Analyzed]:
+    names = (
+        "style_transfer_reload.trace",
+        "style_transfer_fixed.trace",
+        "sharpen_8bit.trace",
+        "not_instrumented.trace",
+    )
+    return [
+        *(Analyzed(name, tracekit.analyze(samples / name)) for name in names),
+        Analyzed("gone\x1b[2J.trace", None, "gone.trace: no such file"),
+    ]
+
+
+def test_each_recording_has_a_line_and_all_have_a_summary(entries) -> None:
+    reload, fixed, sharpen, blind, gone, blank, summary = render_overview(entries, width=100, color=False).splitlines()
+    assert reload.split("  ")[0] == "style_transfer_reload.trace"
+    assert "1 finding (critical)" in reload
+    assert reload.endswith("reload-before-predict  est. savings 6.3 s")
+    assert "no findings" in fixed
+    assert "2 findings (high)" in sharpen
+    assert sharpen.endswith("est. savings 0.51 s")
+    assert "inconclusive" in blind
+    assert "gone.trace: no such file" in gone
+    assert (blank, summary) == (
+        "",
+        "5 recordings: 2 with findings, 1 without findings, 1 inconclusive, 1 not readable",
+    )
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_lines_fit_and_cannot_steer_a_terminal(entries, width: int) -> None:
+    for line in render_overview(entries, width=width, color=False).splitlines():
+        assert len(line) <= width
+        assert line.isprintable()
