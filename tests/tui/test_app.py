@@ -10,8 +10,8 @@ from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, Grouping
 from tracekit.tui.theme import DARK, LIGHT
-from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline
+from tracekit.tui.viewport import column_of
 
 
 def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(run_view, reload_sample) -> None:
@@ -213,7 +213,7 @@ def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(run_view
             return [line[: painter.gutter] for line in shown]
 
         await screen.press("t", "t")
-        lanes = [lane for lane in screen.app.lanes().lanes if not lane.pinned]
+        lanes = [lane for lane in screen.app.lanes.lanes if not lane.pinned]
         rows = sum(len(lane.tracks) for lane in lanes)
         shown = titles()
         # A heading, and three rows of lanes.
@@ -309,13 +309,13 @@ def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypa
 
 def test_evidence_stays_marked_however_lanes_are_grouped(run_view, reload_sample) -> None:
     async def test(screen) -> None:
-        marked = screen.app.lanes().evidence
+        marked = screen.app.lanes.evidence
         assert marked
-        lanes = [lane.id for lane in screen.app.lanes().lanes]
+        lanes = [lane.id for lane in screen.app.lanes.lanes]
         await screen.press("t")
-        assert [lane.id for lane in screen.app.lanes().lanes] != lanes
-        assert screen.app.lanes().evidence == marked
+        assert [lane.id for lane in screen.app.lanes.lanes] != lanes
+        assert screen.app.lanes.evidence == marked
         await screen.press("t", "t")
-        assert [lane.id for lane in screen.app.lanes().lanes] == lanes
+        assert [lane.id for lane in screen.app.lanes.lanes] == lanes
 
     run_view(test, reload_sample)

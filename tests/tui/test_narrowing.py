@@ -17,8 +17,8 @@ from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.glyphs import Ink, Picture, emphasized
 from tracekit.tui.timeline.monochrome import faded_letters
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
-from tracekit.tui.timeline.viewport import Span, column_of
 from tracekit.tui.timeline.widget import Timeline
+from tracekit.tui.viewport import Span, column_of
 
 
 async def set_filter(screen, text: str) -> None:

@@ -14,8 +14,8 @@ from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.filtering import passing
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline
+from tracekit.tui.viewport import column_of
 
 
 def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples: Path) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tracekit.report.report import Report
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, Session
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
 def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence[str], about: str = "") -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
 def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> BoolArray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.timeline.viewport import NO_HISTORY, Bounds, History, Span, Viewport
+from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from tracekit.tui.state import Bookmark, EventFilter, State
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.header import Look, minimap, time_axis
 from tracekit.tui.timeline.raster import busy
-from tracekit.tui.timeline.viewport import Span, Viewport
+from tracekit.tui.viewport import Span, Viewport
 
 TITLE, COLUMNS = 6, 20
 

@@ -16,7 +16,7 @@ from tracekit.tui.timeline.glyphs import Overlay, segments
 from tracekit.tui.timeline.monochrome import LITTLE, faded_letters, lettered
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
-from tracekit.tui.timeline.viewport import Viewport, column_of
+from tracekit.tui.viewport import Viewport, column_of
 
 THOUSAND = Viewport(0, 1_000)
 """Fifty ns for each of 20 columns."""

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.tui.timeline.ruler import MS, STEPS, Ruler, S, Tick, axis, exact_moment, ruler
-from tracekit.tui.timeline.viewport import Viewport, column_of
+from tracekit.tui.viewport import Viewport, column_of
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import Events, bars, edge, hit, nearest, step, tracks
-from tracekit.tui.timeline.viewport import Viewport
+from tracekit.tui.viewport import Viewport
 
 ROWS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 40), st.integers(1, 3)), max_size=20)
 VIEWS = st.builds(Viewport, st.integers(-20, 100), st.integers(10, 200))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, State
     from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
 _COLUMNS = (

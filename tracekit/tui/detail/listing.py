@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual.widgets import Static
 
 from tracekit.characters import visible
+from tracekit.tui.background import in_background
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.rowlist import NoRows, RowList, Rows
 from tracekit.tui.messages import RedrawWanted, Sorted
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.message import Message
 
-    from tracekit.tui.app import ViewApp
     from tracekit.tui.detail.columns import Column
     from tracekit.tui.state import State
 
@@ -96,7 +96,7 @@ class ListPane(DetailPane, Generic[Made]):
                 self._rows, self._fresh = rows, True
                 self.post_message(RedrawWanted())
 
-        cast("ViewApp", self.app).in_background(lambda: self.make(state), take)
+        in_background(self, lambda: self.make(state), take)
 
     def _draw(self) -> None:
         rows, state, listed = self._rows, self._state, self.query_one(RowList)

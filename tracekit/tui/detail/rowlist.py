@@ -13,10 +13,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.action import Scope
-from tracekit.tui.actions import bindings
 from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.detail.columns import GAP, fitted, headings
+from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import cut, pointer
 from tracekit.tui.theme import PALETTES, style
 

@@ -10,9 +10,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tracekit.tui.action import Scope, Section, key_signs
-from tracekit.tui.actions import ACTIONS
 from tracekit.tui.categories import FILLINGS, LOOKS
+from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.monochrome import LITTLE
@@ -64,7 +63,7 @@ _KEYS = 16
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
-def help_text(palette: Palette, actions: Sequence[Action] = ACTIONS, *, letters: bool = False) -> Group:
+def help_text(palette: Palette, actions: Sequence[Action], *, letters: bool = False) -> Group:
     """Keys, titles and sentences by section, the mouse, and what colours, letters and signs on the lanes mean.
 
     letters: whether there are no colours.
@@ -98,24 +97,25 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
 
-    def __init__(self, place: float = 0) -> None:
+    def __init__(self, actions: Sequence[Action], first_line: float = 0) -> None:
         """Begin at this line."""
         super().__init__()
-        self._place = place
+        self._actions, self._first_line = actions, first_line
 
     @property
-    def place(self) -> float:
+    def first_line(self) -> float:
         """Line that the text is scrolled to."""
         return self.query_one("#help").scroll_y
 
     def on_mount(self) -> None:
         """Scroll there, once there is a text to scroll."""
         box = self.query_one("#help")
-        box.call_after_refresh(box.scroll_to, y=self._place, animate=False)
+        box.call_after_refresh(box.scroll_to, y=self._first_line, animate=False)
 
     def compose(self) -> ComposeResult:
         """Text that scrolls."""
         with VerticalScroll(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
-            yield Static(help_text(PALETTES[self.app.current_theme.dark], letters=self.app.no_color))
+            palette = PALETTES[self.app.current_theme.dark]
+            yield Static(help_text(palette, self._actions, letters=self.app.no_color))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.raster import Shares
     from tracekit.tui.timeline.tracks import Bar, Track
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"
 LEFT_BLOCKS = " ▏▎▍▌▋▊▉█"

@@ -14,7 +14,7 @@ from tracekit.tui.theme import style
 from tracekit.tui.timeline.glyphs import LOWER_BLOCKS
 from tracekit.tui.timeline.raster import Busy, busy, edges
 from tracekit.tui.timeline.ruler import axis, ruler
-from tracekit.tui.timeline.viewport import column_of, columns_of
+from tracekit.tui.viewport import column_of, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.timeline.tracks import Events
-    from tracekit.tui.timeline.viewport import Span, Viewport
+    from tracekit.tui.viewport import Span, Viewport
 
 
 @dataclass(frozen=True, slots=True)

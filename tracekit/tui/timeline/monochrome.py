@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import FloatArray, IntArray
     from tracekit.tui.timeline.tracks import Bar, Track
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 
 LITTLE = ":"

@@ -16,7 +16,7 @@ from tracekit.intervals import union
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,7 @@ from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, lettered
 from tracekit.tui.timeline.raster import Busy, busy, edges
 from tracekit.tui.timeline.tracks import hit, passing_tracks
-from tracekit.tui.timeline.viewport import column_of, time_of
+from tracekit.tui.viewport import column_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.report.formatting import moment
-from tracekit.tui.timeline.viewport import column_of
+from tracekit.tui.viewport import column_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 MINUTE, HOUR = 60 * S, 3600 * S

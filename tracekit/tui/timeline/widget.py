@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tracekit.tui.action import Scope
-from tracekit.tui.actions import bindings
+from tracekit.tui.background import in_background
+from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
 from tracekit.tui.state import EventRef
 from tracekit.tui.timeline.filter_mask import emphasis
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.renderer import Painter
 from tracekit.tui.timeline.tracks import edge
-from tracekit.tui.timeline.viewport import (
+from tracekit.tui.viewport import (
     PAN_STEP,
     ZOOM_STEP,
     Viewport,
@@ -30,7 +30,6 @@ from tracekit.tui.timeline.viewport import (
 if TYPE_CHECKING:
     from textual import events
 
-    from tracekit.tui.app import ViewApp
     from tracekit.tui.state import State
     from tracekit.tui.timeline.filter_mask import Emphasis
     from tracekit.tui.timeline.lanes import Lanes
@@ -98,7 +97,7 @@ class Timeline(Widget, can_focus=True):
                 self.refresh()
 
         trace = state.session.trace
-        cast("ViewApp", self.app).in_background(lambda: emphasis(lanes.lanes, trace, state.filter), take)
+        in_background(self, lambda: emphasis(lanes.lanes, trace, state.filter), take)
 
     def on_focus(self) -> None:
         """The keys are about this recording now."""

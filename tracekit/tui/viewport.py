@@ -84,6 +84,11 @@ def revealing(view: Viewport, what: Span, bounds: Bounds, columns: int) -> Viewp
     return clamp(replace(view, start_ns=what.start_ns - (view.span_ns - shown) // 2), bounds, columns)
 
 
+def centered(view: Viewport, time_ns: int, bounds: Bounds, columns: int) -> Viewport:
+    """The view moved so that a time lies in its middle."""
+    return clamp(replace(view, start_ns=time_ns - view.span_ns // 2), bounds, columns)
+
+
 def time_of(view: Viewport, columns: int, column: int) -> int:
     """First ns of a column; `column` may be `columns`, for the end of the view."""
     return view.start_ns + column * view.span_ns // columns
