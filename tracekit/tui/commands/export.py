@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tracekit.tui.action import ActionHost
-    from tracekit.tui.detail.rowlist import Rows
+    from tracekit.tui.detail.rows import Rows
     from tracekit.tui.state import State
     from tracekit.tui.viewport import Span
 

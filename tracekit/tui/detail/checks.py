@@ -11,7 +11,7 @@ from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, short
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
-from tracekit.tui.detail.rowlist import Cell
+from tracekit.tui.detail.rows import Cell
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_share

@@ -12,7 +12,8 @@ from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import ListPane, sorted_by
-from tracekit.tui.detail.rowlist import Cell, RowList
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.detail.rows import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
 from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words

@@ -12,7 +12,7 @@ from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import ListPane, sorted_by
-from tracekit.tui.detail.rowlist import Cell
+from tracekit.tui.detail.rows import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
 from tracekit.tui.ranges import narrowed_ways, none_words

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import sorted_by
-from tracekit.tui.detail.rowlist import Cell
+from tracekit.tui.detail.rows import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

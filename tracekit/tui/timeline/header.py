@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
 
 from tracekit.report.formatting import shorten, visible
@@ -20,32 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tracekit.tui.state import State
-    from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.timeline.titles import TimelineStyle
     from tracekit.tui.timeline.tracks import Events
     from tracekit.tui.viewport import Span, Viewport
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How the lines of one timeline are drawn."""
-
-    palette: Palette
-    gutter: int
-    """Cells for titles."""
-    columns: int
-    """Columns of time."""
-    letters: bool
-    """Whether there are no colours."""
-    leads: bool
-    """Whether the recording that is drawn is the active one."""
-
-    def title(self, text: str, ground: str) -> Segment:
-        """What stands in front of a line."""
-        return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self.palette.dim, ground))
-
-
-def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]:
+def minimap(state: State, drawn: tuple[Busy, Busy], look: TimelineStyle) -> list[Segment]:
     """The whole recording, with the part in view set off and the findings marked. `drawn`: see `overview`."""
     palette, columns = look.palette, look.columns
     bounds = edges(state.bounds, columns)
@@ -69,7 +49,7 @@ def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]
     return [_name(state, look), *cells]
 
 
-def _name(state: State, look: Look) -> Segment:
+def _name(state: State, look: TimelineStyle) -> Segment:
     """Of two recordings the name, and which one is active."""
     several = len(state.sessions) > 1
     name = visible(state.session.name.removesuffix(".trace")) if several else "overview"
@@ -80,7 +60,7 @@ def _name(state: State, look: Look) -> Segment:
     return look.title(f"{sign}{shorten(name, room)}{tail}", ground)
 
 
-def time_axis(state: State, look: Look) -> list[Segment]:
+def time_axis(state: State, look: TimelineStyle) -> list[Segment]:
     """Ticks, and the signs of cursor, mark, bookmarks and range."""
     palette, columns = look.palette, look.columns
     marks = ruler(state.view, columns)

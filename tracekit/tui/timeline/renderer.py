@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.cells import cell_len, set_cell_size
+from rich.cells import set_cell_size
 from rich.segment import Segment
 
-from tracekit.report.formatting import shorten, visible
-from tracekit.tui.text import pointer
+from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
 from tracekit.tui.timeline.glyphs import Overlay, Picture, emphasized, picture, segments
-from tracekit.tui.timeline.header import Look, columns_seen, minimap, overview, time_axis
+from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, lettered
 from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.titles import TimelineStyle, beyond
 from tracekit.tui.timeline.tracks import hit, passing_tracks
 from tracekit.tui.viewport import column_of, time_of
 
@@ -113,8 +113,10 @@ class Painter:
         return max(self._width - self.gutter, 1)
 
     @property
-    def _look(self) -> Look:
-        return Look(self._palette, self.gutter, self.columns, self._letters, self._leads)
+    def _style(self) -> TimelineStyle:
+        return TimelineStyle(
+            self._palette, self.gutter, self.columns, self._letters, self._leads, has_keys=self.has_keys
+        )
 
     @property
     def lanes(self) -> tuple[TimelineLane, ...]:
@@ -158,13 +160,13 @@ class Painter:
             case Line.MINIMAP:
                 if self._overview is None:
                     self._overview = overview(self._lanes)
-                return minimap(self._state, self._overview, self._look)
+                return minimap(self._state, self._overview, self._style)
             case Line.RULER:
-                return time_axis(self._state, self._look)
+                return time_axis(self._state, self._style)
             case Line.TRACK:
                 return self._track(self._state, line)
             case Line.HEADING:
-                title = set_cell_size(f" {visible(line.text)}{_beyond(line, '  {} {} more')}", self._width)
+                title = set_cell_size(f" {visible(line.text)}{beyond(line, '  {} {} more')}", self._width)
                 return [Segment(title, style(self._palette.dim, self._palette.background, bold=True))]
             case Line.WORDS:
                 return self._words(self._state, line)
@@ -189,12 +191,9 @@ class Painter:
         lanes = [self._lanes.lanes[place] for place in line.lanes]
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
-            return [self._lane_title(lanes[0], current, line), *self._text(lanes[0].words)]
-        title = f"{self._pointer(current)}no rows" if line.part == 0 or line.above else ""
-        return [self._title(self._tailed(title, line), self._palette.pinned), *self._text(line.text)]
-
-    def _pointer(self, current: bool) -> str:
-        return pointer(keys=self.has_keys) if current else " "
+            return [self._style.lane_title(lanes[0], line, current=current), *self._text(lanes[0].words)]
+        title = f"{self._style.pointer(current)}no rows" if line.part == 0 or line.above else ""
+        return [self._style.line_title(title, line, self._palette.pinned), *self._text(line.text)]
 
     def _text(self, words: str) -> list[Segment]:
         text = set_cell_size(whole_words(visible(words), self.columns), self.columns)
@@ -206,10 +205,11 @@ class Painter:
         hidden = "" if track.disjoint or line.part else "+"
         # What stands first in sight is named, where the line with the name is scrolled away.
         if (line.track == 0 and line.part == 0) or line.above:
-            title = self._lane_title(lane, self._leads and lane.id == state.lane, line, hidden)
+            current = self._leads and lane.id == state.lane
+            title = self._style.lane_title(lane, line, current=current, hidden=hidden)
         else:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
-            title = self._title(self._tailed("", line, hidden=hidden), ground)
+            title = self._style.line_title("", line, ground, hidden)
         shown = self._picture(state, lane, track, line)
         overlay = self._overlay(state, lane, track, line.track, shown)
         return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
@@ -284,28 +284,3 @@ class Painter:
             found = busy(track.starts[chosen], track.ends[chosen])
             self._marks[key] = found if chosen.any() else None
         return self._marks[key]
-
-    def _lane_title(self, lane: TimelineLane, current: bool, line: ScreenLine, hidden: str = "") -> Segment:
-        text = self._tailed(f"{self._pointer(current)}{visible(lane.title)}", line, hidden)
-        ground = self._palette.cursor if current else self._palette.pinned if lane.pinned else self._palette.gutter
-        return Segment(set_cell_size(text, self.gutter), style(self._palette.text, ground, bold=current))
-
-    def _tailed(self, title: str, line: ScreenLine, hidden: str = "") -> str:
-        """A title (after the sign of the lane) with, at the right end, the rows out of sight beyond the line.
-
-        hidden: the sign at the very end that tells of rows of the lane that are joined.
-        """
-        room = self.gutter - 1
-        tail = _beyond(line, " {} {} more") + hidden
-        if cell_len(title) + cell_len(tail) > room:
-            tail = _beyond(line, " {}{}") + hidden
-        left = max(room - cell_len(tail), 1)
-        return set_cell_size(title[:1] + shorten(title[1:], left - 1), left) + tail
-
-    def _title(self, text: str, ground: str) -> Segment:
-        return self._look.title(text, ground)
-
-
-def _beyond(line: ScreenLine, words: str) -> str:
-    """How many rows are out of sight above and below a line; `words` has places for an arrow and a number."""
-    return "".join(words.format(sign, count) for sign, count in (("▴", line.above), ("▾", line.below)) if count)
