@@ -203,7 +203,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         await self.switch_screen(TroubleScreen(message.sentence))
 
     def watch_theme(self, theme: str) -> None:
-        """Draw in other colours."""
+        """Draw in other colors."""
         del theme
         if self.is_open:
             self.redraw()

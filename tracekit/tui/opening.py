@@ -108,10 +108,10 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
         tell(RecordingsOpened(sessions, lanes))
         # Judging would compete with the first picture for the interpreter.
         shown.wait(_LONGEST_WAIT_S)
-        for place, session in enumerate(sessions):
+        for index, session in enumerate(sessions):
             go_on()
-            found = judged(session)
-            tell(RecordingJudged(place, found, evidence_rows(found)))
+            session_judged = judged(session)
+            tell(RecordingJudged(index, session_judged, evidence_rows(session_judged)))
     except Cancelled:
         return
     except TracekitError as error:
@@ -141,10 +141,10 @@ def judged(session: Session) -> Session:
 
 def evidence_rows(session: Session) -> dict[str, frozenset[int]]:
     """Indices of the rows that are evidence of a finding, by frame. O(evidence * n)."""
-    found: dict[str, set[int]] = {}
+    rows_of_frame: dict[str, set[int]] = {}
     for check in session.report.checks if session.report is not None else ():
         for entry in check.evidence:
             ref = session.locate(entry)
             if ref is not None:
-                found.setdefault(ref.frame, set()).add(ref.index)
-    return {name: frozenset(rows) for name, rows in found.items()}
+                rows_of_frame.setdefault(ref.frame, set()).add(ref.index)
+    return {name: frozenset(rows) for name, rows in rows_of_frame.items()}

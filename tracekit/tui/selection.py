@@ -43,10 +43,10 @@ def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
     if session.report is None or event.frame not in EVENT_FRAMES:
         return None
     row = session.row(event)
-    place = (str(row["table"]), int(row["row"]))
+    source = (str(row["table"]), int(row["row"]))
     for number, check in enumerate(session.report.checks):
         for at, entry in enumerate(check.evidence):
-            if (entry.table, entry.row) == place:
+            if (entry.table, entry.row) == source:
                 return FindingRef(number, at)
     return None
 
@@ -62,7 +62,7 @@ def prediction_of(session: Session, event: EventRef) -> int | None:
     while not pd.isna(above):
         index = int(above)
         above = parents.iloc[index]
-    return index if calls is not None and calls.place(index) is not None else None
+    return index if calls is not None and calls.position(index) is not None else None
 
 
 def events_of(state: State, lanes: Lanes) -> Events | None:

@@ -72,7 +72,7 @@ class StateApp(App[None], inherit_bindings=False):
     @property
     def columns(self) -> int:
         """Columns of time on screen."""
-        return self.browse.query(Timeline).first().painter.columns
+        return self.browse.query(Timeline).first().renderer.columns
 
     @property
     def lanes(self) -> Lanes:
@@ -155,7 +155,9 @@ class StateApp(App[None], inherit_bindings=False):
         holding = [
             lane.id
             for lane in self.lanes.lanes
-            if lane.events is not None and lane.events.frame == ref.frame and lane.events.place(ref.index) is not None
+            if lane.events is not None
+            and lane.events.frame == ref.frame
+            and lane.events.position(ref.index) is not None
         ]
         return self.state.lane if self.state.lane in holding else next(iter(holding), None)
 
@@ -163,8 +165,8 @@ class StateApp(App[None], inherit_bindings=False):
         """Lay the lanes out in another way; worked out in the background."""
         traces = [session.trace for session in self.state.sessions]
 
-        def show(found: list[tuple[TimelineLane, ...]]) -> None:
-            self._lanes = tuple(Lanes(new, old.evidence) for new, old in zip(found, self._lanes, strict=True))
+        def show(regrouped: list[tuple[TimelineLane, ...]]) -> None:
+            self._lanes = tuple(Lanes(new, old.evidence) for new, old in zip(regrouped, self._lanes, strict=True))
             self._state = replace(self.state, grouping=grouping)
             event = self.state.selection.event
             lane = self._lane_of(event) if event is not None else None

@@ -77,7 +77,7 @@ def around(what: Span, bounds: Bounds, columns: int) -> Viewport:
 
 
 def revealing(view: Viewport, what: Span, bounds: Bounds, columns: int) -> Viewport:
-    """The view, moved as far as needed to show the beginning of an interval; centred on it where it was outside."""
+    """The view, moved as far as needed to show the beginning of an interval; centered on it where it was outside."""
     if view.start_ns <= what.start_ns < view.end_ns:
         return view
     shown = min(what.span_ns, view.span_ns)

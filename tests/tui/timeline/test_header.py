@@ -10,8 +10,8 @@ import pytest
 from tracekit.tui.state import Bookmark, EventFilter, State
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.header import minimap, time_axis
-from tracekit.tui.timeline.titles import TimelineStyle
 from tracekit.tui.timeline.raster import busy
+from tracekit.tui.timeline.titles import TimelineStyle
 from tracekit.tui.viewport import Span, Viewport
 
 TITLE, COLUMNS = 6, 20

@@ -37,9 +37,9 @@ def list_bookmarks(app: ActionHost) -> None:
         app.say("There are no bookmarks: b sets one at the cursor.")
         return
 
-    def take(place: int | None) -> None:
-        if place is not None:
-            _go(app, marks[place])
+    def take(index: int | None) -> None:
+        if index is not None:
+            _go(app, marks[index])
 
     lines = [f"{moment(entry.time_ns)}  {entry.note}" for entry in marks]
     app.ask(ChooseScreen("Bookmarks", lines), take)

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 @action("copy_row")
 def copy_row(app: ActionHost) -> None:
     """Copy the row or event as Markdown."""
-    found = _row(app)
-    if found is None:
+    row = _row(app)
+    if row is None:
         app.say("There is no row: go to a list with tab, or select an event with n.")
         return
-    titles, texts = found
+    titles, texts = row
     state = app.state
     compared = state.pane == "compare" and focused_list(app) is not None
     traces = [session.judged for session in (state.sessions if compared else (state.session,))]
@@ -89,14 +89,14 @@ def _row(app: ActionHost) -> tuple[list[str], list[str]] | None:
     """Titles and texts of a row."""
     listed = focused_list(app)
     rows: Rows | None = listed.rows if listed is not None else None
-    place = listed.cursor if listed is not None else 0
+    row_number = listed.cursor if listed is not None else 0
     event = app.state.selection.event
     if listed is None and event is not None and event.frame in EVENT_FRAMES:
         frames = np.array([EVENT_FRAMES.index(event.frame)], np.int8)
         rows = EventRows(app.state.session.trace, frames, np.array([event.index]), (0, False))
-    if rows is None or place >= len(rows):
+    if rows is None or row_number >= len(rows):
         return None
-    return [column.title for column in rows.columns], [cell.text for cell in rows.cells(place, app.palette)]
+    return [column.title for column in rows.columns], [cell.text for cell in rows.cells(row_number, app.palette)]
 
 
 def _copy(app: ActionHost, make: Callable[[], str], what: str) -> None:
@@ -169,8 +169,8 @@ class NameCheck:
         try:
             renderer_for(path)
         except UsageError as error:
-            told = str(error)
-            return f"{told[:1].upper()}{told[1:]}."
+            sentence = str(error)
+            return f"{sentence[:1].upper()}{sentence[1:]}."
         if not path.parent.is_dir():
             return f"There is no folder '{path.parent}'."
         if path.is_dir():

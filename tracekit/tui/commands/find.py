@@ -85,13 +85,13 @@ def known_of(trace: Trace) -> Known:
     """What the rows of a trace can be filtered by: values that occur. O(n) with a small constant."""
 
     def texts(column: str) -> list[str]:
-        found: set[str] = set()
+        values_present: set[str] = set()
         for name in EVENT_FRAMES:
             values = getattr(trace, name)[column].cat
             # The last place counts rows without a value.
             occurs = np.bincount(values.codes.to_numpy() + 1, minlength=1)[1:] > 0
-            found.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
-        return sorted(found)
+            values_present.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
+        return sorted(values_present)
 
     return Known(texts("model"), texts("kind"), texts("device"))
 
@@ -121,10 +121,10 @@ def _to_match(app: ActionHost, *, forward: bool) -> None:
         return
 
     def show(rows: EventRows) -> None:
-        place = match_after(rows, app.state, forward=forward)
-        if 0 <= place < len(rows):
-            app.select_event(rows.ref(place))
-            app.say(f"Match {place + 1:,} of {len(rows):,}.")
+        row = match_after(rows, app.state, forward=forward)
+        if 0 <= row < len(rows):
+            app.select_event(rows.ref(row))
+            app.say(f"Match {row + 1:,} of {len(rows):,}.")
         else:
             app.say(f"No match {'after' if forward else 'before'} this; {len(rows):,} in all.")
 
@@ -138,5 +138,5 @@ def match_after(rows: EventRows, state: State, *, forward: bool) -> int:
     if here is not None:
         return here + 1 if forward else here - 1
     search = bisect_left if forward else bisect_right
-    found = search(range(len(rows)), time_ns, key=rows.start)
-    return found if forward else found - 1
+    row = search(range(len(rows)), time_ns, key=rows.start)
+    return row if forward else row - 1

@@ -58,9 +58,9 @@ def select_here(app: ActionHost) -> None:
     if events is None:
         app.say(_EMPTY_LANE)
         return
-    place = nearest(events, app.state.cursor_ns)
-    if place is not None:
-        app.select_event(EventRef(events.frame, int(events.index[place])))
+    position = nearest(events, app.state.cursor_ns)
+    if position is not None:
+        app.select_event(EventRef(events.frame, int(events.index[position])))
 
 
 @action("mark")
@@ -124,16 +124,16 @@ def _walk(app: ActionHost, *, forward: bool, slow: bool = False) -> None:
         return
     chosen = slow_events(events) if slow else None
     selected, time_ns = walk_start(app.state, forward=forward)
-    place = events.place(selected.index) if selected is not None and selected.frame == events.frame else None
-    if place is None:
+    position = events.position(selected.index) if selected is not None and selected.frame == events.frame else None
+    if position is None:
         # As if the cursor stood just before the first event that begins at it or later.
         begun = int(np.searchsorted(events.starts, time_ns))
-        place = begun - 1 if forward else begun
-    found = step(events, place, forward, chosen)
-    if found is None:
+        position = begun - 1 if forward else begun
+    target = step(events, position, forward, chosen)
+    if target is None:
         app.say(f"No {'slow ' if slow else ''}event {'after' if forward else 'before'} this one in the lane.")
         return
-    app.select_event(EventRef(events.frame, int(events.index[found])))
+    app.select_event(EventRef(events.frame, int(events.index[target])))
 
 
 def _events(app: ActionHost) -> Events | None:

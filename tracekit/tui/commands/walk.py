@@ -38,21 +38,21 @@ def _walk(app: ActionHost, step: int) -> None:
         app.say("This check lists no intervals.")
         return
     first = 0 if step > 0 else len(check.evidence) - 1
-    place = first if ref.evidence is None else ref.evidence + step
-    if not 0 <= place < len(check.evidence):
+    index = first if ref.evidence is None else ref.evidence + step
+    if not 0 <= index < len(check.evidence):
         app.say(_end(check, last=step > 0))
         return
-    _show(app, FindingRef(ref.check, place))
+    _show(app, FindingRef(ref.check, index))
 
 
 def _end(check: Check, *, last: bool) -> str:
     """What to say where there is no further interval: beyond the last one there may be some that nobody kept."""
-    kept = len(check.evidence)
-    if check.evidence_total <= kept:
-        return f"This is the {'last' if last else 'first'} of {format_count(kept, 'interval')}."
+    listed = len(check.evidence)
+    if check.evidence_total <= listed:
+        return f"This is the {'last' if last else 'first'} of {format_count(listed, 'interval')}."
     if not last:
         return f"This is the longest of {check.evidence_total:,} intervals, the first in the list."
-    return f"This is the last of the {kept} longest: the report keeps no more of {check.evidence_total:,} intervals."
+    return f"This is the last of the {listed} longest: the report keeps no more of {check.evidence_total:,} intervals."
 
 
 NO_FINDING = "No finding is selected: choose one in the list of findings, 1."
@@ -69,9 +69,9 @@ def to_finding(app: ActionHost) -> None:
     if event is None:
         app.say(NO_EVENT)
         return
-    found = evidence_of(state.session, event)
-    if found is not None:
-        _show(app, found)
+    evidence = evidence_of(state.session, event)
+    if evidence is not None:
+        _show(app, evidence)
         return
     if state.session.report is None:
         app.say(NOT_YET)
@@ -94,11 +94,11 @@ def to_related(app: ActionHost) -> None:
         app.say("No finding with related ones is selected.")
         return
     wanted = [(other.id, other.model) for other in check.related]
-    places = [
+    indices = [
         at for at, other in enumerate(report.checks) if other.outcome == "finding" and (other.id, other.model) in wanted
     ]
     # The next one further down, so that several are gone through in turn.
-    _show(app, FindingRef(next((at for at in places if ref is not None and at > ref.check), places[0])))
+    _show(app, FindingRef(next((at for at in indices if ref is not None and at > ref.check), indices[0])))
 
 
 @action("to_prediction")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made", bound=Rows)
 
-_LEAST = 30
+_MIN_HEADING_WIDTH = 30
 """Cells for which the line above a list is written at least: while it is not laid out, it has none."""
 
 
@@ -108,7 +108,7 @@ class ListPane(DetailPane, Generic[Made]):
         listed.show(rows, self.row_of(rows, state), hidden)
         if self.HEADED:
             line = self.query_one(Static)
-            line.update(visible(self.heading(state, rows, max(line.content_size.width, _LEAST))))
+            line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
 
     def on_resize(self, event: events.Resize) -> None:
         """Say as much above the list as there is room for now."""
@@ -174,8 +174,8 @@ class ListPane(DetailPane, Generic[Made]):
 
     def _sort(self) -> Sort | None:
         """How the list is sorted now."""
-        found = self._rows.sorted_by if self._rows is not None else None
-        return Sort(self._columns()[found[0]].title, found[1]) if found is not None else None
+        sorted_by = self._rows.sorted_by if self._rows is not None else None
+        return Sort(self._columns()[sorted_by[0]].title, sorted_by[1]) if sorted_by is not None else None
 
     def _sort_by(self, title: str) -> None:
         """Numbers begin with the largest, words with the first; so does time."""

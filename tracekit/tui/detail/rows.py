@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Text with a colour of its own."""
+    """Text with a color of its own."""
 
     text: str
     color: str | None = None

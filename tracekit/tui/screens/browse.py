@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Static
 
 from tracekit.report.formatting import moment, shorten, visible
-from tracekit.tui.detail.compare import fate_counts
+from tracekit.tui.detail.compare import status_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.tabs import Tab, TabLine
@@ -41,7 +41,7 @@ WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
 _FULL_WIDTH, _FULL_HEIGHT = 80, 24
 """Cells below which columns, words and lanes are left out that are shown otherwise."""
-_LEAST_WIDTH, _LEAST_HEIGHT = 60, 16
+_MIN_WIDTH, _MIN_HEIGHT = 60, 16
 """Cells below which the lists have no room to tell anything."""
 _NO_WIDTH, _NO_HEIGHT = 40, 10
 """Cells below which nothing but that is told."""
@@ -104,9 +104,9 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        here = range_end(state, events_of(state, lanes[state.active]), self.query(Timeline).first().painter.columns)
-        told = self._said or self._small or status_line(state, here, self.size.width)
-        self.query_one("#status", Static).update(told)
+        here = range_end(state, events_of(state, lanes[state.active]), self.query(Timeline).first().renderer.columns)
+        line = self._said or self._small or status_line(state, here, self.size.width)
+        self.query_one("#status", Static).update(line)
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -126,7 +126,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def _small(self) -> str:
         """What to say all the time of a terminal in which lists tell nothing; nothing of larger ones."""
         width, height = self.app.size
-        return "" if width >= _LEAST_WIDTH and height >= _LEAST_HEIGHT else "needs 80×24 or more to show all"
+        return "" if width >= _MIN_WIDTH and height >= _MIN_HEIGHT else "needs 80×24 or more to show all"
 
     @property
     def _cramped(self) -> str:
@@ -208,13 +208,13 @@ def title_line(state: State, width: int) -> Text:
     else:
         # What became of the findings is said in full; names keep both ends, by which they differ.
         names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
-        each = max((room - cell_len(verdict) - len(_AGAINST) - 2) // len(names), _LEAST_NAME)
+        each = max((room - cell_len(verdict) - len(_AGAINST) - 2) // len(names), _MIN_NAME_WIDTH)
         spare = sum(max(each - cell_len(name), 0) for name in names)
         left = cut(_AGAINST.join(shorten(name, each + spare) for name in names), room)
     if on:
-        left = cut(left, max(room - cell_len(verdict) - 2, _LEAST_NAME))
+        left = cut(left, max(room - cell_len(verdict) - 2, _MIN_NAME_WIDTH))
     rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
-    shown = rest if not rest.endswith("…") or cell_len(rest) > _LEAST_VERDICT else ""
+    shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
     return Text.assemble((left, "bold"), "  ", (shown, "reverse" if on else "dim"))
 
 
@@ -229,7 +229,7 @@ def _claim(verdict: str) -> str:
 
 
 _AGAINST = " against "
-_LEAST_NAME, _LEAST_VERDICT = 8, 20
+_MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 """Cells in which a cut name, or a cut verdict, says anything."""
 
 
@@ -238,7 +238,7 @@ def _verdict(state: State) -> str:
     reports = [session.report for session in state.sessions if session.report is not None]
     if len(reports) < len(state.sessions):
         return "judging …"
-    return reports[0].summary.verdict if len(reports) == 1 else f"findings: {fate_counts(*reports)}"
+    return reports[0].summary.verdict if len(reports) == 1 else f"findings: {status_counts(*reports)}"
 
 
 def _name(session: Session, room: int) -> str:
@@ -246,10 +246,10 @@ def _name(session: Session, room: int) -> str:
     run = session.trace.run
     target = run.target.process.name if run.target.process is not None else None
     parts = (session.name, target, format_duration(run.duration_ns) if run.duration_ns is not None else None)
-    told = [part for part in parts if part]
-    while len(told) > 1 and cell_len(" · ".join(told)) > room:
-        told.pop()
-    return " · ".join(told)
+    known = [part for part in parts if part]
+    while len(known) > 1 and cell_len(" · ".join(known)) > room:
+        known.pop()
+    return " · ".join(known)
 
 
 def _edge(time_ns: int, view: Viewport) -> str:

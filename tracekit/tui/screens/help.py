@@ -44,11 +44,11 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("╱╱╱", "where a recording has not begun or is over, beside a longer one"),
     ("underlined", "evidence of a finding"),
 )
-"""What stands on and around the lanes, with colours and without."""
+"""What stands on and around the lanes, with colors and without."""
 COLOR_SIGNS: tuple[tuple[str, str], ...] = (
     ("▁ ▄ █", "events narrower than two columns: the share of the column in which any is on"),
 )
-"""What else stands there with colours."""
+"""What else stands there with colors."""
 LETTER_SIGNS: tuple[tuple[str, str], ...] = (
     ("[LLLL]", "one event that fills a column or more; in one or two columns L, LL, or [L behind another"),
     ("L", "events narrower than a column, any of them on for a third of it or more"),
@@ -64,9 +64,9 @@ _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
 def help_text(palette: Palette, actions: Sequence[Action], *, letters: bool = False) -> Group:
-    """Keys, titles and sentences by section, the mouse, and what colours, letters and signs on the lanes mean.
+    """Keys, titles and sentences by section, the mouse, and what colors, letters and signs on the lanes mean.
 
-    letters: whether there are no colours.
+    letters: whether there are no colors.
     """
     blocks: list[RenderableType] = []
     for section in Section:
@@ -81,7 +81,7 @@ def help_text(palette: Palette, actions: Sequence[Action], *, letters: bool = Fa
 
 
 def _swatch(category: Category, palette: Palette, *, letters: bool) -> Text:
-    """The colour and the letter of a category; with colours, also what fills its bars."""
+    """The color and the letter of a category; with colors, also what fills its bars."""
     filling = " " if letters else FILLINGS.get(category, " ")
     bar = f" {LOOKS[category].letter} {filling * 3}"
     return Text.assemble("  ", (bar, style(palette.ink, palette.categories[category])))

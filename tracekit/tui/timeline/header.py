@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from tracekit.tui.viewport import Span, Viewport
 
 
-def minimap(state: State, drawn: tuple[Busy, Busy], look: TimelineStyle) -> list[Segment]:
+def minimap(state: State, busy_times: tuple[Busy, Busy], look: TimelineStyle) -> list[Segment]:
     """The whole recording, with the part in view set off and the findings marked. `drawn`: see `overview`."""
     palette, columns = look.palette, look.columns
     bounds = edges(state.bounds, columns)
     width = np.diff(bounds)
     # In a recording of a few ns there are columns without any time.
-    level = np.ceil(drawn[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
-    found = (drawn[1].between(bounds) > 0).tolist()
+    level = np.ceil(busy_times[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
+    has_evidence = (busy_times[1].between(bounds) > 0).tolist()
     low, high = columns_of(state.bounds, columns, state.view)
     # A view within one column has two ends too.
     opens = min(low, max(columns - 2, 0))
@@ -41,8 +41,8 @@ def minimap(state: State, drawn: tuple[Busy, Busy], look: TimelineStyle) -> list
     for column, height in enumerate(level):
         inside = low <= column < high
         ground = palette.range if inside else palette.gutter
-        color = palette.accent if found[column] else palette.text if inside else palette.dim
-        character = LOWER_BLOCKS[max(height, 1)] if height or found[column] else " "
+        color = palette.accent if has_evidence[column] else palette.text if inside else palette.dim
+        character = LOWER_BLOCKS[max(height, 1)] if height or has_evidence[column] else " "
         if look.letters:
             character = brackets.get(column, character)
         cells.append(Segment(character, style(color, ground)))
@@ -84,15 +84,15 @@ def _ends(
 ) -> dict[int, str]:
     """Brackets by column, for the ends of a range that are in view: on its outer columns, or beside a sign there."""
     first, last = filled[0], filled[1] - 1
-    found: dict[int, str] = {}
+    brackets: dict[int, str] = {}
     if what is None or last < first:
-        return found
+        return brackets
     opens = (first, first - 1, first + 1) if what.start_ns >= view.start_ns else ()
     closes = (last, last + 1, last - 1) if what.end_ns <= view.end_ns else ()
     for bracket, places in (("[", opens), ("]", closes)):
-        free = [column for column in places if 0 <= column < columns and column not in signs and column not in found]
-        found |= dict.fromkeys(free[:1], bracket)
-    return found
+        free = [column for column in places if 0 <= column < columns and column not in signs and column not in brackets]
+        brackets |= dict.fromkeys(free[:1], bracket)
+    return brackets
 
 
 def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, int]:

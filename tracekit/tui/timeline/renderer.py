@@ -15,7 +15,7 @@ from rich.segment import Segment
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
-from tracekit.tui.timeline.glyphs import Overlay, Picture, emphasized, picture, segments
+from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, picture, segments
 from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tracekit.tui.state import Session, State
     from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.filter_mask import Emphasis
+    from tracekit.tui.timeline.filter_mask import FilterMask
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.timeline.tracks import Track
 
@@ -52,7 +52,7 @@ class Spot:
     """Place in the events of the lane."""
 
 
-class Painter:
+class Renderer:
     """Lines of one timeline of a given size. Pictures are kept as long as view and size stay."""
 
     def __init__(self, *, letters: bool) -> None:
@@ -69,8 +69,8 @@ class Painter:
         self._overview: tuple[Busy, Busy] | None = None
         self._pictures: dict[tuple[object, ...], Picture] = {}
         self._pictured: object = None
-        self._emphasis: Emphasis | None = None
-        self._kept: dict[str, tuple[Track, ...]] = {}
+        self._filter_mask: FilterMask | None = None
+        self._expanded_passing: dict[str, tuple[Track, ...]] = {}
         """Rows of expanded lanes with only what passes the filter, by lane."""
         self.arrangement = _NO_ARRANGEMENT
 
@@ -88,10 +88,10 @@ class Painter:
         self._state, self._palette = state, PALETTES[dark]
         self._arrange(self.arrangement.top, follow=follow)
 
-    def emphasize(self, what: Emphasis | None) -> None:
+    def set_filter_mask(self, what: FilterMask | None) -> None:
         """Fade all else, or nothing any more."""
-        self._emphasis, self._pictured = what, None
-        self._kept.clear()
+        self._filter_mask, self._pictured = what, None
+        self._expanded_passing.clear()
 
     def resize(self, width: int, height: int) -> None:
         """Take over the size in cells."""
@@ -178,17 +178,17 @@ class Painter:
         if self._state is None:
             return
         rows = [len(self.tracks(lane)) for lane in self._lanes.lanes]
-        found = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
-        place = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
-        first = found.first_of_lane.get(place)
+        arrangement = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
+        lane_index = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
+        first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
-            last = found.last_of_lane[place]
-            wanted = min(max(top, last + 1 - found.visible), first)
-            found = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
-        self.arrangement = found
+            last = arrangement.last_of_lane[lane_index]
+            wanted = min(max(top, last + 1 - arrangement.visible), first)
+            arrangement = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
+        self.arrangement = arrangement
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
-        lanes = [self._lanes.lanes[place] for place in line.lanes]
+        lanes = [self._lanes.lanes[lane_index] for lane_index in line.lanes]
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._style.lane_title(lanes[0], line, current=current), *self._text(lanes[0].words)]
@@ -231,22 +231,22 @@ class Painter:
             return picture(which, label, state.view, self.columns, line.part, line.parts)
 
         label = lane.events.label if lane.events is not None else str
-        chosen = self._emphasized(state, lane)
+        chosen = self._passing(state, lane)
         if chosen is None:
             return draw(track, label)
-        fade = faded_letters if self._letters else emphasized
+        fade = faded_letters if self._letters else faded
         return fade(draw(track, lambda _: ""), draw(chosen[line.track], label))
 
-    def _emphasized(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
+    def _passing(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""
-        if self._emphasis is None or lane.events is None or lane.events.frame not in self._emphasis.keep:
+        if self._filter_mask is None or lane.events is None or lane.events.frame not in self._filter_mask.keep:
             return None
         if lane.id not in state.expanded:
-            return self._emphasis.tracks.get(lane.id)
-        if lane.id not in self._kept:
-            keep = self._emphasis.keep[lane.events.frame]
-            self._kept[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
-        return self._kept[lane.id]
+            return self._filter_mask.tracks.get(lane.id)
+        if lane.id not in self._expanded_passing:
+            keep = self._filter_mask.keep[lane.events.frame]
+            self._expanded_passing[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
+        return self._expanded_passing[lane.id]
 
     def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int, shown: Picture) -> Overlay:
         view, columns = state.view, self.columns
@@ -268,10 +268,10 @@ class Painter:
         event, session = state.selection.event, self.session
         if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
             return (0, 0)
-        place = lane.events.place(event.index)
-        if place is None or not track.holds(place):
+        position = lane.events.position(event.index)
+        if position is None or not track.holds(position):
             return (0, 0)
-        return shown.blocks.get(place) or columns_seen(session.span(event), state.view, self.columns)
+        return shown.blocks.get(position) or columns_seen(session.span(event), state.view, self.columns)
 
     def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
         """Intervals of a track that are evidence; None where it has none."""
@@ -280,7 +280,7 @@ class Painter:
             return None
         key = (lane.id, lane.id in state.expanded, number)
         if key not in self._marks:
-            chosen = np.isin(lane.events.index[track.places], np.fromiter(rows, np.int64))
-            found = busy(track.starts[chosen], track.ends[chosen])
-            self._marks[key] = found if chosen.any() else None
+            chosen = np.isin(lane.events.index[track.positions], np.fromiter(rows, np.int64))
+            union = busy(track.starts[chosen], track.ends[chosen])
+            self._marks[key] = union if chosen.any() else None
         return self._marks[key]
