@@ -62,7 +62,7 @@ class EventsWanted(Message):
 
 
 class CheckToggled(Message):
-    """The evidence of a check is to be listed, or no longer; `check` is its place in the report."""
+    """The evidence of a check is to be listed, or no longer; `check` is its index in the report."""
 
     def __init__(self, check: int) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class CursorMoved(Message):
 
 
 class RecordingChosen(Message):
-    """One of two recordings got the keys; `session` is its place."""
+    """One of two recordings got the keys; `session` is its index."""
 
     def __init__(self, session: int) -> None:
         super().__init__()

@@ -39,7 +39,7 @@ class Calls:
         return len(self.index)
 
     def position(self, index: int) -> int | None:
-        """Place of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
+        """Position of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
         at = int(np.searchsorted(self.index, index))
         return at if at < len(self.index) and self.index[at] == index else None
 

@@ -54,7 +54,7 @@ class FindingRef:
     """A check of the report, and which of its evidence is looked at (None: the finding as a whole)."""
 
     check: int
-    """Place in `Report.checks`."""
+    """Index in `Report.checks`."""
     evidence: int | None = None
 
 
@@ -190,7 +190,7 @@ class State:
     """One recording, or two that are compared."""
     view: Viewport
     active: int = 0
-    """Place in `sessions` of the one that selection and detail are about."""
+    """Index in `sessions` of the one that selection and detail are about."""
     origins: tuple[int, ...] = (0, 0)
     """For each recording the time that stands in one column with those of the others: 0 aligns their starts."""
     history: History = NO_HISTORY
@@ -207,7 +207,7 @@ class State:
     filter: EventFilter = EventFilter()
     bookmarks: tuple[Bookmark, ...] = ()
     opened: int | None = None
-    """Place in `Report.checks` of the check whose evidence is listed."""
+    """Index in `Report.checks` of the check whose evidence is listed."""
     pane: str = "findings"
     measure: Measure | None = None
     """What two recordings are compared by; None: their findings."""

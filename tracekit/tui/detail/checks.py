@@ -58,7 +58,7 @@ class CheckRow:
     ref: FindingRef
     """What is selected with the row; of several checks, the first."""
     alike: tuple[int, ...] = ()
-    """Places in `Report.checks` of the checks that share the row, where it is about several."""
+    """Indices in `Report.checks` of the checks that share the row, where it is about several."""
     below: bool = False
     """Whether it is one of those that share the row above."""
 
@@ -76,7 +76,7 @@ class CheckRows:
 
     report: Report
     open: int | None
-    """Place of the check whose evidence is listed, or of one in the row whose checks are."""
+    """Index of the check whose evidence is listed, or of one in the row whose checks are."""
     rows: tuple[CheckRow, ...]
     columns: Sequence[Column]
     sorted_by: tuple[int, bool]
@@ -205,7 +205,7 @@ def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:
 
 
 def _together(report: Report) -> list[tuple[int, ...]]:
-    """Places of the checks by row, in the order of the report.
+    """Indices of the checks by row, in the order of the report.
 
     A finding has its own. Others share that of their detector and outcome, and detectors that could not look, or had
     nothing to look at, share one where all of them give the same reason.

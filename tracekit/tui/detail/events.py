@@ -51,7 +51,7 @@ class EventRows:
 
     trace: Trace
     frames: npt.NDArray[np.int8]
-    """Shape (n,): places in `EVENT_FRAMES`."""
+    """Shape (n,): indices in `EVENT_FRAMES`."""
     index: IntArray
     """Shape (n,): indices in those frames."""
     sorted_by: tuple[int, bool]

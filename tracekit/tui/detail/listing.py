@@ -190,5 +190,5 @@ def unnarrowed(state: State) -> str:
 
 
 def sorted_by(columns: Sequence[Column], sort: Sort) -> tuple[int, bool]:
-    """A sort as a list wants it: place of the column and whether largest first."""
+    """A sort as a list wants it: index of the column and whether largest first."""
     return next(at for at, column in enumerate(columns) if column.title == sort.column), sort.descending

@@ -51,7 +51,7 @@ class CallRows:
     calls: Calls
     activity: pd.DataFrame
     order: IntArray
-    """Shape (rows,): places in `calls`."""
+    """Shape (rows,): positions in `calls`."""
     sorted_by: tuple[int, bool]
     empty: str
     columns: Sequence[Column] = _COLUMNS

@@ -101,6 +101,6 @@ def _column(field: Field[Record], records: Sequence[Record]) -> Column:
     # One cell more for the sign of the direction.
     width = max([cell_len(field.title) + 1, *(cell_len(field.text(record)) for record in records)])
     if field.flexible:
-        widths = {"min_width": field.min_width, "max_width": min(width, field.wanted)}
-        return Column(field.title, 0, field.right, drop=field.drop, ordered=ordered, **widths)
+        wanted = min(width, field.wanted)
+        return Column(field.title, 0, field.right, False, field.drop, ordered, field.min_width, wanted)
     return Column(field.title, min(width, WIDEST), field.right, drop=field.drop, ordered=ordered)

@@ -68,7 +68,7 @@ class ChooseScreen(ModalScreen[int]):
         self.query_one(OptionList).highlighted = 0
 
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
-        """Take the place of a line."""
+        """Take the index of a line."""
         self.dismiss(message.option_index)
 
 

@@ -51,7 +51,7 @@ class FrameIntervals:
         return FrameIntervals(name, *_times(frame), categories, labels, texts, np.full(len(frame), -1, np.int32))
 
     def events(self, positions: IntArray) -> Events:
-        """The rows at these places, which ascend, as intervals of a lane."""
+        """The rows at these positions, which ascend, as intervals of a lane."""
         at = slice(None) if len(positions) == len(self.starts) else positions
         return Events(
             self.frame,

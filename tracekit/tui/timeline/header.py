@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def minimap(state: State, busy_times: tuple[Busy, Busy], look: TimelineStyle) -> list[Segment]:
-    """The whole recording, with the part in view set off and the findings marked. `drawn`: see `overview`."""
+    """The whole recording, with the part in view set off and the findings marked. `busy_times`: see `overview`."""
     palette, columns = look.palette, look.columns
     bounds = edges(state.bounds, columns)
     width = np.diff(bounds)
@@ -105,8 +105,8 @@ def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, 
 def overview(lanes: Lanes) -> tuple[Busy, Busy]:
     """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
     own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
-    drawn = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
-    return _union(drawn, None), _union(drawn, lanes.evidence)
+    shown = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
+    return _union(shown, None), _union(shown, lanes.evidence)
 
 
 def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> Busy:

@@ -212,7 +212,7 @@ def _lane(
     *,
     pinned: bool = False,
 ) -> TimelineLane:
-    """A lane of the rows at some places, else of all."""
+    """A lane of the rows at some positions, else of all."""
     chosen = np.arange(len(intervals.starts)) if positions is None else positions
     if not chosen.size:
         return TimelineLane(identity, title, section, None, words, pinned)

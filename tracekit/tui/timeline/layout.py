@@ -34,7 +34,7 @@ class ScreenLine:
 
     line: Line
     lanes: tuple[int, ...] = ()
-    """Places of the lanes it is about."""
+    """Indices of the lanes it is about."""
     track: int = 0
     part: int = 0
     """Line within the track, or of the reasons of several lanes, from the top."""
@@ -135,14 +135,14 @@ def _tight(
 ) -> tuple[list[ScreenLine], list[ScreenLine]]:
     """Pinned lanes in as few lines as can be: those for which there is room, reasons first, and the others."""
     tracks = [ScreenLine(Line.TRACK, (index,)) for index in indices if lanes[index].events is not None]
-    silent = tuple(index for index in indices if lanes[index].events is None)
-    if len(silent) > 1:
+    without_rows = tuple(index for index in indices if lanes[index].events is None)
+    if len(without_rows) > 1:
         # Reasons get what the others leave, or half where that is more.
         max_lines = max(room - len(tracks), (room + 1) // 2, 1)
-        lines = reasons([(lanes[index].title, lanes[index].words) for index in silent], columns, max_lines)
-        words = [ScreenLine(Line.WORDS, silent, 0, part, len(lines), text) for part, text in enumerate(lines)]
+        lines = reasons([(lanes[index].title, lanes[index].words) for index in without_rows], columns, max_lines)
+        words = [ScreenLine(Line.WORDS, without_rows, 0, part, len(lines), text) for part, text in enumerate(lines)]
     else:
-        words = [ScreenLine(Line.WORDS, silent)] if silent else []
+        words = [ScreenLine(Line.WORDS, without_rows)] if without_rows else []
     if not room:
         return [], [*tracks, *words]
     free = room - len(words)

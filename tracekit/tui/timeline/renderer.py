@@ -49,7 +49,7 @@ class Spot:
     """Column of time; negative in the titles."""
     lane: TimelineLane | None = None
     event: int | None = None
-    """Place in the events of the lane."""
+    """Position in the events of the lane."""
 
 
 class Renderer:

@@ -44,7 +44,7 @@ class Events:
         return " · ".join(part for part in parts if part)
 
     def position(self, index: int) -> int | None:
-        """Place of the row with this index in the frame; None where the lane does not have it. O(log n)."""
+        """Position of the row with this index in the frame; None where the lane does not have it. O(log n)."""
         return _position(self.index, index)
 
 
@@ -53,7 +53,7 @@ class Track:
     """One row of a lane on screen."""
 
     positions: IntArray
-    """Shape (k,): places in `Events` of the intervals of this row, sorted."""
+    """Shape (k,): positions in `Events` of the intervals of this row, sorted."""
     starts: IntArray
     """Shape (k,)."""
     ends: IntArray
@@ -69,7 +69,7 @@ class Track:
         return shares(self.parts, self.total, self.starts, bounds)
 
     def holds(self, position: int) -> bool:
-        """Whether the interval at a place in `Events` is in this row. O(log n)."""
+        """Whether the interval at a position in `Events` is in this row. O(log n)."""
         return _position(self.positions, position) is not None
 
 
@@ -154,7 +154,7 @@ def bars(track: Track, bounds: IntArray, min_columns: int) -> list[Bar]:
 
 
 def hit(track: Track, low_ns: int, high_ns: int) -> int | None:
-    """The interval that covers most of `[low_ns, high_ns)`: its place in `Events`; the earliest among equals."""
+    """The interval that covers most of `[low_ns, high_ns)`: its position in `Events`; the earliest among equals."""
     upper = int(np.searchsorted(track.starts, high_ns, side="left"))
     lower = int(np.searchsorted(track.ends, low_ns, side="right")) if track.disjoint else 0
     if lower >= upper:
@@ -165,7 +165,7 @@ def hit(track: Track, low_ns: int, high_ns: int) -> int | None:
 
 
 def nearest(events: Events, time_ns: int) -> int | None:
-    """Place of the interval that is on at a time, the innermost one; failing that, of the one that starts nearest."""
+    """Position of the interval that is on at a time, the innermost one; else of the one that starts nearest."""
     if not len(events):
         return None
     upper = int(np.searchsorted(events.starts, time_ns, side="right"))
@@ -177,7 +177,7 @@ def nearest(events: Events, time_ns: int) -> int | None:
 
 
 def step(events: Events, position: int, forward: bool, chosen: BoolArray | None = None) -> int | None:
-    """The next or previous interval after `place`, among those `chosen` (shape (n,)); None where there is none."""
+    """The next or previous interval after `position`, among those `chosen` (shape (n,)); None where there is none."""
     rest = slice(position + 1, None) if forward else slice(0, max(position, 0))
     if chosen is None:
         target = position + 1 if forward else position - 1

@@ -70,7 +70,7 @@ class Timeline(Widget, can_focus=True):
         """What these times are ahead of those of the active recording."""
         self._drag: _Drag | None = None
         self._masked_by: tuple[object, ...] = ()
-        """Filter and lanes of which the painter knows what passes, or soon will."""
+        """Filter and lanes of which the renderer knows what passes, or soon will."""
 
     def show(self, state: State, lanes: Lanes) -> None:
         """Draw a state."""
