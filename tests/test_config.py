@@ -17,7 +17,7 @@ from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui import opening
 from tracekit.tui.export import save_report
 from tracekit.tui.opening import Request
-from tracekit.tui.timeline.viewport import Span
+from tracekit.tui.viewport import Span
 
 MS = 1_000_000
 

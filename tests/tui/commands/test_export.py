@@ -13,7 +13,7 @@ from tracekit.trace.trace import Trace
 from tracekit.tui.commands.export import NameCheck
 from tracekit.tui.export import row_markdown
 from tracekit.tui.state import FindingRef, Selection
-from tracekit.tui.timeline.viewport import Span
+from tracekit.tui.viewport import Span
 
 
 def test_a_row_is_copied_as_markdown_without_private_names(run_view, samples: Path) -> None:

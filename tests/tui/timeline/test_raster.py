@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.tui.timeline.raster import busy, edges, shares, starting
-from tracekit.tui.timeline.viewport import Viewport, column_of, time_of
+from tracekit.tui.viewport import Viewport, column_of, time_of
 
 INTERVALS = st.lists(st.tuples(st.integers(-20, 120), st.integers(0, 60)), max_size=12)
 VIEWS = st.builds(Viewport, st.integers(-30, 130), st.integers(1, 150))

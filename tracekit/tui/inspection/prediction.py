@@ -34,8 +34,8 @@ UNKNOWN = "not known from this recording"
 def prediction_blocks(session: Session, index: int, palette: Palette, *, letters: bool) -> Iterator[RenderableType]:
     """About a row of `Trace.activity`; nothing where it is no prediction that the app called, or not yet known."""
     calls = session.calls
-    place = calls.place(index) if calls is not None else None
-    if calls is None or place is None:
+    position = calls.position(index) if calls is not None else None
+    if calls is None or position is None:
         return
     parts = breakdown(session.judged).of(pd.Index([session.label_in_judged(index)]))
     whole = summarize_breakdown(parts)
@@ -46,16 +46,16 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     yield bar_text(row.bar, palette, letters=letters)
     yield slices(row)
     yield ""
-    yield facts([("call", _call(calls, place)), *_work(whole, parts.handoffs)])
+    yield facts([("call", _call(calls, position)), *_work(whole, parts.handoffs)])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
 
 
-def _call(calls: Calls, place: int) -> str:
-    if calls.inferred[place]:
+def _call(calls: Calls, position: int) -> str:
+    if calls.inferred[position]:
         return UNKNOWN
-    return "first after a load" if calls.first[place] else "later"
+    return "first after a load" if calls.first[position] else "later"
 
 
 def _work(whole: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:

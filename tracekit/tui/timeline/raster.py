@@ -16,7 +16,7 @@ from tracekit.intervals import union
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Busy:
         return np.where(piece < 0, 0, covered)
 
     def between(self, edges: IntArray) -> IntArray:
-        """Busy ns between neighbouring edges: shape (edges - 1,). O(m log n)."""
+        """Busy ns between neighboring edges: shape (edges - 1,). O(m log n)."""
         return np.diff(self.until(edges))
 
 
@@ -61,7 +61,7 @@ def edges(view: Viewport, columns: int) -> IntArray:
 
 
 def starting(starts: IntArray, bounds: IntArray) -> IntArray:
-    """How many of the sorted starts lie between neighbouring edges: shape (edges - 1,). O(m log n)."""
+    """How many of the sorted starts lie between neighboring edges: shape (edges - 1,). O(m log n)."""
     return np.diff(np.searchsorted(starts, bounds, side="left"))
 
 
