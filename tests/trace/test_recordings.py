@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
+from support.ground_truth import ground_truth
+from support.samples import SAMPLES
 from tracekit.recording.open import open_recording
 from tracekit.testing.export_xml import write_export
-from tracekit.testing.ground_truth import ground_truth
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
-from tracekit.testing.samples import SAMPLES
 from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
-from tracekit.testing.reference_recordings import (
+from support.reference_recordings import (
     CONDITIONS,
     DECODE,
     HIFT,
@@ -14,6 +13,7 @@ from tracekit.testing.reference_recordings import (
     PREFILL,
     speech_app,
 )
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 from tracekit.testing.scenario import Scenario
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from support.samples import SAMPLES
 from tracekit.testing import Draws, Scenario
 from tracekit.testing.apps import CLEAN_APPS, MS, draw_models
 from tracekit.testing.recorder import App, neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, PREDICTION, CoreMLRow, Model
-from tracekit.testing.samples import SAMPLES
 from tracekit.testing.scenario import CORE_ML
 
 ID = "attached-late"
