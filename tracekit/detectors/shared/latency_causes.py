@@ -17,6 +17,7 @@ import pandas as pd
 from tracekit.analysis.device_states import THERMAL_STATES, Heat, compare_thermal_states, states_at
 from tracekit.analysis.growth import Growth, growth
 from tracekit.analysis.modes import Modes, modes
+from tracekit.detectors import ModelView
 from tracekit.trace.events import COPY_KINDS
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import InsufficientData
+from tracekit.detectors import InsufficientData, ModelView, option
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.trace.events import LOAD_KINDS, Device, Kind
-from tracekit.units import format_count
+from tracekit.detectors import LOAD_KINDS, Device, Kind, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +18,10 @@ _LONGEST_COURSE = 5
 """Units of a course that are named: two hand-overs there and back show the pattern."""
 
 
-def too_few(count: int, needed: int, which: str = "") -> str:
-    """`Only 3 predictions with work on the GPU; 10 are needed.`; `which` says what sets these predictions apart."""
-    found = f"Only {format_count(count, 'prediction')}" if count else "No prediction"
-    return f"{found}{which and f' {which}'}; {needed} are needed."
+def listed(names: Sequence[str], max_names: int) -> str:
+    """`A`, `A, B`, or the first few and how many more: `A, B and 2 more`."""
+    more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
+    return f"{', '.join(names[:max_names])}{more}"
 
 
 def course_words(course: Sequence[Device]) -> str:
