@@ -31,7 +31,7 @@ from tracekit.detectors.shared.load_options import (
     called,
     hang_share_option,
     max_delay_option,
-    warm_up_pause,
+    warm_up_pause_option,
     without_load,
 )
 
@@ -55,7 +55,7 @@ class Options:
         250.0, "ms", "Below it, disk and memory explain a difference between loads as well (our judgement)."
     )
     min_compared: int = option(3, "other loads", "A median of fewer loads is chance (our judgement).")
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:

@@ -23,7 +23,7 @@ from tracekit.detectors import (
     format_share,
     option,
 )
-from tracekit.detectors.shared.preconditions import least_calls, least_mean, not_judged
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Options:
     large_input_ms: float = option(
         0.5, "ms", "Copies of a few µs are normal on every call, also in well-built apps (our judgement)."
     )
-    min_mean_ms: float = least_mean()
-    min_predictions: int = least_calls()
+    min_mean_ms: float = min_mean_option()
+    min_predictions: int = min_calls_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:

@@ -23,7 +23,7 @@ from tracekit.detectors import (
     option,
     reached,
 )
-from tracekit.detectors.shared.preconditions import least_calls, least_mean, not_judged
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Options:
         "µs",
         "Ten times the cast that recordings of well-built apps show on every call (2 µs on iOS 27).",
     )
-    min_mean_ms: float = least_mean()
-    min_predictions: int = least_calls()
+    min_mean_ms: float = min_mean_option()
+    min_predictions: int = min_calls_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:

@@ -31,7 +31,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.rules import reload_before_predict
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class Options:
     """Thresholds."""
 
     min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
-    idle_s: float = idle()
+    idle_s: float = max_idle_option()
     load_share: float = option(
         0.10,
         "share of the model's time",

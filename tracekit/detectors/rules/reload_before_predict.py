@@ -27,7 +27,7 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class Options:
     single_use_share: float = option(
         0.8, "share of loads", "Leaves room for a few longer runs of calls between reloads (our judgement).", maximum=1
     )
-    idle_s: float = idle()
+    idle_s: float = max_idle_option()
 
 
 @dataclass(frozen=True, slots=True)

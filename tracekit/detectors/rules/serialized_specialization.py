@@ -32,7 +32,7 @@ from tracekit.detectors import (
     format_duration,
     option,
 )
-from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause
+from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause_option
 from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Options:
     min_lost_ms: float = option(250.0, "ms", "The delay from which Instruments' Hangs instrument notes a hang.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(trace: Trace, options: Options) -> Outcome:

@@ -26,7 +26,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.rules import load_churn, reload_before_predict
-from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause, without_load
+from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class Options:
         "(our judgement).",
     )
     soon_ms: float = max_delay_option()
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:

@@ -36,7 +36,7 @@ def hang_share_option() -> Any:
     )
 
 
-def warm_up_pause() -> Any:
+def warm_up_pause_option() -> Any:
     """Option: the pause in s after a call by which it shows that nobody waited for it."""
     return option(
         WARM_UP_PAUSE_S,

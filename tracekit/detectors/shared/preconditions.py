@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import ModelView
 
 
-def least_mean() -> Any:
+def min_mean_option() -> Any:
     """Option: shortest mean prediction in ms that is judged."""
     return option(
         1.0, "ms", "Below this, fixed costs of a call outweigh everything, whatever the app does (our judgement)."
     )
 
 
-def least_calls() -> Any:
+def min_calls_option() -> Any:
     """Option: fewest predictions that are judged."""
     return option(
         3, "predictions", "The first call after a load differs; three calls show what is usual (our judgement)."

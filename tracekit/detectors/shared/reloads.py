@@ -28,7 +28,7 @@ FELT_MS = 250
 each sentence, on purpose, stays below."""
 
 
-def idle() -> Any:
+def max_idle_option() -> Any:
     """Option: how long in s a model may have been unused for every reload to count."""
     return option(
         5.0,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 UNIT_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 """Compute units as readers know them."""
 
-_LONGEST_COURSE = 5
+_MAX_COURSE = 5
 """Units of a course that are named: two hand-overs there and back show the pattern."""
 
 
@@ -26,8 +26,8 @@ def listed(names: Sequence[str], max_names: int) -> str:
 
 def course_words(course: Sequence[Device]) -> str:
     """The order of units with their hand-overs: `Neural Engine → CPU → Neural Engine`."""
-    words = [UNIT_NAMES[device] for device in course[:_LONGEST_COURSE]]
-    return " → ".join([*words, "…"] if len(course) > _LONGEST_COURSE else words)
+    words = [UNIT_NAMES[device] for device in course[:_MAX_COURSE]]
+    return " → ".join([*words, "…"] if len(course) > _MAX_COURSE else words)
 
 
 def what_ran(rows: pd.DataFrame) -> str:
