@@ -26,9 +26,9 @@ def units_not_recorded(trace: Trace) -> tuple[Coverage, ...]:
 def caveats(detector: AnyDetector, trace: Trace) -> tuple[str, ...]:
     """One sentence for each thing that limits what the detector finds, or finds in order."""
     instruments = (*detector.needs, *detector.uses)
-    found = []
+    sentences = []
     if trace.inferred and CORE_ML in instruments:
-        found.append(INFERRED)
+        sentences.append(INFERRED)
     if trace.sharing.is_shared and NEURAL_ENGINE in instruments:
-        found.append(trace.sharing.sentence)
-    return tuple(found)
+        sentences.append(trace.sharing.sentence)
+    return tuple(sentences)

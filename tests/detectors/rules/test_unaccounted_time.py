@@ -50,7 +50,7 @@ def test_a_blank_is_found_and_costs_nothing(scenario, judge):
     assert values(found)["time that no event explains"] == pytest.approx(0.9)
     assert values(found)["mean time that no event explains"] == 90 * MS
     assert len(found.evidence) == 6
-    assert len(found.lost.starts) == 0
+    assert len(found.affected.starts) == 0
 
 
 def test_a_public_recording_comes_out_as_its_authors_say(judge):

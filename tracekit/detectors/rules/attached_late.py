@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.outcomes import (
-    Direction,
-    Finding,
+from tracekit.detectors import (
+    LOAD_KINDS,
     InsufficientData,
+    Kind,
+    Level,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    finding,
+    format_count,
+    no_prediction,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.trace.events import LOAD_KINDS, Kind, Level
-from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.detectors.shared.wording import listed
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 """Most models that the summary names."""
 
 
@@ -42,13 +43,13 @@ def detect(trace: Trace, _: Options) -> Outcome:
     activity = trace.activity[(trace.activity["level"] == Level.TOP).to_numpy(dtype=bool)]
     calls = activity[(activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
     if calls.empty:
-        return NotApplicable(None, "No prediction was recorded.")
+        return no_prediction(None)
     loads = activity[activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
     firsts, unnamed = _unseen(calls, loads), calls[calls["model"].isna().to_numpy(dtype=bool)]
     names = [str(name) for name in firsts["model"]]
     metrics = (
-        Metric("models whose load was not recorded", len(firsts), "count", 1, Direction.ABOVE),
-        Metric("predictions without the name of a model", len(unnamed), "count", 1, Direction.ABOVE),
+        above("models whose load was not recorded", len(firsts), "count", 1),
+        above("predictions without the name of a model", len(unnamed), "count", 1),
         Metric("predictions", len(calls), "count"),
     )
     if not any(metric.reached for metric in metrics):
@@ -60,18 +61,15 @@ def detect(trace: Trace, _: Options) -> Outcome:
         )
     was_launched = _was_launched(trace)
     if was_launched is None or was_launched:
-        return _unclear(was_launched, _what(names, len(unnamed)))
-    evidence = pd.concat([firsts, unnamed.head(1)])
-    return Finding(
+        return _unclear(was_launched, _missing(names, len(unnamed)))
+    return finding(
         model=None,
         summary=(
-            f"The app was running before the recording began: {_what(names, len(unnamed))}. Cold starts and reloads "
+            f"The app was running before the recording began: {_missing(names, len(unnamed))}. Cold starts and reloads "
             "before that moment are not in it."
         ),
         metrics=metrics,
-        cost=None,
-        evidence=evidence_of(evidence),
-        evidence_total=len(evidence),
+        rows=pd.concat([firsts, unnamed.head(1)]),
     )
 
 
@@ -109,13 +107,12 @@ def _unclear(was_launched: bool | None, what: str) -> InsufficientData:
     )
 
 
-def _what(names: list[str], unnamed: int) -> str:
+def _missing(names: list[str], unnamed: int) -> str:
     """What is missing, as a clause."""
     parts = []
     if names:
-        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         word = "model" if len(names) == 1 else "models"
-        parts.append(f"the {word} {', '.join(names[:_MOST_NAMES])}{more} predicted without a recorded load")
+        parts.append(f"the {word} {listed(names, _MAX_NAMES)} predicted without a recorded load")
     if unnamed:
         verb = "names" if unnamed == 1 else "name"
         parts.append(f"{format_count(unnamed, 'prediction')} {verb} no model, since names come with the load")

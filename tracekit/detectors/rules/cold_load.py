@@ -9,29 +9,31 @@ import numpy as np
 
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.load_options import (
     called,
     hang_share_option,
     max_delay_option,
-    warm_up_pause,
+    warm_up_pause_option,
     without_load,
 )
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -53,7 +55,7 @@ class Options:
         250.0, "ms", "Below it, disk and memory explain a difference between loads as well (our judgement)."
     )
     min_compared: int = option(3, "other loads", "A median of fewer loads is chance (our judgement).")
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -81,13 +83,12 @@ def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Option
     durations = view.loads["duration_ns"].to_numpy()
     rest = durations[~known.cold & ~known.unknown]
     return (
-        Metric("cold loads that were waited for", int((known.cold & felt).sum()), "count", 1, Direction.ABOVE),
-        Metric(
+        above("cold loads that were waited for", int((known.cold & felt).sum()), "count", 1),
+        above(
             "longest load that was waited for",
             int(durations[felt].max(initial=0)),
             "ns",
             round(options.min_wait_ms * 1e6),
-            Direction.ABOVE,
         ),
         Metric("loads", len(durations), "count"),
         Metric("cold loads", int(known.cold.sum()), "count"),
@@ -101,30 +102,27 @@ def _finding(
     """The finding with its cost: the cold loads that were waited for."""
     chosen = known.cold & felt
     rows = view.loads[chosen]
-    lost = covered_ns(rows)
-    spent = covered_ns(view.loads, view.predictions)
+    cost_ns = covered_ns(rows)
     if len(rows) == 1:
-        summary = f"Prepared for the device during a load of {format_duration(lost)}"
+        summary = f"Prepared for the device during a load of {format_duration(cost_ns)}"
     else:
         longest = int(rows["duration_ns"].max())
         summary = (
-            f"Prepared for the device in {format_count(len(rows), 'load')} of {format_duration(lost)} together "
+            f"Prepared for the device in {format_count(len(rows), 'load')} of {format_duration(cost_ns)} together "
             f"(the longest {format_duration(longest)})"
         )
     summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen)
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the cold loads that were waited for; share of the time covered by the model's loads "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.loads, view.predictions),
+            "Time covered by the cold loads that were waited for; share of the time covered by the model's loads "
             "and predictions. The work itself is needed once, but nobody has to wait for it.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

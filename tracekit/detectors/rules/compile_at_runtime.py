@@ -7,24 +7,27 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tracekit.analysis.instances import traits
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Attribution,
+    Detector,
     Finding,
     InsufficientData,
+    Kind,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    is_any,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +52,19 @@ def detect(view: ModelView, options: Options) -> Outcome:
     compiles, programs = view.compiles, engine_compiles(view)
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]
     programs_again = repeated(programs, options.min_engine_compiles)
-    lost = covered_ns(again, programs_again)
+    repeated_ns = covered_ns(again, programs_again)
     metrics = (
-        Metric("compilations by the app", len(compiles), "count", options.min_compiles, Direction.ABOVE),
-        Metric(
+        above("compilations by the app", len(compiles), "count", options.min_compiles),
+        above(
             "most compilations of one part for the Neural Engine",
             int(programs["label"].value_counts().max()) if len(programs) else 0,
             "count",
             options.min_engine_compiles,
-            Direction.ABOVE,
         ),
-        Metric("time of repeated compilations", lost, "ns", round(options.min_lost_ms * 1e6), Direction.ABOVE),
+        above("time of repeated compilations", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
         Metric("total compilation time", covered_ns(compiles, programs), "ns"),
     )
-    if lost and lost >= options.min_lost_ms * 1e6:
+    if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         if len(again) and _several_models(view):
             return InsufficientData(
                 view.name,
@@ -71,7 +73,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
                 "recorded.",
                 "Give each model file a name of its own.",
             )
-        return _finding(view, again, programs_again, lost, metrics)
+        return _finding(view, again, programs_again, repeated_ns, metrics)
     if len(compiles) == 1 and covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return InsufficientData(
             view.name,
@@ -114,7 +116,7 @@ def _passed(view: ModelView, programs: pd.DataFrame) -> str:
 
 
 def _finding(
-    view: ModelView, again: pd.DataFrame, programs: pd.DataFrame, lost: int, metrics: tuple[Metric, ...]
+    view: ModelView, again: pd.DataFrame, programs: pd.DataFrame, repeated_ns: int, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding with its cost: every compilation but the first."""
     parts = []
@@ -124,20 +126,17 @@ def _finding(
         count = int(programs["label"].value_counts().max()) + 1
         parts.append(f"{'the' if parts else 'The'} same part of it was compiled for the Neural Engine {count:,} times")
     rows = pd.concat([again, programs])
-    spent = covered_ns(view.compiles, programs, view.loads, view.predictions)
-    return Finding(
+    return finding(
         model=view.name,
-        summary=f"{', and '.join(parts)}; all but the first took {format_duration(lost)} together.",
+        summary=f"{', and '.join(parts)}; all but the first took {format_duration(repeated_ns)} together.",
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the compilations after the first one; share of the time covered by the model's "
+        cost=cost_of(
+            repeated_ns,
+            covered_ns(view.compiles, programs, view.loads, view.predictions),
+            "Time covered by the compilations after the first one; share of the time covered by the model's "
             "compilations, loads and predictions.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

@@ -8,27 +8,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.device_switches import SHORT_CPU_NS, DeviceRuns, turns
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.caveats import units_not_recorded
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Intervals,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import UNIT_NAMES, course_words, too_few
-from tracekit.intervals import union
-from tracekit.units import format_duration, format_share
+from tracekit.detectors.shared.wording import UNIT_NAMES, course_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,85 +62,89 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     frame = view.breakdown.frame
     known = frame["handoffs"].notna().to_numpy() & (frame["duration_ns"].to_numpy() > 0)
     rows = view.predictions[known]
     if len(rows) < options.min_predictions:
         return _too_few(view, len(rows), options)
-    raw = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[known]
-    found = None
-    changes = raw
+    handoffs = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[known]
+    runs = None
+    changes = handoffs
     # The quick count holds every change that the exact one does.
-    if np.median(raw) >= options.changes:
-        found = turns(view.compute, view.hardware, rows.index, round(options.min_cpu_us * 1e3))
-        changes = found.changes(rows.index)
+    if np.median(handoffs) >= options.changes:
+        runs = turns(view.compute, view.hardware, rows.index, round(options.min_cpu_us * 1e3))
+        changes = runs.changes(rows.index)
     usual = float(np.median(changes))
-    if found is None or usual < options.changes:
-        metric = Metric("changes of the unit (median)", usual, "count", options.changes, Direction.ABOVE)
+    if runs is None or usual < options.changes:
+        metric = above("changes of the unit (median)", usual, "count", options.changes)
         words = f"Half of its predictions change the unit {usual:.0f} times or less"
         return Passed(view.name, f"{words if usual else 'Its work stays on one unit'}.", (metric,))
-    _, starts, ends = found.interruptions()
-    whole = int(rows["duration_ns"].sum())
-    share = int((ends - starts).sum()) / whole
+    share = int(_interruptions(runs).durations.sum()) / int(rows["duration_ns"].sum())
     metrics = (
-        Metric("changes of the unit (median)", usual, "count", options.changes, Direction.ABOVE),
-        Metric("main unit interrupted", share, "share", options.interrupted_share, Direction.ABOVE),
+        above("changes of the unit (median)", usual, "count", options.changes),
+        above("main unit interrupted", share, "share", options.interrupted_share),
     )
-    if not metrics[1].reached or not share:
+    if not reached(metrics, "main unit interrupted") or not share:
         return Passed(
             view.name,
             f"Half of its predictions change the unit {usual:.0f} times or more, but that interrupts the "
-            f"{UNIT_NAMES[found.main_unit]} for {format_share(share)} of their time only.",
+            f"{UNIT_NAMES[runs.main_unit]} for {format_share(share)} of their time only.",
             metrics,
         )
-    return _finding(view, rows[changes >= options.changes], found, metrics)
+    return _finding(view, rows[changes >= options.changes], runs, metrics)
 
 
 def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
     """What to say where too few predictions show which units worked in them."""
-    lost = units_not_recorded(view.trace)
-    if known < len(view.predictions) and lost:
+    not_recorded = units_not_recorded(view.trace)
+    if known < len(view.predictions) and not_recorded:
         return InsufficientData(
             view.name,
-            " ".join(entry.conclusion for entry in lost),
-            " ".join(dict.fromkeys(entry.advice for entry in lost)),
+            " ".join(entry.conclusion for entry in not_recorded),
+            " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
         )
-    return InsufficientData(
+    return too_few_predictions(
         view.name,
-        too_few(known, options.min_predictions, "whose compute units are known"),
-        "Record the feature for longer, one prediction at a time.",
+        known,
+        options.min_predictions,
+        "whose compute units are known",
+        record="Record the feature for longer, one prediction at a time.",
     )
 
 
-def _finding(view: ModelView, rows: pd.DataFrame, found: DeviceRuns, metrics: tuple[Metric, ...]) -> Finding:
+def _interruptions(runs: DeviceRuns) -> Intervals:
+    """When the main unit was interrupted, prediction by prediction."""
+    _, starts, ends = runs.interruptions()
+    return Intervals(starts, ends)
+
+
+def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the time for which the main unit was interrupted."""
-    _, starts, ends = found.interruptions()
-    lost = Intervals(*union(starts, ends))
-    cost = int((lost.ends - lost.starts).sum())
-    spent = covered_ns(view.predictions)
-    main = UNIT_NAMES[found.main_unit]
-    mean = int((ends - starts).sum()) / len(view.predictions)
-    share = format_share(float(metrics[1].value or 0))
-    return Finding(
+    interruptions = _interruptions(runs)
+    affected = interruptions.union()
+    main = UNIT_NAMES[runs.main_unit]
+    mean = int(interruptions.durations.sum()) / len(view.predictions)
+    changes = value_of(metrics, "changes of the unit (median)")
+    share = format_share(value_of(metrics, "main unit interrupted"))
+    return finding(
         model=view.name,
         summary=(
-            f"Half of its predictions change the compute unit {metrics[0].value:.0f} times or more "
-            f"(mostly {course_words(found.usual_course())}). That interrupts the {main}, which does most of the work, "
+            f"Half of its predictions change the compute unit {changes:.0f} times or more "
+            f"(mostly {course_words(runs.usual_course())}). That interrupts the {main}, which does most of the work, "
             f"for {format_duration(mean)} of each prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean interruption of a prediction", mean, "ns")),
-        cost=Cost(
-            ns=cost,
-            share=cost / spent,
-            basis=(
+        cost=cost_of(
+            affected.covered_ns,
+            covered_ns(view.predictions),
+            (
                 f"Time between two turns of the {main} in one prediction, of which it would need a part to do the work "
                 "of the other units itself; share of the time with predictions of the model in flight."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 

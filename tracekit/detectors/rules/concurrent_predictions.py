@@ -5,22 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    RECORD_LONGER,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.units import format_count, format_duration, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that pile up and slow each other down."""
     count = len(view.predictions)
     if count == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if count <= options.limit:
         return NotApplicable(
             view.name, f"{format_count(count, 'prediction')}: more than {options.limit} cannot be in flight."
@@ -71,7 +76,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name,
             f"Up to {found.max_depth} in flight, but only {format_count(count, 'prediction')}; "
             f"{options.min_predictions} are needed.",
-            "Record the feature for longer, so that the model is used more often.",
+            RECORD_LONGER,
         )
     slowdown = _slowdown(found, options)
     metrics = _metrics(found, slowdown, options)
@@ -115,11 +120,9 @@ def _slowdown(found: ConcurrencySummary, options: Options) -> float | None:
 def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[Metric, ...]:
     """Everything measured."""
     return (
-        Metric("most in flight", found.max_depth, "count", options.limit + 1, Direction.ABOVE),
-        Metric(
-            "time with more than the limit in flight", found.share_above, "share", options.busy_share, Direction.ABOVE
-        ),
-        Metric("slow-down above the limit", slowdown, "ratio", options.slowdown, Direction.ABOVE),
+        above("most in flight", found.max_depth, "count", options.limit + 1),
+        above("time with more than the limit in flight", found.share_above, "share", options.busy_share),
+        above("slow-down above the limit", slowdown, "ratio", options.slowdown),
         Metric("median alone", found.alone_median_ns, "ns"),
         Metric("median above the limit", found.above_median_ns, "ns"),
     )
@@ -140,22 +143,20 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
     else:
         summary += f"{effect}."
     rows = view.predictions[found.is_above]
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(
-            ns=found.excess_ns,
-            share=found.excess_ns / found.busy_ns if found.busy_ns else 0.0,
-            basis=(
+        cost=cost_of(
+            found.excess_ns,
+            found.busy_ns,
+            (
                 f"Part of the time with more than {found.limit} in flight that falls to those beyond the first "
                 f"{found.limit} (half of it where {2 * found.limit} are); share of all time with predictions in "
                 "flight. It is won as far as they only waited for each other."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

@@ -5,25 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed, covered_by
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors import (
+    Attribution,
+    Finding,
+    InsufficientData,
+    Kind,
+    Lane,
+    Metric,
+    Outcome,
+    Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
+    reached,
+)
+from tracekit.detectors.shared.wording import listed
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.instruments.catalogue import CORE_ML
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.trace.trace import Trace
 
 OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")
 """Tables of Core AI and Foundation Models, which run models without Core ML."""
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 """Most models that the summary names."""
 
 _CORRUPT = "log archive is corrupt"
@@ -57,15 +71,15 @@ def detect(trace: Trace, options: Options) -> Outcome:
             f"Core ML recorded nothing, but {others} did, so that the models may not have run through Core ML.",
             "If the app uses Core ML too, check that its target carries com.apple.security.get-task-allow.",
         )
-    own, anybodys = _own_work(trace), _unnamed_work(trace)
+    own, unattributed = _own_work(trace), _unnamed_work(trace)
     metrics = (
-        Metric("GPU rows of the target that name a model", len(own), "count", 1, Direction.ABOVE),
-        Metric("Neural Engine executions", len(anybodys), "count", options.min_executions, Direction.ABOVE),
+        above("GPU rows of the target that name a model", len(own), "count", 1),
+        above("Neural Engine executions", len(unattributed), "count", options.min_executions),
     )
-    if metrics[0].reached:
+    if reached(metrics, "GPU rows of the target that name a model"):
         return _finding(trace, own, metrics, is_certain=True)
-    if metrics[1].reached and not is_absent:
-        return _finding(trace, anybodys, metrics, is_certain=False)
+    if reached(metrics, "Neural Engine executions") and not is_absent:
+        return _finding(trace, unattributed, metrics, is_certain=False)
     return unknown
 
 
@@ -89,13 +103,12 @@ def _unnamed_work(trace: Trace) -> pd.DataFrame:
 
 
 def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, is_certain: bool) -> Finding:
-    times = covered_by(rows)
-    busy = format_duration(int((times.ends - times.starts).sum()))
+    busy = format_duration(covered_ns(rows))
     names = sorted(str(name) for name in rows["model"].dropna().unique())
     if is_certain:
-        what = f"The GPU ran {_listed(names)} for the target ({format_count(len(rows), 'row')}, {busy})"
+        what = f"The GPU ran {listed(names, _MAX_NAMES)} for the target ({format_count(len(rows), 'row')}, {busy})"
     else:
-        models = f" of {_listed(names)}" if names else ""
+        models = f" of {listed(names, _MAX_NAMES)}" if names else ""
         what = f"The Neural Engine executed {format_count(len(rows), 'request')}{models} ({busy})"
     nothing = (
         "the Core ML instrument was not recorded"
@@ -107,19 +120,12 @@ def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, i
         if is_certain
         else " Rows of the Neural Engine name no process: that they are the app's own is possible, not certain."
     )
-    return Finding(
+    return finding(
         model=None,
         summary=f"{what}, and {nothing}.{doubt}{_cause(trace)}",
         metrics=metrics,
-        cost=None,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
+        rows=rows,
     )
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _cause(trace: Trace) -> str:

@@ -10,28 +10,32 @@ import pandas as pd
 
 from tracekit.analysis.instances import Traits, traits
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    RECORD_LONGER,
+    Detector,
     Finding,
     InsufficientData,
+    Kind,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    below,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    is_any,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.reloads import beside_cold
 from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.intervals import union_length_by_group
-from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -92,7 +96,7 @@ class Instances:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for instances that take turns, and for loads that only another load's instance was used after."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     numbers = pd.concat([view.loads["instance"], view.predictions["instance"]]).dropna().unique()
     if not len(numbers) and len(view.loads) > 1:
         return InsufficientData(
@@ -106,7 +110,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return InsufficientData(
             view.name,
             f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')} to judge by.",
-            "Record the feature for longer, so that the model is used more often.",
+            RECORD_LONGER,
         )
     return _judged(view, traits(view.predictions, view.data, view.hardware), options)
 
@@ -119,9 +123,9 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     found = max(parts, key=lambda part: (part.doubled(options), part.pointless(options), part.switches))
     metrics = (
         Metric("instances", found.seen, "count"),
-        Metric("switches between instances", found.switches, "count", options.min_switches, Direction.ABOVE),
-        Metric("time with several at work", found.parallel_share, "share", options.parallel_share, Direction.BELOW),
-        Metric("slowest against fastest instance", found.spread, "ratio", options.alike, Direction.BELOW),
+        above("switches between instances", found.switches, "count", options.min_switches),
+        below("time with several at work", found.parallel_share, "share", options.parallel_share),
+        below("slowest against fastest instance", found.spread, "ratio", options.alike),
         Metric("loads that nothing used", len(unused), "count"),
     )
     doubled = found.doubled(options)
@@ -238,8 +242,7 @@ def _finding(
     """The finding with its cost: loading the instances that are not needed."""
     doubled = found.doubled(options)
     rows = view.loads.iloc[np.union1d(found.together if doubled else found.together[:0], unused)]
-    lost = covered_ns(rows)
-    spent = covered_ns(view.loads, view.predictions)
+    cost_ns = covered_ns(rows)
     parts = []
     if doubled:
         parts.append(f"{found.seen:,} instances take turns and hardly ever work at the same time")
@@ -247,24 +250,24 @@ def _finding(
         noun = "load was" if len(unused) == 1 else "loads were"
         parts.append(f"{len(unused):,} {noun} never used, although the model was used later")
     words = "; ".join(parts)
-    time = f"the loads that are not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
+    time = (
+        f"the loads that are not needed took {format_duration(cost_ns)}" if cost_ns else "their loads were not recorded"
+    )
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
-    return Finding(
+    return finding(
         model=view.name,
         summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance holds memory too; how much, the "
         "recording does not show.",
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent,
-            basis="Time covered by the loads that are not needed, as far as they were recorded; share of the time "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.loads, view.predictions),
+            "Time covered by the loads that are not needed, as far as they were recorded; share of the time "
             "covered by the model's loads and predictions.",
         )
-        if lost
+        if cost_ns
         else None,
-        evidence=evidence_of(shown),
-        evidence_total=len(shown),
-        lost=covered_by(rows),
+        rows=shown,
     )
 
 

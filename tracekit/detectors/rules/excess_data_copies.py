@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.copies import CopySummary, summarize_copies
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
+from tracekit.detectors import (
     Cost,
-    Direction,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.preconditions import least_calls, least_mean, not_judged
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,8 @@ class Options:
     large_input_ms: float = option(
         0.5, "ms", "Copies of a few µs are normal on every call, also in well-built apps (our judgement)."
     )
-    min_mean_ms: float = least_mean()
-    min_predictions: int = least_calls()
+    min_mean_ms: float = min_mean_option()
+    min_predictions: int = min_calls_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -64,14 +67,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
         large_ns=round(options.large_input_ms * 1e6),
     )
     metrics = (
-        Metric("copies and conversions", summary.share, "share", options.copy_share, Direction.ABOVE),
-        Metric(
-            "input copies far longer than others",
-            summary.large_share,
-            "share",
-            options.large_input_share,
-            Direction.ABOVE,
-        ),
+        above("copies and conversions", summary.share, "share", options.copy_share),
+        above("input copies far longer than others", summary.large_share, "share", options.large_input_share),
         Metric("mean prediction", mean_ns, "ns"),
         Metric("copy time per prediction", summary.covered_ns / count, "ns"),
         *(Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
@@ -116,7 +113,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
             "of the other inputs in the same prediction."
         )
     rows = view.data.loc[summary.rows]
-    return Finding(
+    return finding(
         model=view.name,
         summary=text,
         metrics=metrics,
@@ -128,9 +125,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
                 "share of the summed duration of its predictions. Some of it remains after the fix."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.conversions import ConversionSummary, summarize_conversions
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
+from tracekit.detectors import (
     Cost,
-    Direction,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.preconditions import least_calls, least_mean, not_judged
-from tracekit.units import format_duration, format_share
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ class Options:
         "µs",
         "Ten times the cast that recordings of well-built apps show on every call (2 µs on iOS 27).",
     )
-    min_mean_ms: float = least_mean()
-    min_predictions: int = least_calls()
+    min_mean_ms: float = min_mean_option()
+    min_predictions: int = min_calls_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -51,13 +54,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarize_conversions(view.predictions, view.data, least_ns=round(options.min_cast_us * 1e3))
     metrics = (
-        Metric("conversions", summary.share, "share", options.conversion_share, Direction.ABOVE),
+        above("conversions", summary.share, "share", options.conversion_share),
         Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
         Metric("data cast time per prediction", summary.cast_ns / count, "ns"),
         Metric("predictions that convert", summary.converting, "count"),
         Metric("mean prediction", mean_ns, "ns"),
     )
-    if metrics[0].reached:
+    if reached(metrics, "conversions"):
         return _finding(view, summary, metrics)
     if summary.unclear_ns and (
         summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
@@ -82,7 +85,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     count = len(view.predictions)
     rows = view.data.loc[summary.rows]
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"Converting inputs and outputs takes {format_duration(summary.covered_ns / count)} of each "
@@ -100,9 +103,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
                 "predictions. Copies that only change the layout remain after the fix."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

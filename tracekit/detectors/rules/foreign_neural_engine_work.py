@@ -5,30 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Attribution,
     Finding,
     InsufficientData,
+    Kind,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    covered_ns,
+    finding,
+    format_duration,
+    format_share,
+    option,
+    reached,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.instruments.catalogue import NEURAL_ENGINE
 from tracekit.trace.sharing import MOST_OUTSIDE, SharingState
-from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +60,12 @@ def detect(trace: Trace, options: Options) -> Outcome:
         )
     executed = trace.hardware[(trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
     named = executed[(executed["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)]
-    whole = covered_ns(executed)
+    executed_ns = covered_ns(executed)
+    foreign_share = covered_ns(named) / executed_ns if executed_ns else 0.0
     metrics = (
-        Metric("execution outside all predictions", sharing.outside_share, "share", options.min_share, Direction.ABOVE),
-        Metric(
-            "execution of models that the target never loaded",
-            covered_ns(named) / whole if whole else 0.0,
-            "share",
-            options.min_share,
-            Direction.ABOVE,
-        ),
-        Metric("execution on the Neural Engine", whole, "ns"),
+        above("execution outside all predictions", sharing.outside_share, "share", options.min_share),
+        above("execution of models that the target never loaded", foreign_share, "share", options.min_share),
+        Metric("execution on the Neural Engine", executed_ns, "ns"),
     )
     if not any(metric.reached for metric in metrics):
         return Passed(None, _passed(metrics), metrics)
@@ -74,27 +73,28 @@ def detect(trace: Trace, options: Options) -> Outcome:
 
 
 def _passed(metrics: tuple[Metric, ...]) -> str:
-    most = max(metric.value or 0.0 for metric in metrics[:2])
-    if not most:
+    share = max(metric.value or 0.0 for metric in metrics if metric.unit == "share")
+    if not share:
         return "All execution on the Neural Engine fits the predictions of the target."
-    return f"Not the target's are {format_share(most)} of the execution on the Neural Engine: too little to matter."
+    return f"Not the target's are {format_share(share)} of the execution on the Neural Engine: too little to matter."
 
 
 def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
     """The finding. Its rows name models of others, or lie outside the predictions and name nothing."""
     # What lies outside the predictions is in the sentence before already.
-    part = "" if metrics[0].reached else f", {format_share(metrics[1].value or 0)} of that for models of others"
+    outside = reached(metrics, "execution outside all predictions")
+    share = value_of(metrics, "execution of models that the target never loaded")
+    part = "" if outside else f", {format_share(share)} of that for models of others"
+    busy = format_duration(value_of(metrics, "execution on the Neural Engine"))
     others = executed[executed["attribution"].isin([Attribution.FOREIGN, Attribution.UNATTRIBUTED]).to_numpy(bool)]
-    return Finding(
+    return finding(
         model=None,
         summary=(
-            f"{trace.sharing.sentence} In all, the engine worked for {format_duration(metrics[2].value or 0)}{part}. "
+            f"{trace.sharing.sentence} In all, the engine worked for {busy}{part}. "
             "The app's predictions may have waited for the others."
         ),
         metrics=metrics,
-        cost=None,
-        evidence=evidence_of(others),
-        evidence_total=len(others),
+        rows=others,
     )
 
 

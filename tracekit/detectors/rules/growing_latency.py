@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.growth import Growth, GrowthRule
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import FloatArray
@@ -52,7 +55,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
     return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
 
@@ -72,10 +75,8 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     metrics = (
         Metric("sequences", len(found.count), "count"),
         Metric("sequences that grow", int(found.grows.sum()), "count"),
-        Metric(
-            "rank correlation of durations with their order", _median(found.correlation), "ratio", rule.correlation, _UP
-        ),
-        Metric("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
+        above("rank correlation of durations with their order", _median(found.correlation), "ratio", rule.correlation),
+        above("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
         return Passed(view.name, _passed(found, rule), metrics)
@@ -89,9 +90,6 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
             "Record from a cool device on, at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
-
-
-_UP = Direction.ABOVE
 
 
 def _median(values: FloatArray) -> float | None:
@@ -119,7 +117,7 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
         low = int(found.first[number])
         base[low : low + int(found.count[number])] = found.start_ns[number]
     grown = base > 0
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(grown),
         base[grown],
@@ -135,7 +133,7 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     if reading.across:
         which = f"From sequence to sequence, {longest:,} predictions"
     afresh = ", and start afresh with the next sequence" if found.starts_afresh else ""
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"{which} become longer and longer: from {format_duration(start)} to "
@@ -143,9 +141,8 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 

@@ -9,20 +9,27 @@ import numpy as np
 
 from tracekit.analysis.device_states import states_at
 from tracekit.analysis.growth import GrowthRule
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import (
     Cause,
     SwitchRule,
@@ -35,7 +42,6 @@ from tracekit.detectors.shared.latency_causes import (
     read_switching,
     thermal_states,
 )
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -69,7 +75,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
 
 
@@ -84,14 +90,14 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     third = len(durations) // 3
     first, last = float(np.median(durations[:third])), float(np.median(durations[-third:]))
     metrics = (
-        Metric("95th percentile to median", slow / typical, "ratio", options.tail_ratio, Direction.ABOVE),
-        Metric("last third to first third", last / first, "ratio", options.drift_ratio, Direction.ABOVE),
+        above("95th percentile to median", slow / typical, "ratio", options.tail_ratio),
+        above("last third to first third", last / first, "ratio", options.drift_ratio),
         Metric("median prediction", typical, "ns"),
         Metric("95th percentile", slow, "ns"),
     )
-    least = options.min_difference_ms * 1e6
-    tail = metrics[0].reached and slow - typical >= least
-    drift = metrics[1].reached and last - first >= least
+    min_difference_ns = options.min_difference_ms * 1e6
+    tail = reached(metrics, "95th percentile to median") and slow - typical >= min_difference_ns
+    drift = reached(metrics, "last third to first third") and last - first >= min_difference_ns
     if not tail and not drift:
         return Passed(
             view.name,
@@ -131,14 +137,14 @@ def _other_reading(view: ModelView, calls: Calls, asked: float) -> str:
 
 def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Finding:
     """The finding with its cost: what long calls took beyond the usual time."""
-    typical, slow = float(metrics[2].value or 0), float(metrics[3].value or 0)
+    typical, slow = value_of(metrics, "median prediction"), value_of(metrics, "95th percentile")
     limit = min(_LONG * usual_ns, slow)
     long = calls.durations >= limit
     if drift:
         words = "their first third"
         what = (
             f"Predictions become slower for good: their median is {format_duration(usual_ns)} in the first third of "
-            f"them, and {float(metrics[1].value or 0):.1f} times as long in the last third."
+            f"them, and {value_of(metrics, 'last third to first third'):.1f} times as long in the last third."
         )
     else:
         words = "them all"
@@ -146,21 +152,20 @@ def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_n
             f"One in twenty of {format_count(len(calls.rows), 'prediction')} takes {format_duration(slow)} or more, "
             f"{slow / typical:.1f} times the median of {format_duration(typical)}."
         )
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(long),
         np.full(int(long.sum()), usual_ns),
         f"Time that predictions of {_LONG} times the median of {words}, and longer ones, took beyond that median",
     )
     rows = calls.rows[long]
-    return Finding(
+    return finding(
         model=view.name,
         summary=" ".join([what, *_coincidences(view, calls, long)]),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 

@@ -8,26 +8,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
+from tracekit.detectors import (
+    LOAD_KINDS,
     Cost,
-    Direction,
+    Detector,
     Finding,
     InsufficientData,
+    Level,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules import reload_before_predict
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
-from tracekit.trace.events import LOAD_KINDS, Level
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +44,7 @@ class Options:
     """Thresholds."""
 
     min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
-    idle_s: float = idle()
+    idle_s: float = max_idle_option()
     load_share: float = option(
         0.10,
         "share of the model's time",
@@ -70,7 +74,7 @@ class Reloads:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for a model that is let go and loaded again, with several calls in between."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if len(view.loads) < 2:
         return Passed(view.name, f"{format_count(len(view.loads), 'load')} while recording.")
     found = reloads(view, round(options.idle_s * 1e9))
@@ -80,8 +84,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     needed = max(options.min_loads - 1, 1)
     metrics = (
         # One reload fewer than loads: the first load of the recording is none.
-        Metric("reloads after use", len(rows), "count", needed, Direction.ABOVE),
-        Metric("time spent on them", share, "share", options.load_share, Direction.ABOVE),
+        above("reloads after use", len(rows), "count", needed),
+        above("time spent on them", share, "share", options.load_share),
         Metric("loads", len(view.loads), "count"),
         Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
@@ -140,21 +144,19 @@ def _seldom(view: ModelView, rows: pd.DataFrame, share: float) -> str:
 
 def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the reloads."""
-    lost = covered_ns(rows)
-    return Finding(
+    cost_ns = covered_ns(rows)
+    return finding(
         model=view.name,
-        summary=f"Released and loaded again {len(rows):,} times after use: {format_duration(lost)} of loading, "
+        summary=f"Released and loaded again {len(rows):,} times after use: {format_duration(cost_ns)} of loading, "
         f"{format_share(share)} of the model's time.",
         metrics=metrics,
         cost=Cost(
-            ns=lost,
+            ns=cost_ns,
             share=share,
             basis="Time covered by the loads that brought the model back after use; share of the time covered by its "
             "loads and predictions.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

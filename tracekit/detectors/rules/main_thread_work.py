@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.hangs import HangCalls, HangRule, app_calls, hang_calls
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
-    Finding,
+from tracekit.detectors import (
     InsufficientData,
     Metric,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import what_ran
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.wording import listed, what_ran
 
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
-
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 """Most models that the summary names."""
 
 
@@ -65,29 +64,26 @@ def detect(trace: Trace, options: Options) -> Outcome:
         return InsufficientData(None, hangs.conclusion, hangs.advice)
     blocked = covered_ns(found.calls)
     metrics = (
-        Metric("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1, Direction.ABOVE),
+        above("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1),
         Metric("time of these that loads and predictions fill", blocked, "ns"),
         Metric("hangs", len(found.hangs), "count"),
         Metric("longest hang", int(found.hangs["duration_ns"].max()) if len(found.hangs) else None, "ns"),
     )
-    if not metrics[0].reached:
+    if not reached(metrics, "hangs that loads and predictions explain"):
         return Passed(None, _passed(found, options), metrics)
-    spent = covered_ns(app_calls(trace))
-    return Finding(
+    return finding(
         model=None,
         summary=_summary(found, blocked),
         metrics=metrics,
-        cost=Cost(
-            ns=blocked,
-            share=blocked / spent if spent else 0.0,
-            basis=(
+        cost=cost_of(
+            blocked,
+            covered_ns(app_calls(trace)),
+            (
                 "Time covered by the loads and predictions that fill hangs; share of the time covered by all loads and "
                 "predictions. The work remains, but nobody has to wait for it."
             ),
         ),
-        evidence=evidence_of(found.calls),
-        evidence_total=len(found.calls),
-        lost=covered_by(found.calls),
+        rows=found.calls,
     )
 
 
@@ -103,8 +99,7 @@ def _passed(found: HangCalls, options: Options) -> str:
 
 def _summary(found: HangCalls, blocked: int) -> str:
     names = sorted(str(name) for name in found.calls["model"].dropna().unique())
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    of_models = f" of {', '.join(names[:_MOST_NAMES])}{more}" if names else ""
+    of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
     hung = found.hangs["duration_ns"].to_numpy()[found.explained]
     covered = float((found.covered[found.explained] * hung).sum() / hung.sum())
     return (

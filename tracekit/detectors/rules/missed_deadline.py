@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.frames import frame_steps
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
-    InsufficientData,
     Intervals,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import union
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,16 +53,14 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares every prediction but the first after each load with the budget."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if not options.budget_ms:
         return _by_frames(view, options)
     timed = view.predictions["duration_ns"].to_numpy() > 0
     judged = view.predictions[view.warm & timed]
     if len(judged) < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(len(judged), options.min_predictions, "besides the first one after each load"),
-            "Record the feature for longer, so that the model is used more often.",
+        return too_few_predictions(
+            view.name, len(judged), options.min_predictions, "besides the first one after each load"
         )
     budget = round(options.budget_ms * 1e6)
     late = judged[judged["duration_ns"].to_numpy() > budget]
@@ -66,7 +68,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     durations = judged["duration_ns"].to_numpy()
     typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
     metrics = (
-        Metric("predictions over the budget", share, "share", options.missed_share, Direction.ABOVE),
+        above("predictions over the budget", share, "share", options.missed_share),
         Metric("budget", budget, "ns"),
         Metric("median prediction", typical, "ns"),
         Metric("95th percentile", slow, "ns"),
@@ -76,7 +78,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         f"{len(late):,} of {format_count(len(judged), 'prediction')} ({format_share(share)}) took longer than "
         f"{format_duration(budget)}"
     )
-    if not metrics[0].reached or late.empty:
+    if not reached(metrics, "predictions over the budget") or late.empty:
         return Passed(view.name, f"{words if len(late) else 'No prediction took longer than the budget'}.", metrics)
     return _finding(view, judged, late, budget, f"{words}; the median is {format_duration(typical)}", metrics)
 
@@ -93,15 +95,15 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     dropped = long & (found.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
-        Metric("predictions that cost a frame", share, "share", options.missed_share, Direction.ABOVE),
-        Metric("dropped after a prediction", int(dropped.sum()), "count", options.min_dropped, Direction.ABOVE),
+        above("predictions that cost a frame", share, "share", options.missed_share),
+        above("dropped after a prediction", int(dropped.sum()), "count", options.min_dropped),
         Metric("frame", frame_ns, "ns"),
         Metric("median prediction", float(np.median(rows["duration_ns"])), "ns"),
     )
     rate = f"Predictions follow a steady rate of {found.frames_per_second} fps"
     if int(steady.sum()) < options.min_predictions:
         return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
-    if not all(metric.reached for metric in metrics[:2]):
+    if not all(metric.reached for metric in metrics if metric.threshold is not None):
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         return Passed(view.name, f"{rate}, and {few} took longer than a frame and cost the next one.", metrics)
     words = (
@@ -116,26 +118,23 @@ def _finding(
 ) -> Finding:
     """The finding with its cost: the time beyond the budget."""
     slow_ns = float(np.quantile(judged["duration_ns"].to_numpy(), 0.95))
-    starts = late["start_ns"].to_numpy()
-    lost = Intervals(*union(starts + budget_ns, starts + late["duration_ns"].to_numpy()))
-    beyond = int((lost.ends - lost.starts).sum())
-    spent = covered_ns(judged)
-    return Finding(
+    times = Intervals.from_rows(late)
+    affected = Intervals(times.starts + budget_ns, times.ends).union()
+    return finding(
         model=view.name,
         summary=f"{words}. Nineteen of twenty take {format_duration(slow_ns)} or less, enough for {1e9 / slow_ns:.0f} "
         "predictions per second.",
         metrics=metrics,
-        cost=Cost(
-            ns=beyond,
-            share=beyond / spent,
-            basis=(
+        cost=cost_of(
+            affected.covered_ns,
+            covered_ns(judged),
+            (
                 "Time that predictions went on after their budget was used up; share of the time with predictions "
                 "of the model in flight."
             ),
         ),
-        evidence=evidence_of(late),
-        evidence_total=len(late),
-        lost=lost,
+        rows=late,
+        affected=affected,
     )
 
 

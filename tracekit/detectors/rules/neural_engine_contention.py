@@ -8,31 +8,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.breakdown.breakdown import REASONS, Part, Unknown
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Attribution,
+    Detector,
     Finding,
     InsufficientData,
     Intervals,
+    Kind,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    is_any,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import depth_profile, integrate, union
-from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.competing_work import time_by_model
+from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.analysis.neural_engine_queue import EngineWaits
     from tracekit.arrays import BoolArray, IntArray
 
@@ -56,7 +62,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     own = view.engine_rows
     called = own["prediction"].to_numpy(dtype=np.int64, na_value=-1)
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
@@ -73,25 +79,21 @@ def detect(view: ModelView, options: Options) -> Outcome:
         )
     count = int(on_engine.sum())
     if count < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(count, options.min_predictions, "whose work on the Neural Engine is known"),
-            "Record the feature for longer, so that the model is used more often.",
+        return too_few_predictions(
+            view.name, count, options.min_predictions, "whose work on the Neural Engine is known"
         )
     waits = view.engine_waits
     waited = waits.by_prediction(view.predictions.index, waits.others_ns)
-    affected = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
-    share = int(affected.sum()) / count
+    delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
+    share = int(delayed.sum()) / count
     metrics = (
-        Metric("predictions that waited for others", share, "share", options.affected_share, Direction.ABOVE),
+        above("predictions that waited for others", share, "share", options.affected_share),
         Metric("longest wait for others", int(waited.max()), "ns"),
     )
-    if not metrics[0].reached or not affected.any():
-        words = f"{int(affected.sum()):,} of {format_count(count, 'prediction')} waited for work of others"
-        return Passed(
-            view.name, f"{words if affected.any() else 'None of its predictions waited for others'}.", metrics
-        )
-    return _finding(view, waits, waited, affected, metrics)
+    if not reached(metrics, "predictions that waited for others") or not delayed.any():
+        words = f"{int(delayed.sum()):,} of {format_count(count, 'prediction')} waited for work of others"
+        return Passed(view.name, f"{words if delayed.any() else 'None of its predictions waited for others'}.", metrics)
+    return _finding(view, waits, waited, delayed, metrics)
 
 
 def _unclear_share(view: ModelView) -> float:
@@ -100,63 +102,50 @@ def _unclear_share(view: ModelView) -> float:
 
 
 def _finding(
-    view: ModelView, waits: EngineWaits, waited: IntArray, affected: BoolArray, metrics: tuple[Metric, ...]
+    view: ModelView, waits: EngineWaits, waited: IntArray, delayed: BoolArray, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding with its cost: the time in which affected predictions waited for others."""
-    rows = view.predictions[affected]
+    rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
-    lost = Intervals(*union(waits.start_ns[chosen], waits.end_ns[chosen]))
-    cost = min(int(waited[affected].sum()), int((lost.ends - lost.starts).sum()))
-    spent = covered_ns(view.predictions)
-    median = float(np.median(waited[affected]))
+    affected = Intervals(waits.start_ns[chosen], waits.end_ns[chosen]).union()
+    cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
+    median = float(np.median(waited[delayed]))
     typical = float(rows["duration_ns"].median())
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} waited while the Neural Engine "
             f"worked for others, half of them for {format_duration(median)} or more of the {format_duration(typical)} "
-            f"that they take (median). {_whose(view, lost)}"
+            f"that they take (median). {_whose(view, affected)}"
         ),
         metrics=(*metrics, Metric("median wait of these", median, "ns")),
-        cost=Cost(
-            ns=cost,
-            share=cost / spent,
-            basis=(
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            (
                 "Time in which these predictions waited while the Neural Engine worked for others; share of the time "
                 "with predictions of the model in flight."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
-def _whose(view: ModelView, lost: Intervals) -> str:
+def _whose(view: ModelView, affected: Intervals) -> str:
     """Sentence for whose work the engine did in these times. Other processes are not named: labels do not tell them."""
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
     executed = is_any(hardware["kind"], Kind.ANE_EXEC) & ~mine
     of_app = executed & is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
-    rows = hardware[of_app]
-    by_model = {
-        str(name): int(integrate(*_profile(group["start_ns"], group["duration_ns"]), *lost).sum())
-        for name, group in rows.groupby("model", observed=True)
-    }
-    working = sorted((name for name, time in by_model.items() if time), key=lambda name: (-by_model[name], name))
+    by_model = time_by_model(hardware[of_app], affected)
+    working = list(by_model)
     if not working:
         return "No row names another model of this app, so that the others were most likely other processes."
-    whole = int((lost.ends - lost.starts).sum())
-    part = min(sum(by_model.values()) / whole, 1.0)
-    more = f" and {len(working) - 2} more" if len(working) > 2 else ""
+    share = min(sum(by_model.values()) / affected.covered_ns, 1.0)
     noun = "Another model" if len(working) == 1 else "Other models"
-    return f"{noun} of this app ({', '.join(working[:2])}{more}) used it for {format_share(part)} of that time."
-
-
-def _profile(starts: pd.Series, durations: pd.Series) -> tuple[IntArray, IntArray]:
-    begin = starts.to_numpy()
-    return depth_profile(*union(begin, begin + durations.to_numpy()))
+    return f"{noun} of this app ({listed(working, 2)}) used it for {format_share(share)} of that time."
 
 
 DESCRIPTION = """

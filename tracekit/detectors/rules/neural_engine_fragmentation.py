@@ -9,28 +9,35 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.device_switches import Gaps, gaps_between
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Attribution,
+    Detector,
+    Device,
     Finding,
     InsufficientData,
     Intervals,
+    Kind,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    is_any,
+    no_prediction,
+    option,
+    too_few_predictions,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import union
-from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -52,7 +59,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     own = view.engine_rows
     own = own[own["prediction"].notna().to_numpy()]
     if own.empty:
@@ -67,20 +74,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
         )
     rows = view.predictions[view.predictions.index.isin(own["prediction"].to_numpy(dtype=np.int64))]
     if len(rows) < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(len(rows), options.min_predictions, "with work on the Neural Engine"),
-            "Record the feature for longer, so that the model is used more often.",
-        )
+        return too_few_predictions(view.name, len(rows), options.min_predictions, "with work on the Neural Engine")
     gaps = gaps_between(own)
     idle = _idle(view, gaps)
-    place = rows.index.get_indexer(pd.Index(gaps.prediction))
-    pieces = 1 + np.bincount(place, minlength=len(rows))
-    whole = int(rows["duration_ns"].sum())
-    share = int(idle.sum()) / whole if whole else 0.0
+    owner = rows.index.get_indexer(pd.Index(gaps.prediction))
+    pieces = 1 + np.bincount(owner, minlength=len(rows))
+    predicted_ns = int(rows["duration_ns"].sum())
+    share = int(idle.sum()) / predicted_ns if predicted_ns else 0.0
     metrics = (
-        Metric("pieces per prediction (median)", float(np.median(pieces)), "count", options.pieces, Direction.ABOVE),
-        Metric("gaps between pieces", share, "share", options.gap_share, Direction.ABOVE),
+        above("pieces per prediction (median)", float(np.median(pieces)), "count", options.pieces),
+        above("gaps between pieces", share, "share", options.gap_share),
     )
     if not all(metric.reached for metric in metrics) or not idle.any():
         return Passed(
@@ -100,40 +103,35 @@ def _idle(view: ModelView, gaps: Gaps) -> IntArray:
         (view.compute, is_any(view.compute["device"], Device.CPU)),
         (view.hardware, is_any(view.hardware["kind"], Kind.GPU_EXEC)),
     )
-    starts, lengths = (
-        np.concatenate([frame[name].to_numpy()[chosen] for frame, chosen in others])
-        for name in ("start_ns", "duration_ns")
-    )
-    return gaps.idle_ns(np.concatenate([starts, waits.start_ns]), np.concatenate([starts + lengths, waits.end_ns]))
+    busy = Intervals.from_rows(*(frame[chosen] for frame, chosen in others))
+    return gaps.idle_ns(np.concatenate([busy.starts, waits.start_ns]), np.concatenate([busy.ends, waits.end_ns]))
 
 
 def _finding(view: ModelView, rows: pd.DataFrame, gaps: Gaps, idle: IntArray, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
     chosen = idle > 0
-    lost = Intervals(*union(gaps.start_ns[chosen], gaps.end_ns[chosen]))
-    cost = min(int(idle.sum()), int((lost.ends - lost.starts).sum()))
-    spent = covered_ns(view.predictions)
-    affected = rows[rows.index.isin(gaps.prediction[chosen])]
-    mean, share = int(idle.sum()) / len(rows), format_share(float(metrics[1].value or 0))
-    return Finding(
+    affected = Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
+    cost_ns = min(int(idle.sum()), affected.covered_ns)
+    mean, share = int(idle.sum()) / len(rows), format_share(value_of(metrics, "gaps between pieces"))
+    pieces = value_of(metrics, "pieces per prediction (median)")
+    return finding(
         model=view.name,
         summary=(
-            f"Half of its {format_count(len(rows), 'prediction')} are cut into {metrics[0].value:.0f} or more pieces "
+            f"Half of its {format_count(len(rows), 'prediction')} are cut into {pieces:.0f} or more pieces "
             "of work (Neural Engine → nothing → Neural Engine): between them no unit works for "
             f"{format_duration(mean)} of each prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean time in gaps", mean, "ns")),
-        cost=Cost(
-            ns=cost,
-            share=cost / spent,
-            basis=(
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            (
                 "Time between pieces of work on the Neural Engine in which no unit worked for the prediction; share "
                 "of the time with predictions of the model in flight."
             ),
         ),
-        evidence=evidence_of(affected),
-        evidence_total=len(affected),
-        lost=lost,
+        rows=rows[rows.index.isin(gaps.prediction[chosen])],
+        affected=affected,
     )
 
 

@@ -6,26 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     Metric,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    format_count,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.idle_gaps import (
     Activity,
     Pauses,
-    evidence_of_pauses,
     find_pauses,
     paced_words,
-    pause_cost,
+    pause_finding,
     unclear,
 )
-from tracekit.units import format_count, format_duration, format_share
 
 GAP_SHARE = 0.5
 """Share of the time from which on the pauses outweigh the predictions."""
@@ -51,11 +55,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return found
     share = found.idle.share
     metrics = (
-        Metric("time without Core ML work", share, "share", options.gap_share, Direction.ABOVE),
+        above("time without Core ML work", share, "share", options.gap_share),
         Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
         Metric("median time from prediction to prediction", float(np.median(found.idle.distance_ns)), "ns"),
     )
-    if not metrics[0].reached or not share:
+    if not reached(metrics, "time without Core ML work") or not share:
         return Passed(
             view.name,
             f"While predictions follow each other, Core ML is idle {format_share(share)} of the time.",
@@ -73,7 +77,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses."""
     idle = found.idle
-    lost, cost = pause_cost(idle, "Time between predictions in which no load, compilation or prediction ran")
     pause = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.distance_ns - idle.idle_ns))
     if found.marked:
@@ -83,18 +86,16 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
             "The pauses are similar, however long the predictions take, as when the app works in them; waiting for a "
             "camera, a timer or a sleep looks different"
         )
-    return Finding(
-        model=view.name,
-        summary=(
+    return pause_finding(
+        view,
+        idle,
+        (
             f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, Core ML is idle "
             f"{format_share(idle.share)} of the time: {format_duration(pause)} between two predictions, each of which "
             f"takes {format_duration(busy)} (medians). {why}."
         ),
-        metrics=metrics,
-        cost=cost,
-        evidence=evidence_of_pauses(view, idle),
-        evidence_total=len(idle.start_ns),
-        lost=lost,
+        metrics,
+        "Time between predictions in which no load, compilation or prediction ran",
     )
 
 

@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
-from tracekit.units import format_count, format_duration
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +46,7 @@ class Options:
     single_use_share: float = option(
         0.8, "share of loads", "Leaves room for a few longer runs of calls between reloads (our judgement).", maximum=1
     )
-    idle_s: float = idle()
+    idle_s: float = max_idle_option()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,10 @@ def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
     """Pattern of loads and predictions. O((l + p) log(l + p))."""
     loads, predictions = view.loads, view.predictions
     load_starts = loads["start_ns"].to_numpy()
-    starts = predictions["start_ns"].to_numpy()
-    latest_end = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
-    before = np.searchsorted(starts, load_starts, side="left")
-    after = np.diff(np.append(before, len(starts)))
+    calls = Intervals.from_rows(predictions)
+    latest_end = np.maximum.accumulate(calls.ends)
+    before = np.searchsorted(calls.starts, load_starts, side="left")
+    after = np.diff(np.append(before, len(calls)))
     used_since_load = np.concatenate([[False], after[:-1] >= 1])
     last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
     late = used_since_load & (load_starts - last_use > idle_ns)
@@ -76,7 +79,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for a model that is loaded, used at most once, and loaded again."""
     loads, predictions = len(view.loads), len(view.predictions)
     if predictions == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if loads == 0:
         return Passed(view.name, f"Not loaded while recording; {format_count(predictions, 'prediction')}.")
     if loads < options.min_loads and predictions <= loads:
@@ -110,11 +113,11 @@ def _metrics(view: ModelView, pattern: LoadPattern, options: Options) -> tuple[M
     single_use = float((pattern.predictions_after <= 1).mean())
     reloads = int(pattern.is_reload.sum())
     return (
-        Metric("loads", loads, "count", options.min_loads, Direction.ABOVE),
-        Metric("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction, Direction.ABOVE),
-        Metric("loads used at most once", single_use, "share", options.single_use_share, Direction.ABOVE),
+        above("loads", loads, "count", options.min_loads),
+        above("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction),
+        above("loads used at most once", single_use, "share", options.single_use_share),
         # One reload fewer than loads: the first load of the recording is none.
-        Metric("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1), Direction.ABOVE),
+        above("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1)),
         *_duration_metrics("load", view.loads),
         *_duration_metrics("prediction", view.predictions),
     )
@@ -132,8 +135,6 @@ def _duration_metrics(noun: str, rows: pd.DataFrame) -> tuple[Metric, Metric]:
 def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what every load but the needed first one took."""
     reloaded = view.loads[pattern.is_reload]
-    won = covered_ns(reloaded)
-    spent = covered_ns(view.loads) + covered_ns(view.predictions)
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     summary = (
         f"Loaded {len(view.loads):,} times for {format_count(len(view.predictions), 'prediction')}: "
@@ -145,14 +146,12 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         "Time covered by the loads that brought the model back after a use; share of the time covered by its loads "
         "plus the time covered by its predictions."
     )
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(ns=won, share=won / spent if spent else 0.0, basis=basis),
-        evidence=evidence_of(reloaded),
-        evidence_total=len(reloaded),
-        lost=covered_by(reloaded),
+        cost=cost_of(covered_ns(reloaded), covered_ns(view.loads) + covered_ns(view.predictions), basis),
+        rows=reloaded,
     )
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed
-from tracekit.detectors.patterns import Pattern
-from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.detectors import (
+    Finding,
+    InsufficientData,
+    Metric,
+    Outcome,
+    Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    format_count,
+)
 
 HARMLESS = ("not visualized on the timeline until immediate mode recording is stopped",)
 """Parts of messages about the live display alone: after the end of the recording nothing is missing (seen in a sound
@@ -27,9 +32,9 @@ MEANINGS = (
 )
 """Parts of messages as seen or reported, and what follows; the first that fits counts."""
 
-_MOST = 3
+_MAX_ISSUES = 3
 """Most issues that the summary quotes."""
-_LONGEST = 160
+_MAX_CHARACTERS = 160
 """Characters of a message that the summary quotes."""
 
 
@@ -47,26 +52,26 @@ def detect(trace: Trace, _: Options) -> Outcome:
             "bundle that does can be damaged.",
             "Analyse the .trace bundle itself.",
         )
-    told = [issue for issue in trace.run.issues if not any(part in issue.casefold() for part in HARMLESS)]
+    issues = [issue for issue in trace.run.issues if not any(part in issue.casefold() for part in HARMLESS)]
     metrics = (
-        Metric("issues", len(told), "count", 1, Direction.ABOVE),
-        Metric("issues about the live display alone", len(trace.run.issues) - len(told), "count"),
+        above("issues", len(issues), "count", 1),
+        Metric("issues about the live display alone", len(trace.run.issues) - len(issues), "count"),
     )
-    if not told:
+    if not issues:
         return Passed(None, "Instruments noted no issue while recording.", metrics)
-    return Finding(None, _summary(told), metrics, cost=None, evidence=())
+    return Finding(None, _summary(issues), metrics, cost=None, evidence=())
 
 
 def _summary(issues: list[str]) -> str:
-    quoted = "; ".join(_quoted(issue) for issue in issues[:_MOST])
-    more = f"; and {len(issues) - _MOST} more" if len(issues) > _MOST else ""
+    quoted = "; ".join(_quoted(issue) for issue in issues[:_MAX_ISSUES])
+    more = f"; and {len(issues) - _MAX_ISSUES} more" if len(issues) > _MAX_ISSUES else ""
     return f"Instruments noted {format_count(len(issues), 'issue')} while recording: {quoted}{more}."
 
 
 def _quoted(issue: str) -> str:
     """A message, and what follows from it where that is known."""
     text = " ".join(issue.split()).rstrip(".")
-    text = f"{text[:_LONGEST].rstrip()}…" if len(text) > _LONGEST else text
+    text = f"{text[:_MAX_CHARACTERS].rstrip()}…" if len(text) > _MAX_CHARACTERS else text
     meaning = next((meaning for part, meaning in MEANINGS if part in issue.casefold()), "")
     return f'"{text}"' + (f" ({meaning})" if meaning else "")
 

@@ -6,32 +6,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    format_count,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules.pipeline_gaps import GAP_SHARE
 from tracekit.detectors.shared.idle_gaps import (
     Activity,
     Pauses,
     device_idle,
-    evidence_of_pauses,
     find_pauses,
     is_autoregressive,
     may_be_one_answer,
     paced_words,
-    pause_cost,
+    pause_finding,
     unclear,
 )
-from tracekit.intervals import depth_profile
-from tracekit.units import format_count, format_duration, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, reason, (_idle_metric(found, options),))
     resting = int(device_idle(view, found.idle).sum()) / max(int(found.idle.distance_ns.sum()), 1)
     metrics = (
-        Metric("time in which the compute unit rests", resting, "share", options.gap_share, Direction.ABOVE),
+        above("time in which the compute unit rests", resting, "share", options.gap_share),
         _idle_metric(found, options),
         Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
     )
-    if not metrics[0].reached or not resting:
+    if not reached(metrics, "time in which the compute unit rests") or not resting:
         return Passed(
             view.name,
             f"While predictions follow each other, the compute unit rests {format_share(resting)} of the time.",
@@ -83,16 +87,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _idle_metric(found: Pauses, options: Options) -> Metric:
-    return Metric("time without Core ML work", found.idle.share, "share", options.gap_share, Direction.ABOVE)
+    return above("time without Core ML work", found.idle.share, "share", options.gap_share)
 
 
 def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
     """Why the pauses are none that overlapping would fill; empty where they may be."""
     if found.idle.share < options.gap_share:
         return f"While predictions follow each other, Core ML is idle {format_share(found.idle.share)} of the time."
-    starts = view.predictions["start_ns"].to_numpy()
-    _, depth = depth_profile(starts, starts + view.predictions["duration_ns"].to_numpy())
-    if int(depth.max(initial=0)) > 1:
+    if not Intervals.from_rows(view.predictions).alone().all():
         return "Predictions overlap already."
     if found.activity is Activity.PACED:
         return paced_words(found.idle)
@@ -106,24 +108,19 @@ def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
 def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses, all of which another call could fill."""
     idle = found.idle
-    lost, cost = pause_cost(
-        idle, "Time between predictions in which no load, compilation or prediction ran, and another one could"
-    )
     busy, distance = (float(np.median(part)) for part in (idle.distance_ns - idle.idle_ns, idle.distance_ns))
     marked = f" ({', '.join(found.marked)})" if found.marked else ""
-    return Finding(
-        model=view.name,
-        summary=(
+    return pause_finding(
+        view,
+        idle,
+        (
             f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, each waits for the app: "
             f"one is made every {format_duration(distance)}, and {format_duration(float(np.median(idle.idle_ns)))} of "
             f"that pass without Core ML work{marked}. If none needs the result of the one before, two in flight would "
             f"make one every {format_duration(busy)} or so."
         ),
-        metrics=metrics,
-        cost=cost,
-        evidence=evidence_of_pauses(view, idle),
-        evidence_total=len(idle.start_ns),
-        lost=lost,
+        metrics,
+        "Time between predictions in which no load, compilation or prediction ran, and another one could",
     )
 
 

@@ -11,30 +11,35 @@ import pandas as pd
 from tracekit.analysis.cold_loads import ColdRule
 from tracekit.analysis.load_chains import LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
     Finding,
     InsufficientData,
+    Kind,
+    Level,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause
-from tracekit.trace.events import Kind, Level
-from tracekit.units import format_count, format_duration
+from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause_option
+from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.trace.trace import Trace
+_MAX_NAMES = 5
+"""Most models that the summary names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class Options:
     min_lost_ms: float = option(250.0, "ms", "The delay from which Instruments' Hangs instrument notes a hang.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(trace: Trace, options: Options) -> Outcome:
@@ -105,14 +110,14 @@ def _calls(trace: Trace) -> pd.DataFrame:
 
 def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool:
     """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it."""
-    whole = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
-    if hung_share(whole, trace)[0] >= max(options.hung_share, 1e-9):
+    chain_row = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
+    if hung_share(chain_row, trace)[0] >= max(options.hung_share, 1e-9):
         return True
     near = calls[calls["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
-    place = int(next_call(whole, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
-    if place < 0:
+    index = int(next_call(chain_row, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
+    if index < 0:
         return False
-    first = near.iloc[place]
+    first = near.iloc[index]
     own = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
     return not stand_alone(own, np.array([own.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9))[0]
 
@@ -120,19 +125,12 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
     """What was measured of the chain that costs most."""
     return (
-        Metric(
-            "models prepared in a row",
-            0 if chain is None else chain.models,
-            "count",
-            options.min_models,
-            Direction.ABOVE,
-        ),
-        Metric(
+        above("models prepared in a row", 0 if chain is None else chain.models, "count", options.min_models),
+        above(
             "time beyond the longest of them",
             0 if chain is None else chain.lost_ns,
             "ns",
             round(options.min_lost_ms * 1e6),
-            Direction.ABOVE,
         ),
         Metric("time of the row", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
     )
@@ -154,27 +152,22 @@ def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(found, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in found])
-    lost = sum(chain.lost_ns for chain in found)
-    spent = covered_ns(loads, calls)
     names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     again = "" if len(found) == 1 else f" This happened {len(found)} times."
-    return Finding(
+    return finding(
         model=None,
         summary=f"{worst.models} models were prepared for the device one after another, in "
-        f"{format_duration(worst.end_ns - worst.start_ns)}, while the app waited: {', '.join(names[:5])}{more}. The "
+        f"{format_duration(worst.end_ns - worst.start_ns)}, while the app waited: {listed(names, _MAX_NAMES)}. The "
         f"longest by itself took {format_duration(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}",
         metrics=_metrics(worst, options),
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time of the row of loads beyond the longest one; share of the time covered by all loads and "
+        cost=cost_of(
+            sum(chain.lost_ns for chain in found),
+            covered_ns(loads, calls),
+            "Time of the row of loads beyond the longest one; share of the time covered by all loads and "
             "predictions of the app. It is won where models are prepared ahead of time, or side by side. Where "
             "cold-load names one of these loads as well, that is the same time, and no total counts it twice.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

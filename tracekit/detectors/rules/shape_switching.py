@@ -6,20 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import (
     Switching,
     SwitchRule,
@@ -28,7 +33,6 @@ from tracekit.detectors.shared.latency_causes import (
     no_switching,
     read_switching,
 )
-from tracekit.units import format_count, format_duration, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
 
 
@@ -74,15 +78,9 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             view.name, f"The times of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
         )
     metrics = (
-        Metric("slow group to fast group", found.ratio, "ratio", options.ratio, Direction.ABOVE),
-        Metric(
-            "predictions in the slow group",
-            float(found.slow.mean()) / asked,
-            "share",
-            options.group_share,
-            Direction.ABOVE,
-        ),
-        Metric("changes between the groups", found.switches, "count", options.switches, Direction.ABOVE),
+        above("slow group to fast group", found.ratio, "ratio", options.ratio),
+        above("predictions in the slow group", float(found.slow.mean()) / asked, "share", options.group_share),
+        above("changes between the groups", found.switches, "count", options.switches),
         Metric("median of the fast group", found.fast_median_ns, "ns"),
         Metric("median of the slow group", found.slow_median_ns, "ns"),
     )
@@ -101,7 +99,7 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
 
 def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what slow calls took beyond the median of the fast ones."""
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(found.slow),
         np.full(int(found.slow.sum()), found.fast_median_ns),
@@ -112,7 +110,7 @@ def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Met
         what = f"the slow ones run mainly on the {found.slow_unit}, the fast ones on the {found.fast_unit}"
     else:
         what = f"the slow ones work longer on the {found.slow_unit}"
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
@@ -123,9 +121,8 @@ def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Met
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 

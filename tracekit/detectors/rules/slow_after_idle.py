@@ -8,22 +8,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.throughput import bursts, summarize_cadence
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +57,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares the first predictions after long pauses with all others."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     after = _after_pauses(view.predictions, options.pause_s)
     if not after.any():
         return NotApplicable(view.name, f"It was never idle for {options.pause_s:g} s or more between predictions.")
@@ -73,17 +80,18 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     slow = after & (durations >= limit)
     share = float(slow.sum()) / pauses
     elsewhere = float((durations[~after] >= limit).mean())
+    median_after = float(np.median(durations[after]))
     metrics = (
-        Metric("slow predictions after pauses", share, "share", options.slow_share, Direction.ABOVE),
+        above("slow predictions after pauses", share, "share", options.slow_share),
         Metric("slow predictions elsewhere", elsewhere, "share"),
-        Metric("median after pauses", float(np.median(durations[after])), "ns"),
+        Metric("median after pauses", median_after, "ns"),
         Metric("median of the other predictions", usual, "ns"),
     )
-    if not metrics[0].reached or not slow.any():
+    if not reached(metrics, "slow predictions after pauses") or not slow.any():
         return Passed(
             view.name,
             f"{format_share(share)} of {format_count(pauses, 'prediction')} after a pause are slow; their median is "
-            f"{format_duration(metrics[2].value or 0)}, that of the others {format_duration(usual)}.",
+            f"{format_duration(median_after)}, that of the others {format_duration(usual)}.",
             metrics,
         )
     if elsewhere > _SELDOM * share:
@@ -91,7 +99,7 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     if _more_work(view, calls, slow, ~after) and _pace(view) is None:
         return InsufficientData(
             view.name,
-            f"The first prediction after a pause takes {format_duration(metrics[2].value or 0)} instead of "
+            f"The first prediction after a pause takes {format_duration(median_after)} instead of "
             f"{format_duration(usual)} (medians), and its compute units may work longer: a prompt, or another input "
             "with more work, would look the same.",
             "Record the feature with the same input each time, at a steady rate, with the Neural Engine and the GPU.",
@@ -141,26 +149,25 @@ def _finding(
 ) -> Finding:
     """The finding with its cost: what slow calls after pauses took beyond the median of the others."""
     count = int(slow.sum())
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(slow),
         np.full(count, usual),
         "Time that slow predictions after pauses took beyond the median of the other predictions",
     )
     rows = calls.rows[slow]
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"After a pause of {options.pause_s:g} s or more, {format_count(count, 'first prediction')} took "
             f"{format_duration(float(np.median(rows['duration_ns'])))} (median) instead of {format_duration(usual)}: "
-            f"{format_share(float(metrics[0].value or 0))} of those after pauses, and "
-            f"{format_share(float(metrics[1].value or 0))} of the others."
+            f"{format_share(value_of(metrics, 'slow predictions after pauses'))} of those after pauses, and "
+            f"{format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 

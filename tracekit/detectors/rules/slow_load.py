@@ -6,25 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.cold_loads import ColdRule, cold_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules import load_churn, reload_before_predict
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause, without_load
-from tracekit.units import format_count, format_duration
+from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +43,7 @@ class Options:
         "(our judgement).",
     )
     soon_ms: float = max_delay_option()
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -49,7 +51,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.loads.empty:
         return without_load(view, "how long it took and whether a prediction waited for it")
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     known = cold_loads(view.loads, view.trace, ColdRule())
     felt = ~known.cold & (view.loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6)
     if felt.any():
@@ -81,13 +83,12 @@ def _again_and_again(view: ModelView) -> bool:
 def _metrics(view: ModelView, rows: pd.DataFrame, options: Options) -> tuple[Metric, ...]:
     """Everything measured; `rows` are the loads that were waited for."""
     return (
-        Metric("long cached loads that were waited for", len(rows), "count", 1, Direction.ABOVE),
-        Metric(
+        above("long cached loads that were waited for", len(rows), "count", 1),
+        above(
             "longest of them",
             int(rows["duration_ns"].max()) if len(rows) else 0,
             "ns",
             round(options.min_wait_ms * 1e6),
-            Direction.ABOVE,
         ),
         Metric("loads", len(view.loads), "count"),
     )
@@ -100,29 +101,26 @@ def _nobody_waits(view: ModelView) -> str:
 
 def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the loads that were waited for."""
-    lost = covered_ns(rows)
-    spent = covered_ns(view.loads, view.predictions)
+    cost_ns = covered_ns(rows)
     if len(rows) == 1:
-        summary = f"A prediction waited {format_duration(lost)} for a load from the cache."
+        summary = f"A prediction waited {format_duration(cost_ns)} for a load from the cache."
     else:
         longest = format_duration(int(rows["duration_ns"].max()))
         summary = (
-            f"Predictions waited for {format_count(len(rows), 'load')} from the cache: {format_duration(lost)} "
+            f"Predictions waited for {format_count(len(rows), 'load')} from the cache: {format_duration(cost_ns)} "
             f"together, the longest {longest}."
         )
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the long cached loads that a prediction waited for; share of the time covered by "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.loads, view.predictions),
+            "Time covered by the long cached loads that a prediction waited for; share of the time covered by "
             "the model's loads and predictions. The load is needed, but it can be done before anybody waits.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

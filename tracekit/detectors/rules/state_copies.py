@@ -13,23 +13,29 @@ from tracekit.analysis.state_copies import (
     opens_with_a_prompt,
     state_copies,
 )
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import sequences
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.units import format_count, format_duration, format_share
 
 USUAL_CALLS = 0.9
 """Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
@@ -55,23 +61,23 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that continue each other and copy something large in and out."""
     rows = view.predictions
     if rows.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
-    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
-    if int((starts[1:] < (starts + durations)[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
+        return no_prediction(view.name)
+    times = Intervals.from_rows(rows)
+    if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return NotApplicable(view.name, "Its predictions overlap, so that none continues the one before.")
     found = state_copies(rows, view.data)
-    large = found.both >= options.copy_share * np.maximum(durations, 1)
+    large = found.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(found.into, found.out) >= options.balance * np.maximum(found.into, found.out)
     passed_on = large & balanced
     share = float(passed_on.mean())
     metrics = (
-        Metric("predictions that copy much in and out", share, "share", USUAL_CALLS, Direction.ABOVE),
+        above("predictions that copy much in and out", share, "share", USUAL_CALLS),
         Metric("median copies of a prediction", float(np.median(found.both)), "ns"),
         Metric("median copies into a prediction", float(np.median(found.into)), "ns"),
         Metric("median copies out of a prediction", float(np.median(found.out)), "ns"),
         Metric("predictions", len(rows), "count"),
     )
-    if not metrics[0].reached:
+    if not reached(metrics, "predictions that copy much in and out"):
         return Passed(
             view.name,
             f"{format_share(share) if share else 'None'} of its predictions copy much both in and out.",
@@ -121,29 +127,28 @@ def _finding(
 ) -> Finding:
     """The finding with its cost: what such calls copy."""
     durations = view.predictions["duration_ns"].to_numpy()
-    lost, spent = int(found.both[passed_on].sum()), int(durations.sum())
+    copied_ns, predicted_ns = int(found.both[passed_on].sum()), int(durations.sum())
     rows = view.data.loc[found.rows]
     rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"Each prediction spends {format_duration(float(np.median(found.into)))} on copies in and "
-            f"{format_duration(float(np.median(found.out)))} on copies out (medians), {format_share(lost / spent)} of "
-            f"{format_duration(spent)} over {format_count(len(durations), 'prediction')}, and {sign}. Possible, not "
-            "certain: it looks like a cache that the app passes on; the recording does not show what the data is."
+            f"{format_duration(float(np.median(found.out)))} on copies out (medians), "
+            f"{format_share(copied_ns / predicted_ns)} of {format_duration(predicted_ns)} over "
+            f"{format_count(len(durations), 'prediction')}, and {sign}. Possible, not certain: it looks like a cache "
+            "that the app passes on; the recording does not show what the data is."
         ),
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent,
-            basis=(
+        cost=cost_of(
+            copied_ns,
+            predicted_ns,
+            (
                 "Time that copies and conversions cover in predictions that copy much in and out, overlaps counted "
                 "once; share of the summed duration of the predictions. Inputs that are no cache stay."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

@@ -7,18 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, Heat
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import (
     MIN_CALLS,
     Calls,
@@ -26,9 +32,7 @@ from tracekit.detectors.shared.comparable_predictions import (
     extra_time,
     judged,
 )
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import HEAT_RATIO, MIN_IN_STATE, Cause, read_growth, read_heat
-from tracekit.units import format_count, format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions in the hottest thermal state with those in the coolest."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
         return Passed(view.name, "The device stayed cool: its thermal state was Nominal throughout.")
     return judged(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
@@ -69,13 +73,13 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             "Begin recording on a cool device and go on until it is warm.",
         )
     metrics = (
-        Metric("hottest to coolest state", found.ratio, "ratio", options.slowdown, Direction.ABOVE),
+        above("hottest to coolest state", found.ratio, "ratio", options.slowdown),
         Metric(f"median while {_name(found.coolest)}", found.cool_median_ns, "ns"),
         Metric(f"median while {_name(found.hottest)}", found.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(found.is_cool)).cause is Cause.SEQUENCE:
         return Passed(view.name, "Predictions become longer with their sequence, in the coolest state too.", metrics)
-    if not metrics[0].reached:
+    if not reached(metrics, "hottest to coolest state"):
         words = f"Predictions take {found.ratio:.2f} times as long while the thermal state is {_name(found.hottest)}"
         return Passed(view.name, f"{words} as while it is {_name(found.coolest)}.", metrics)
     return _finding(view, calls, found, metrics)
@@ -89,7 +93,7 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
     """The finding with its cost: what predictions took beyond their median in the coolest state."""
     usual = found.cool_median_ns or 0.0
     hot = (found.state != UNKNOWN) & ~found.is_cool & (calls.durations > usual)
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(hot),
         np.full(int(hot.sum()), usual),
@@ -97,7 +101,7 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
     )
     rows = calls.rows[hot]
     count = int((found.state == found.hottest).sum())
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"While the thermal state was {_name(found.hottest)}, {format_count(count, 'prediction')} took "
@@ -106,9 +110,8 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 

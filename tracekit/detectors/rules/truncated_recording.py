@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors import (
+    Attribution,
+    InsufficientData,
+    Kind,
+    Level,
+    Metric,
+    Outcome,
+    Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    covered_ns,
+    finding,
+    format_duration,
+    format_share,
+    option,
+    reached,
+    value_of,
+)
 from tracekit.detectors.shared.wording import what_ran
-from tracekit.trace.events import Attribution, Kind, Level
-from tracekit.units import format_duration, format_share
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
 
 REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
 """How recordings end that are complete, as seen in tables of contents. A time limit is what its user asked for."""
@@ -28,6 +37,9 @@ REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
 AT_END_NS = 100_000
 """A row that ends so near to the end of the recording was cut there. Tables of contents round the end to 1 µs, and no
 program ends so fast after its last call (our judgement)."""
+
+_CUT = "time in models that the end cuts off"
+_LATE = "work on the hardware after the last event of Core ML"
 
 _WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?\)", re.IGNORECASE)
 _UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000_000_000}
@@ -50,17 +62,15 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
     cut, late = _cut_rows(trace), _late_work(trace)
     metrics = (
-        _share("time in models that the end cuts off", cut, _activity(trace), options.cut_share),
-        _share("work on the hardware after the last event of Core ML", late, _own_work(trace), options.cut_share),
+        _share(_CUT, cut, _activity(trace), options.cut_share),
+        _share(_LATE, late, _own_work(trace), options.cut_share),
     )
     signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
     if signs:
         shown = pd.concat(
             [rows for rows, metric in zip((cut, late), metrics, strict=True) if metric.reached] or [cut.head(0)]
         )
-        return Finding(
-            None, " ".join(signs), metrics, cost=None, evidence=evidence_of(shown), evidence_total=len(shown)
-        )
+        return finding(None, " ".join(signs), metrics, rows=shown)
     return _unclear(trace) or Passed(None, f"The recording ended regularly: {trace.run.end_reason}.", metrics)
 
 
@@ -108,25 +118,26 @@ def _window_ns(mode: str) -> int | None:
 def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
     """Signs in the rows, as sentences."""
     signs = []
-    if len(cut) and metrics[0].reached:
+    if len(cut) and reached(metrics, _CUT):
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{what_ran(cut)} had not ended when the recording did; {format_share(metrics[0].value or 0)} of the "
+            f"{what_ran(cut)} had not ended when the recording did; {format_share(value_of(metrics, _CUT))} of the "
             f"recorded time of loads and predictions lies in what was cut. The longest, of "
             f"{longest['model']}, had taken {format_duration(int(longest['duration_ns']))} so far."
         )
-    if len(late) and metrics[1].reached:
+    if len(late) and reached(metrics, _LATE):
         signs.append(
             f"After the last event of Core ML, at {format_duration(_last_event(trace))}, the hardware worked for "
-            f"another {format_duration(covered_ns(late))} for the app's models, {format_share(metrics[1].value or 0)} "
-            "of all that it did for them: predictions that were still in flight, or that were lost."
+            f"another {format_duration(covered_ns(late))} for the app's models, "
+            f"{format_share(value_of(metrics, _LATE))} of all that it did for them: predictions that were "
+            "still in flight, or that were lost."
         )
     return signs
 
 
 def _share(name: str, part: pd.DataFrame, whole: pd.DataFrame, threshold: float) -> Metric:
     time = covered_ns(whole)
-    return Metric(name, covered_ns(part) / time if time else 0.0, "share", threshold, Direction.ABOVE)
+    return above(name, covered_ns(part) / time if time else 0.0, "share", threshold)
 
 
 def _activity(trace: Trace) -> pd.DataFrame:

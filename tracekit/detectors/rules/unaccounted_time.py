@@ -7,24 +7,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import depth_profile, integrate
+from tracekit.detectors.caveats import units_not_recorded
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,15 +61,11 @@ class Options:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions most of whose time lies in no recorded row."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     durations = view.predictions["duration_ns"].to_numpy()
     count, total = int((durations > 0).sum()), int(durations.sum())
     if count < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(count, options.min_predictions, "with a duration"),
-            "Record the feature for longer, so that the model is used more often.",
-        )
+        return too_few_predictions(view.name, count, options.min_predictions, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
         return NotApplicable(
             view.name,
@@ -75,7 +79,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     blind = _blind(view, share)
     if blind is not None:
         return blind
-    alone = _alone(view.predictions)
+    alone = Intervals.from_rows(view.predictions).alone() & (durations > 0)
     if int(alone.sum()) < options.min_predictions:
         return InsufficientData(
             view.name,
@@ -85,13 +89,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
         )
     rest = np.maximum(unknown - _queued(view, frame), 0)
     metrics = _metrics(int(rest[alone].sum()) / int(durations[alone].sum()), options)
-    if not metrics[0].reached:
+    if not reached(metrics, _UNACCOUNTED):
         return Passed(view.name, _explained(share, waiting=True), metrics)
     return _finding(view, alone & (rest >= options.unaccounted_share * durations), rest, metrics)
 
 
+_UNACCOUNTED = "time that no event explains"
+
+
 def _metrics(share: float, options: Options) -> tuple[Metric, ...]:
-    return (Metric("time that no event explains", share, "share", options.unaccounted_share, Direction.ABOVE),)
+    return (above(_UNACCOUNTED, share, "share", options.unaccounted_share),)
 
 
 def _explained(share: float, waiting: bool = False) -> str:
@@ -113,28 +120,15 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
             "recording does not show what happens in a prediction.",
             "Record with the Core ML template of a current Xcode.",
         )
-    lost = [
-        entry
-        for entry in map(view.trace.cover, (NEURAL_ENGINE, GPU))
-        if entry.state not in (TableState.ROWS, TableState.EMPTY)
-    ]
-    if not lost:
+    not_recorded = units_not_recorded(view.trace)
+    if not not_recorded:
         return None
     return InsufficientData(
         view.name,
         f"No recorded event explains {format_share(share)} of the time of its predictions. "
-        + " ".join(entry.conclusion for entry in lost),
-        " ".join(dict.fromkeys(entry.advice for entry in lost)),
+        + " ".join(entry.conclusion for entry in not_recorded),
+        " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
     )
-
-
-def _alone(predictions: pd.DataFrame) -> BoolArray:
-    """Shape (predictions,): no other prediction of the model was in flight meanwhile."""
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    times, depth = depth_profile(starts, ends)
-    alone: BoolArray = (integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0) & (ends > starts)
-    return alone
 
 
 def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
@@ -146,8 +140,8 @@ def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
         return np.zeros(len(view.predictions), np.int64)
     waits = view.engine_waits
     queued = waits.by_prediction(view.predictions.index, waits.length_ns)
-    told = frame["ane_queue_ns"].to_numpy(dtype=np.int64, na_value=0)
-    rest: IntArray = np.maximum(queued - told, 0)
+    known = frame["ane_queue_ns"].to_numpy(dtype=np.int64, na_value=0)
+    rest: IntArray = np.maximum(queued - known, 0)
     return rest
 
 
@@ -157,8 +151,8 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
     empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.cover(name).state is TableState.EMPTY]
     also = f" Nothing of the {' or the '.join(empty)} was captured." if empty else ""
-    share = float(metrics[0].value or 0)
-    return Finding(
+    share = value_of(metrics, _UNACCOUNTED)
+    return finding(
         model=view.name,
         summary=(
             f"No recorded event explains {format_share(share)} of the time of its predictions: in "
@@ -171,9 +165,7 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
             Metric("mean prediction", mean, "ns"),
             Metric("mean time that no event explains", unknown, "ns"),
         ),
-        cost=None,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
+        rows=rows,
     )
 
 

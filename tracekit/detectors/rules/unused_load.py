@@ -7,35 +7,40 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    LOAD_KINDS,
+    Attribution,
     Finding,
     InsufficientData,
+    Kind,
+    Level,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.snippets import LOAD_ONCE
+from tracekit.detectors.shared.wording import listed
 from tracekit.detectors.views import unnamed_predictions
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from tracekit.trace.trace import Trace
 
-_NAMED = 5
+_MAX_NAMES = 5
 """Models that a sentence names before it only counts the rest."""
 
 
@@ -88,9 +93,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
     if not sure:
         calls_of_others = max(entry.calls for entry in found)
         others = f"with {format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
+        names = listed([entry.name for entry in found], _MAX_NAMES)
         return InsufficientData(
             None,
-            f"Loaded and not used so far: {_listed([entry.name for entry in found])}. After that the recording goes on "
+            f"Loaded and not used so far: {names}. After that the recording goes on "
             f"for {format_duration(max(entry.since_ns for entry in found))} at most, {others} of other models: too "
             "little to tell whether they are loaded for later.",
             f"Record for a minute or more ({options.unused_s:g} s after the load), and use the app's features.",
@@ -137,44 +143,34 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
     """The finding with its cost: the loads of these models."""
     names = [entry.name for entry in sure]
     rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
-    lost = covered_ns(rows)
-    spent = covered_ns(loads, calls)
+    cost_ns = covered_ns(rows)
     shortest = min(entry.since_ns for entry in sure)
     many = len(names) > 1
-    return Finding(
+    return finding(
         model=None,
-        summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: {_listed(names)}. "
-        f"Loading {'them' if many else 'it'} took {format_duration(lost)}, and the recording goes on for "
-        f"{format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
+        summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: "
+        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_duration(cost_ns)}, and the "
+        f"recording goes on for {format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
         f"{'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
-            Metric("unused models", len(names), "count", 1, Direction.ABOVE),
-            Metric("recorded after the load", shortest, "ns", round(options.unused_s * 1e9), Direction.ABOVE),
-            Metric(
+            above("unused models", len(names), "count", 1),
+            above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),
+            above(
                 "predictions of other models after the load",
                 min(entry.calls for entry in sure),
                 "count",
                 options.min_calls,
-                Direction.ABOVE,
             ),
             Metric("loads", len(rows), "count"),
         ),
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the loads of these models; share of the time covered by all loads and predictions "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(loads, calls),
+            "Time covered by the loads of these models; share of the time covered by all loads and predictions "
             "of the app.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """`A`, `A, B`, or the first few and how many more."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 DESCRIPTION = """

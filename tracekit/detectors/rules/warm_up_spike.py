@@ -10,27 +10,31 @@ import pandas as pd
 
 from tracekit.analysis.load_waits import pauses_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    RECORD_LONGER,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    below,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import EVEN
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.idle_gaps import Activity, read_pauses
 from tracekit.detectors.shared.load_options import without_load
 from tracekit.detectors.shared.prompts import works_longer
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -80,7 +84,7 @@ class FirstCalls:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if view.loads.empty:
         return without_load(view, "which prediction was the first")
     uses = uses_of_loads(view.loads, view.predictions)
@@ -90,7 +94,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name,
             f"No load is followed by {options.min_following + 1} or more predictions, so there is nothing to compare "
             "the first one with.",
-            "Record the feature for longer, so that the model is used more often.",
+            RECORD_LONGER,
         )
     spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
     rare = firsts.as_slow <= options.as_slow_share
@@ -158,27 +162,9 @@ def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, optio
     """Everything measured; of several first predictions the one that stands out most."""
     place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
     return (
-        Metric(
-            "first prediction to the median of the following",
-            float(firsts.ratio[place]),
-            "ratio",
-            options.ratio,
-            Direction.ABOVE,
-        ),
-        Metric(
-            "first prediction longer by",
-            float(firsts.extra_ns[place]),
-            "ns",
-            round(options.min_extra_ms * 1e6),
-            Direction.ABOVE,
-        ),
-        Metric(
-            "following predictions as slow",
-            float(firsts.as_slow[place]),
-            "share",
-            options.as_slow_share,
-            Direction.BELOW,
-        ),
+        above("first prediction to the median of the following", float(firsts.ratio[place]), "ratio", options.ratio),
+        above("first prediction longer by", float(firsts.extra_ns[place]), "ns", round(options.min_extra_ms * 1e6)),
+        below("following predictions as slow", float(firsts.as_slow[place]), "share", options.as_slow_share),
         Metric("median of the following", float(firsts.usual_ns[place]), "ns"),
         Metric("median after a pause", resumed, "ns"),
         Metric("first predictions compared", len(firsts.place), "count"),
@@ -214,21 +200,18 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
     )
     if len(rows) > 1:
         summary += f"; {format_count(len(rows), 'load')} show this"
-    won = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
-    spent = covered_ns(view.predictions)
-    return Finding(
+    cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
+    return finding(
         model=view.name,
         summary=f"{summary}.",
         metrics=metrics,
-        cost=Cost(
-            ns=won,
-            share=won / spent if spent else 0.0,
-            basis="Time of the slow first predictions beyond the median of those that follow; share of the time "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            "Time of the slow first predictions beyond the median of those that follow; share of the time "
             "covered by the model's predictions. A call ahead of time does the work while nobody waits.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 

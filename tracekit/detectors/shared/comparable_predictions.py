@@ -14,13 +14,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import covered_ns
 from tracekit.analysis.throughput import BURST_FACTOR
-from tracekit.detectors.outcomes import Cost, Finding, InsufficientData, Intervals
+from tracekit.detectors import (
+    Cost,
+    Finding,
+    InsufficientData,
+    Intervals,
+    ModelView,
+    Outcome,
+    Trace,
+    cost_of,
+    covered_ns,
+    format_count,
+    too_few_predictions,
+)
 from tracekit.detectors.shared.competing_work import held_up
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import depth_profile, integrate, union
-from tracekit.units import format_count
+from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +37,6 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.detectors.outcomes import Outcome
-    from tracekit.trace.trace import Trace
 
 
 MIN_CALLS = 20
@@ -119,11 +127,13 @@ class Calls:
                 "itself.",
                 "Record a phase in which one prediction runs at a time.",
             )
-        behind = f" Left out: {self.left_out}." if self.left_out else ""
-        return InsufficientData(
+        return too_few_predictions(
             model,
-            too_few(len(self.rows), needed, "to compare") + behind,
-            "Record the feature for longer, one prediction at a time.",
+            len(self.rows),
+            needed,
+            "to compare",
+            left_out=f"Left out: {self.left_out}." if self.left_out else "",
+            record="Record the feature for longer, one prediction at a time.",
         )
 
 
@@ -134,12 +144,12 @@ def sequences(predictions: pd.DataFrame) -> IntArray:
     `tracekit.analysis.throughput.bursts` measures from start to start; there, one long call would end a burst.
     O(n log n).
     """
-    starts = predictions["start_ns"].to_numpy()
-    ends = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
-    distances = np.diff(starts)
+    times = Intervals.from_rows(predictions)
+    distances = np.diff(times.starts)
     positive = distances[distances > 0]
     limit = BURST_FACTOR * float(np.median(positive)) if len(positive) else np.inf
-    opens = np.concatenate(([False], starts[1:] - ends[:-1] > limit))[: len(starts)]
+    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
+    opens = np.concatenate(([False], pauses > limit))[: len(times)]
     return np.cumsum(opens)
 
 
@@ -189,9 +199,9 @@ def judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> 
 def _in_flight(predictions: pd.DataFrame) -> FloatArray:
     """Shape (predictions,): mean number of the predictions in flight during each, 1 where it is alone; 0 for those
     without duration. O(n log n)."""
-    starts, durations = predictions["start_ns"].to_numpy(), predictions["duration_ns"].to_numpy()
-    depth = integrate(*depth_profile(starts, starts + durations), starts, starts + durations)
-    mean: FloatArray = depth / np.maximum(durations, 1)
+    times = Intervals.from_rows(predictions)
+    depth = integrate(*depth_profile(times.starts, times.ends), times.starts, times.ends)
+    mean: FloatArray = depth / np.maximum(times.durations, 1)
     return mean
 
 
@@ -206,19 +216,19 @@ def _comparable(view: ModelView, alike: BoolArray, openings: bool = False) -> Ca
     rows = view.predictions
     burst = sequences(rows)
     warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
-    kept = warm & alike & timed
+    comparable = warm & alike & timed
     cold, overlapping = int((~warm & timed).sum()), int((warm & ~alike & timed).sum())
-    calls = Calls(rows if kept.all() else rows[kept], burst[kept], cold, overlapping, 0, 0, 0)
+    calls = Calls(rows if comparable.all() else rows[comparable], burst[comparable], cold, overlapping, 0, 0, 0)
     if not _uneven(calls.durations):
         return calls
-    found = held_up(view, calls.rows, _windows(rows, burst))
-    waiting, unclear = int(found.surely.sum()), int(found.perhaps.sum())
+    held = held_up(view, calls.rows, _windows(rows, burst))
+    waiting, unclear = int(held.surely.sum()), int(held.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
-    whole = choose(replace(calls.where(~found.surely), waiting=waiting))
+    with_unclear = choose(replace(calls.where(~held.surely), waiting=waiting))
     if not unclear:
-        return whole
-    left = replace(calls.where(~(found.surely | found.perhaps)), waiting=waiting, unclear=unclear)
-    return replace(choose(left), with_unclear=whole)
+        return with_unclear
+    left = replace(calls.where(~(held.surely | held.perhaps)), waiting=waiting, unclear=unclear)
+    return replace(choose(left), with_unclear=with_unclear)
 
 
 def _without_openings(calls: Calls) -> Calls:
@@ -226,11 +236,11 @@ def _without_openings(calls: Calls) -> Calls:
     return replace(calls.where(~opening), opening=int(opening.sum())) if opening.any() else calls
 
 
-def _windows(rows: pd.DataFrame, burst: IntArray) -> tuple[IntArray, IntArray]:
-    """Start and end of each sequence."""
-    starts = rows["start_ns"].to_numpy()
+def _windows(rows: pd.DataFrame, burst: IntArray) -> Intervals:
+    """The time of each sequence."""
+    times = Intervals.from_rows(rows)
     first = np.flatnonzero(np.diff(burst, prepend=-1))
-    return starts[first], np.maximum.reduceat(starts + rows["duration_ns"].to_numpy(), first)
+    return Intervals(times.starts[first], np.maximum.reduceat(times.ends, first))
 
 
 def _uneven(durations: IntArray) -> bool:
@@ -265,8 +275,6 @@ def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) 
     starts, ends = calls.starts, calls.starts + calls.durations
     usual_end = starts + np.rint(usual_ns).astype(np.int64)
     longer = ends > usual_end
-    lost = Intervals(*union(usual_end[longer], ends[longer]))
-    won = int((lost.ends - lost.starts).sum())
-    spent = covered_ns(view.predictions)
+    affected = Intervals(usual_end[longer], ends[longer]).union()
     basis = f"{words}; share of the time with predictions of the model in flight."
-    return lost, Cost(ns=won, share=won / spent if spent else 0.0, basis=basis)
+    return affected, cost_of(affected.covered_ns, covered_ns(view.predictions), basis)

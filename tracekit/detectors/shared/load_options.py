@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import InsufficientData
+from tracekit.detectors import InsufficientData, ModelView, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +36,7 @@ def hang_share_option() -> Any:
     )
 
 
-def warm_up_pause() -> Any:
+def warm_up_pause_option() -> Any:
     """Option: the pause in s after a call by which it shows that nobody waited for it."""
     return option(
         WARM_UP_PAUSE_S,
