@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.export import limits
+from tracekit.recording import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,8 +11,8 @@ from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.types import Storage
 from tracekit.recording.bundle.values import since_epoch
-from tracekit.recording.export.cells import DURATIONS
-from tracekit.recording.export.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
+from tracekit.recording.engineering_types import DURATIONS
+from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
 from tracekit.recording.table import CodedCells, IntegerCells
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.export.cells import shortened
+from tracekit.recording.quoting import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

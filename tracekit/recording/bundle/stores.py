@@ -20,7 +20,7 @@ from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.types import KNOWN, EngineeringType
-from tracekit.recording.export.cells import shortened
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Run, TableEntry
-from tracekit.recording.export.cells import shortened
 from tracekit.recording.export.toc import failed_recording
 from tracekit.recording.export.xml import EXPORT_AGAIN
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, IntegerCells, Table, TableState
 
 if TYPE_CHECKING:

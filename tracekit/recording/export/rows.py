@@ -7,12 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
+from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import SENTINEL, CellError, Undefined, shortened
+from tracekit.recording.export.cells import CellError, Undefined
 from tracekit.recording.export.columns import ColumnBuilder
 from tracekit.recording.export.forward_references import WaitingCell
 from tracekit.recording.export.handmade import HandmadeRow, bind_rows
 from tracekit.recording.export.xml import EXPORT_AGAIN
+from tracekit.recording.quoting import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.export.cells import ANY, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
+from tracekit.recording.engineering_types import ANY, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.table import IntegerCells, Process, Thread
 from tracekit.recording.writing.cells import is_unsigned, parts
 from tracekit.recording.writing.display import display_of
