@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.recording import Progress, XctraceOptions
+    from tracekit.recording.open import Paths
     from tracekit.report.report import Report
     from tracekit.trace.filter import Shown
-    from tracekit.trace.open import Paths
     from tracekit.trace.trace import Trace
 
     Budgets = str | float | Sequence[str]
@@ -62,7 +62,7 @@ def analyze(
     sort: str = "total",
     redact: bool = True,
     reader: str = "auto",
-    asking: XctraceOptions | None = None,
+    xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Read a recording, judge it and report.
@@ -73,14 +73,14 @@ def analyze(
     prediction may take, for `missed-deadline`, and `expect` the compute unit that models should run on (`ane`, or
     `Segmenter=gpu` for one), for `unexpected-device`. `config` is a file of settings (`tracekit.config`), before which
     everything given here goes. `sort` is a column of the aggregation. `redact=False` keeps private fields. `reader` and
-    `asking` are those of `open_trace`.
+    `xctrace` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
     a budget or unit whose detector is left out; what does not depend on the recording is checked before it is read.
     """
     resolve_config(only, skip, settings, model_settings, budget, expect, config)
     check_sort(sort)
-    trace = open_trace(path, run=run, reader=reader, asking=asking, progress=progress)
+    trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
     return judge(
         trace,
         shown=shown_of(trace, models=models, process=process, redact=redact),

@@ -245,5 +245,5 @@ def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) ->
         for each in columns
         if _is_new(each, mnemonics)
     ]
-    told = "tracekit does not know the engineering type of the column {} and leaves it out"
-    return told.format(", ".join(new)) if new else ""
+    sentence = "tracekit does not know the engineering type of the column {} and leaves it out"
+    return sentence.format(", ".join(new)) if new else ""

@@ -161,23 +161,27 @@ class RunValues:
 
     def threads(self, references: IntArray) -> list[Thread]:
         """Threads. The array holds the thread id and the process."""
-        found = self.arrays.fixed(references, 2)
-        owners, place = np.unique(found[:, 1].astype(np.int64), return_inverse=True)
-        owned = owners != _LOW
-        processes: list[Process | None] = [None] * len(owners)
-        for index, process in zip(np.flatnonzero(owned).tolist(), self.processes(owners[owned]), strict=True):
-            processes[index] = process
+        tids_and_owners = self.arrays.fixed(references, 2)
+        owners, index = np.unique(tids_and_owners[:, 1].astype(np.int64), return_inverse=True)
+        processes: dict[int, Process] = {}
+        owned = np.flatnonzero(owners != _LOW)
+        processes.update(zip(owned.tolist(), self.processes(owners[owned]), strict=True))
+        suffixes = [
+            f" ({processes[at].name}, pid: {processes[at].pid})" if at in processes else "" for at in range(len(owners))
+        ]
+        names = list(map(self._thread_name, references.tolist()))
+        self.budget.spend(sum(map(len, names)) + int(np.array([0, *map(len, suffixes)])[1 + index].sum()))
         return [
-            self._thread(reference, tid, processes[owner])
-            for reference, tid, owner in zip(references.tolist(), found[:, 0].tolist(), place.tolist(), strict=True)
+            Thread(
+                f"{name} ({tid:#x}){suffixes[owner]}" if name else f"{tid:#x}{suffixes[owner]}",
+                tid,
+                processes.get(owner),
+            )
+            for name, tid, owner in zip(names, tids_and_owners[:, 0].tolist(), index.tolist(), strict=True)
         ]
 
-    def _thread(self, reference: int, tid: int, process: Process | None) -> Thread:
-        name = "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference)
-        text = f"{name} ({tid:#x})" if name else f"{tid:#x}"
-        owner = f" ({process.name}, pid: {process.pid})" if process is not None else ""
-        self.budget.spend(len(text) + len(owner))
-        return Thread(text + owner, tid, process)
+    def _thread_name(self, reference: int) -> str:
+        return "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference, "")
 
     def _packed(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
         pairs = [(number >> 32, number & _LOW) for number in numbers.tolist()]

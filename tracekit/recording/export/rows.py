@@ -30,9 +30,9 @@ class RowReader:
     """Collects the rows of one table."""
 
     def __init__(
-        self, place: str, schema: str, columns: tuple[Column, ...], values: Values, waiting: WaitingCells
+        self, location: str, schema: str, columns: tuple[Column, ...], values: Values, waiting: WaitingCells
     ) -> None:
-        self._place = place
+        self._location = location
         self._schema = schema
         self._values = values
         self._waiting = waiting
@@ -52,7 +52,7 @@ class RowReader:
             if self._values.arrived:
                 self._waiting.retry()
         except CellError as error:
-            raise UnreadableRecording(f"{self._place}, row {self._row}: {error}; {EXPORT_AGAIN}") from error
+            raise UnreadableRecording(f"{self._location}, row {self._row}: {error}; {EXPORT_AGAIN}") from error
 
     def finish(self) -> tuple[tuple[Column, ...], tuple[Cells, ...]]:
         """Columns and cells of all rows. Raises `UnreadableRecording` where hand-made rows leave a doubt."""
@@ -61,7 +61,7 @@ class RowReader:
                 self._builder = bind_rows(self._schema, self._handmade, self._values)
             return self._builder.columns, self._builder.cells()
         except CellError as error:
-            raise UnreadableRecording(f"{self._place}, {error}; {EXPORT_AGAIN}") from error
+            raise UnreadableRecording(f"{self._location}, {error}; {EXPORT_AGAIN}") from error
 
     def _read_bound(self, row: _Element) -> None:
         """The way of every real row; most cells are references, which cost two look-ups."""
@@ -111,6 +111,6 @@ class RowReader:
         except CellError as error:
             raise CellError(f"column {shortened(column)}: {error}") from error
         except Undefined as missing:
-            place = f"{self._place}, row {self._row}, column {shortened(column)}"
-            self._waiting.add(WaitingCell(copy.deepcopy(cell), code, settle, place, missing))
+            location = f"{self._location}, row {self._row}, column {shortened(column)}"
+            self._waiting.add(WaitingCell(copy.deepcopy(cell), code, settle, location, missing))
             return 0

@@ -113,9 +113,9 @@ def malformed(label: str, error: etree.XMLSyntaxError, hint: str = "") -> Unread
     line, column = error.position
     message = re.sub(r",? line \d+, column \d+.*$", "", message)[:160]
     message = "".join(char if char.isprintable() else "?" for char in message)
-    place = f" at line {line}, column {column}" if line else ""
+    where = f" at line {line}, column {column}" if line else ""
     return UnreadableRecording(
-        f"{label} is not well-formed XML{place} ({message}): {hint or f'it may be cut off or edited; {EXPORT_AGAIN}'}"
+        f"{label} is not well-formed XML{where} ({message}): {hint or f'it may be cut off or edited; {EXPORT_AGAIN}'}"
     )
 
 
