@@ -87,7 +87,7 @@ def _shallow_lengths(data: npt.NDArray[np.uint8], starts: IntArray) -> IntArray:
     markers = data[starts]
     item_bytes, counted = _ITEM_BYTES[markers >> 4], (markers & 0x0F).astype(np.int64)
     long = np.flatnonzero((counted == 0x0F) & (item_bytes > 0))
-    lengths = 1 + counted * item_bytes
+    lengths: IntArray = 1 + counted * item_bytes
     widths = np.int64(1) << (data[starts[long] + 1] & 0x03).astype(np.int64)
     counts = np.zeros(len(long), np.int64)
     for byte in range(int(widths.max(initial=0))):

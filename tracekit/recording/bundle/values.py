@@ -36,6 +36,8 @@ _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
 _LOW: Final = 0xFFFF_FFFF
 _MAX_PID: Final = 1 << 31
+_THREAD_CHARS: Final = 32
+"""Characters of a thread beside its names, about: the ids and what stands between them."""
 
 
 @dataclass(slots=True)
@@ -163,19 +165,17 @@ class RunValues:
         """Threads. The array holds the thread id and the process."""
         tids_and_owners = self.arrays.fixed(references, 2)
         owners, index = np.unique(tids_and_owners[:, 1].astype(np.int64), return_inverse=True)
-        processes: dict[int, Process] = {}
+        processes: list[Process | None] = [None] * len(owners)
         owned = np.flatnonzero(owners != _LOW)
-        processes.update(zip(owned.tolist(), self.processes(owners[owned]), strict=True))
-        suffixes = [
-            f" ({processes[at].name}, pid: {processes[at].pid})" if at in processes else "" for at in range(len(owners))
-        ]
+        for owner, process in zip(owned.tolist(), self.processes(owners[owned]), strict=True):
+            processes[owner] = process
         names = list(map(self._thread_name, references.tolist()))
-        self.budget.spend(sum(map(len, names)) + int(np.array([0, *map(len, suffixes)])[1 + index].sum()))
+        lengths = np.array([len(process.name) if process else 0 for process in processes], np.int64)
+        self.budget.spend(sum(map(len, names)) + int(lengths[index].sum()) + _THREAD_CHARS * len(names))
+        suffixes = [f" ({process.name}, pid: {process.pid})" if process else "" for process in processes]
         return [
             Thread(
-                f"{name} ({tid:#x}){suffixes[owner]}" if name else f"{tid:#x}{suffixes[owner]}",
-                tid,
-                processes.get(owner),
+                f"{name} ({tid:#x}){suffixes[owner]}" if name else f"{tid:#x}{suffixes[owner]}", tid, processes[owner]
             )
             for name, tid, owner in zip(names, tids_and_owners[:, 0].tolist(), index.tolist(), strict=True)
         ]
