@@ -29,5 +29,7 @@ def test_the_page_lists_every_limit_with_its_value(heading: str, module: ModuleT
     assert listed == {name: value for name, value in vars(module).items() if name.isupper()}
 
 
-def test_the_page_tells_how_many_models_a_report_takes() -> None:
-    assert f"A report takes {api.MAX_MODELS} models" in PAGE
+def test_the_page_tells_what_a_report_takes() -> None:
+    assert f"A report takes {api.MAX_MODELS:,} models" in PAGE
+    assert f"{api.MAX_NAME_CHARS:,} characters (`MAX_NAME_CHARS`)" in PAGE
+    assert f"{api.MAX_INSTANCE_SPAN_NS:,} ns" in PAGE

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(("strings", "labels"), [(60_000, 1), (1, 1_500)])
 def test_strings_and_labels(made_bundle: Any, made_table: Any, tmp_path: Path, strings: int, labels: int) -> None:
     table = made_table(
-        "sample", "time:event-time name:string label:formatted-label", [(k, k % strings, k % labels) for k in range(20_000)]
+        "sample",
+        "time:event-time name:string label:formatted-label",
+        [(k, k % strings, k % labels) for k in range(20_000)],
     )
     made = made_bundle(
         [table],
