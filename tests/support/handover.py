@@ -16,8 +16,8 @@ import numpy as np
 
 from tracekit.recording import table as read
 from tracekit.recording.contents import Contents
+from tracekit.recording.engineering_types import NUMERIC, Kind, kind_of
 from tracekit.recording.export.assembly import assemble
-from tracekit.recording.export.cells import NUMERIC, Kind, kind_of
 from tracekit.recording.export.loading import ExportedFile, LoadedFiles
 from tracekit.recording.export.nodes import Node
 from tracekit.recording.export.recording import FORM, ExportRecording

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import (
+    add_model_argument,
+    add_paths_argument,
+    add_process_argument,
+    add_reader_arguments,
+    add_run_argument,
+    xctrace_options,
+)
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.cli.reader import add_reader_arguments, xctrace_options
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,18 +33,11 @@ FORMATS = ("text", "markdown", "json")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command, in the order of the way through it: what, how judged, how shown."""
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        nargs="+",
-        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
-    )
+    add_paths_argument(parser)
     chosen = parser.add_argument_group("what to look at")
-    chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
-    chosen.add_argument(
-        "--model", action="append", default=[], metavar="NAME", help="show only models matching NAME (glob; repeatable)"
-    )
-    chosen.add_argument("--process", metavar="NAME|PID", help="show only this process")
+    add_run_argument(chosen)
+    add_model_argument(chosen)
+    add_process_argument(chosen)
     add_reader_arguments(chosen)
 
     judged = parser.add_argument_group("how to judge")
@@ -82,18 +82,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     loudness.add_argument(
         "-v", "--verbose", action="store_true", help="the whole text report, and on standard error what was read"
     )
-
-
-def _run_number(text: str) -> int:
-    """Type of `--run`."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-# argparse names the type in its message: "invalid run number value: 'x'".
-_run_number.__name__ = "run number"
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -142,7 +130,7 @@ def _analyzed(arguments: Namespace) -> Report:
             sort=arguments.sort,
             redact=not arguments.no_redact,
             reader=arguments.reader,
-            asking=xctrace_options(arguments, quiet=arguments.quiet),
+            xctrace=xctrace_options(arguments, quiet=arguments.quiet),
             progress=progress,
         )
     if arguments.verbose:

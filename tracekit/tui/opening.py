@@ -40,7 +40,7 @@ class Request:
     models: Sequence[str] = ()
     process: str | None = None
     reader: str = "auto"
-    asking: XctraceOptions | None = None
+    xctrace: XctraceOptions | None = None
     config: Path | None = None
     """File of settings."""
 
@@ -122,7 +122,7 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
 
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
-    opened = open_trace(path, run=request.run, reader=request.reader, asking=request.asking, progress=progress)
+    opened = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=progress)
     shown = shown_of(opened, models=request.models, process=request.process)
     trace, whole = (opened, None) if shown is None else (narrowed(opened, shown), opened)
     return Session(

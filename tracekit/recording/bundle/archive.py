@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 _BINARY: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _NULL: Final = "$null"
-_COUNTED: Final = (0x4, 0x5, 0x6, 0x7, 0xA, 0xC, 0xD)
-"""Kinds of objects whose marker is followed by so many bytes, characters or references."""
-_DOUBLE: Final = (0x6, 0xD)
-"""Those with two bytes for each at least."""
+_ITEM_BYTES: Final = np.array([0, 0, 0, 0, 1, 1, 2, 1, 0, 0, 1, 0, 1, 2, 0, 0])
+"""Least bytes of each character or reference behind the marker of an object, by its kind; 0 where none are counted."""
 _LONGEST: Final = 1 << 40
 _FAILURES = (
     plistlib.InvalidFileException,
@@ -86,18 +84,18 @@ def _check_extent(data: bytes) -> None:
 
 def _shallow_lengths(data: npt.NDArray[np.uint8], starts: IntArray) -> IntArray:
     """Least bytes of the objects at these offsets, from their markers. A length beyond 2^40 stands for any other."""
-    kinds, low = data[starts] >> 4, (data[starts] & 0x0F).astype(np.int64)
-    head = np.ones(len(starts), np.int64)
-    long = np.flatnonzero((low == 0x0F) & np.isin(kinds, _COUNTED))
+    markers = data[starts]
+    item_bytes, counted = _ITEM_BYTES[markers >> 4], (markers & 0x0F).astype(np.int64)
+    long = np.flatnonzero((counted == 0x0F) & (item_bytes > 0))
+    lengths: IntArray = 1 + counted * item_bytes
     widths = np.int64(1) << (data[starts[long] + 1] & 0x03).astype(np.int64)
     counts = np.zeros(len(long), np.int64)
-    for place in range(8):
-        reached = np.flatnonzero(place < widths)
-        read = data[np.minimum(starts[long[reached]] + 2 + place, len(data) - 1)]
+    for byte in range(int(widths.max(initial=0))):
+        reached = np.flatnonzero(byte < widths)
+        read = data[np.minimum(starts[long[reached]] + 2 + byte, len(data) - 1)]
         counts[reached] = np.minimum(counts[reached] << 8 | read, _LONGEST)
-    low[long], head[long] = counts, 2 + widths
-    width = np.where(np.isin(kinds, _DOUBLE), 2, 1)
-    return np.where(np.isin(kinds, _COUNTED), head + low * width, 1)
+    lengths[long] = 2 + widths + counts * item_bytes[long]
+    return lengths
 
 
 _Members = TypeVar("_Members", list[object], dict[str, object])

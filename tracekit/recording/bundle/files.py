@@ -18,7 +18,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording import archives
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error, quoted
+from tracekit.recording.quoting import quoted
+from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

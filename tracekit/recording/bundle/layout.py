@@ -21,7 +21,7 @@ from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.rows import with_rows_checked
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
-from tracekit.recording.sources import quoted
+from tracekit.recording.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.export.cells import STACK_SEPARATOR
+from tracekit.recording.engineering_types import STACK_SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

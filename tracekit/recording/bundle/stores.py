@@ -20,7 +20,7 @@ from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.types import KNOWN, EngineeringType
-from tracekit.recording.export.cells import shortened
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
 if TYPE_CHECKING:
@@ -245,5 +245,5 @@ def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) ->
         for each in columns
         if _is_new(each, mnemonics)
     ]
-    told = "tracekit does not know the engineering type of the column {} and leaves it out"
-    return told.format(", ".join(new)) if new else ""
+    sentence = "tracekit does not know the engineering type of the column {} and leaves it out"
+    return sentence.format(", ".join(new)) if new else ""

@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import (
-    ANY,
-    DURATIONS,
-    NUMERIC,
-    SENTINEL,
-    CellError,
-    Kind,
-    as_tag,
-    kind_of,
-    shortened,
-    whole_number,
-)
+from tracekit.recording.export.cells import CellError, as_tag, whole_number
+from tracekit.recording.limits import MAX_TIME_SUM_NS
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import CodedCells, Column, IntegerCells
 
 if TYPE_CHECKING:
@@ -133,7 +125,7 @@ class ColumnBuilder:
         if engineering_type == ANY:
             return self._any_cells(payloads, codes, valid)
         if kind_of(engineering_type) in NUMERIC:
-            if engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > limits.MAX_TIME_SUM_NS:
+            if engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
                 raise CellError(f"the times of column {shortened(self.columns[index].mnemonic)} add up to too much")
             return IntegerCells(payloads, valid)
         coded = _coded(payloads, valid, self._values.distinct)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.recording.export.cells import SENTINEL, CellError, as_tag
+from tracekit.recording.engineering_types import SENTINEL
+from tracekit.recording.export.cells import CellError, as_tag
 from tracekit.recording.export.columns import ColumnBuilder
 from tracekit.recording.export.known_schemas import KNOWN_SCHEMAS
 from tracekit.recording.table import Column

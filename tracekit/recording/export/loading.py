@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.export.cells import shortened
 from tracekit.recording.export.nodes import ROOT as NODES_ROOT
 from tracekit.recording.export.nodes import read_nodes
 from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.export.xml import doctype_refused, read_head
 from tracekit.recording.progress import Meter
-from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside, quoted
+from tracekit.recording.quoting import quoted, shortened
+from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.export.cells import ANY, Kind, kind_of
+from tracekit.recording.engineering_types import ANY, Kind, kind_of
 from tracekit.recording.table import IntegerCells
 
 if TYPE_CHECKING:

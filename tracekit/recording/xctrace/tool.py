@@ -96,8 +96,8 @@ def failed(what: str, completed: Completed, timeout_s: float) -> TracekitError:
         return TracekitError(f"{what} did not answer within {timeout_s:g} s and was stopped; try again")
     if "unable to find utility" in completed.errors or "requires Xcode" in completed.errors:
         return TracekitError(f"the selected developer tools have no xctrace; {HOW_TO_INSTALL}")
-    told = first_line(completed.errors or completed.output)
-    return TracekitError(f"{what} failed with exit status {completed.status}: {told}")
+    message = first_line(completed.errors or completed.output)
+    return TracekitError(f"{what} failed with exit status {completed.status}: {message}")
 
 
 def _ask(tool: Tool, *arguments: str) -> str:
