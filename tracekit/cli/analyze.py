@@ -187,8 +187,8 @@ def _gate_words(reached: Sequence[Check], fail_on: str) -> str:
     from tracekit.report.formatting import listed
     from tracekit.units import format_count
 
-    found = format_count(len(reached), "finding")
-    words = f"{found} at {fail_on} or above: {listed(dict.fromkeys(check.id for check in reached))}"
+    findings = format_count(len(reached), "finding")
+    words = f"{findings} at {fail_on} or above: {listed(dict.fromkeys(check.id for check in reached))}"
     health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
     if health:
         words += f"; {listed(health)} found fault with the recording, not with the app: record again, or use --skip"

@@ -115,11 +115,11 @@ def _check_schemas(recording: Recording, schemas: list[str]) -> None:
 
     tables = recording.run.tables
     for schema in schemas:
-        found = [entry for entry in tables if entry.schema == schema]
-        if not found:
+        entries = [entry for entry in tables if entry.schema == schema]
+        if not entries:
             raise unknown("table", schema, dict.fromkeys(entry.schema for entry in tables))
-        if not any(is_readable(entry.state) for entry in found):
-            raise UnreadableRecording(f"table '{schema}' cannot be read: {found[0].reason}")
+        if not any(is_readable(entry.state) for entry in entries):
+            raise UnreadableRecording(f"table '{schema}' cannot be read: {entries[0].reason}")
 
 
 def _tell(written: WrittenFolder, folder: Path) -> None:

@@ -120,10 +120,10 @@ class KeyedArchive:
             return reference
         if reference.data >= len(self.objects):
             raise DamageError(f"{self.part} refers to an object that it does not hold")
-        found = self.objects[reference.data]
-        if isinstance(found, plistlib.UID):
+        value = self.objects[reference.data]
+        if isinstance(value, plistlib.UID):
             raise DamageError(f"{self.part} holds a reference to a reference")
-        return None if found == _NULL else found
+        return None if value == _NULL else value
 
     def mapping(self, reference: object) -> dict[object, object]:
         """Keys and unresolved values of a dictionary, whatever class wrote it."""
@@ -143,24 +143,24 @@ class KeyedArchive:
 
     def items(self, reference: object) -> list[object]:
         """Unresolved members of an array or set."""
-        found = self.value(reference)
-        if isinstance(found, dict) and "NS.objects" in found:
-            found = found["NS.objects"]
-        return self._visit(_list(found, self.part))
+        value = self.value(reference)
+        if isinstance(value, dict) and "NS.objects" in value:
+            value = value["NS.objects"]
+        return self._visit(_list(value, self.part))
 
     def text(self, reference: object) -> str | None:
         """A string, whatever class wrote it; None where there is none or it is empty."""
-        found = self.value(reference)
-        if isinstance(found, dict) and "NS.string" in found:
-            found = self.value(found["NS.string"])
-        return found.strip() or None if isinstance(found, str) else None
+        value = self.value(reference)
+        if isinstance(value, dict) and "NS.string" in value:
+            value = self.value(value["NS.string"])
+        return value.strip() or None if isinstance(value, str) else None
 
     def number(self, reference: object) -> int | None:
         """A whole number, also one written as text; None where there is none."""
-        found = self.value(reference)
-        if isinstance(found, str) and len(found) < 20 and found.isascii() and found.isdecimal():
-            return int(found)
-        return found if isinstance(found, int) else None
+        value = self.value(reference)
+        if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdecimal():
+            return int(value)
+        return value if isinstance(value, int) else None
 
     def _visit(self, members: _Members) -> _Members:
         """Members that are about to be looked at. Raises `DamageError` where sharing makes them too many."""
@@ -181,10 +181,10 @@ class KeyedArchive:
 
 def read_archive(data: bytes, part: str) -> KeyedArchive:
     """A keyed archive. Raises `DamageError`."""
-    found = read_plist(data, part)
-    if not isinstance(found, dict) or found.get("$archiver") != "NSKeyedArchiver":
+    content = read_plist(data, part)
+    if not isinstance(content, dict) or content.get("$archiver") != "NSKeyedArchiver":
         raise DamageError(f"{part} is no keyed archive")
-    objects, top = found.get("$objects"), found.get("$top")
+    objects, top = content.get("$objects"), content.get("$top")
     if not isinstance(objects, list) or not isinstance(top, dict) or not objects:
         raise DamageError(f"{part} is a keyed archive without objects")
     return KeyedArchive(objects, top, part, len(data))

@@ -118,13 +118,13 @@ def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedA
 
     printed: for several specifications of one archive, which may share what they hold.
     """
-    found = archive.mapping(archive.top.get("root") if reference is None else reference)
-    schema = archive.text(found.get("schemaName"))
+    fields = archive.mapping(archive.top.get("root") if reference is None else reference)
+    schema = archive.text(fields.get("schemaName"))
     if schema is None:
         raise DamageError(f"{archive.part} names no schema")
-    if archive.value(found.get("attributes")) is None:
+    if archive.value(fields.get("attributes")) is None:
         return TableSpec(schema, {})
-    return TableSpec(schema, (printed or PrintedAttributes(archive)).of(found["attributes"]))
+    return TableSpec(schema, (printed or PrintedAttributes(archive)).of(fields["attributes"]))
 
 
 @dataclass(frozen=True, slots=True)

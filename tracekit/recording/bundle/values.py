@@ -71,12 +71,12 @@ class RunValues:
     def strings(self) -> list[str]:
         """All strings; the index is the reference."""
         data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.STRINGS_FREE_BYTES)
-        found = read_plist(data, "'strings'")
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        strings = read_plist(data, "'strings'")
+        if not isinstance(strings, list) or not all(isinstance(each, str) for each in strings):
             raise DamageError("'strings' is no list of strings")
-        if max(map(len, found), default=0) > limits.MAX_STRING_CHARS:
+        if max(map(len, strings), default=0) > limits.MAX_STRING_CHARS:
             raise DamageError(f"'strings' holds a text of more than {limits.MAX_STRING_CHARS:,} characters")
-        return found
+        return strings
 
     @Part
     def arrays(self) -> SharedArrays:
@@ -134,9 +134,9 @@ class RunValues:
 
     def texts(self, engineering_type: EngineeringType, numbers: UInt64Array) -> list[str]:
         """The same as text; for parts of labels."""
-        found = self.distinct(engineering_type, numbers)
-        self.budget.spend(sum(len(each.name) for each in found if isinstance(each, Process)))
-        return list(map(str, found))
+        values = self.distinct(engineering_type, numbers)
+        self.budget.spend(sum(len(each.name) for each in values if isinstance(each, Process)))
+        return list(map(str, values))
 
     def text_of_strings(self, numbers: UInt64Array) -> list[str]:
         """Strings by index."""

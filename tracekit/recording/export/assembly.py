@@ -189,10 +189,10 @@ class _Alike:
         if not self.by_content:
             self.by_content[_fingerprint(self.tables[0])] = [self.tables[0]]
         candidates = self.by_content.setdefault(_fingerprint(table), [])
-        found = next((other for other in candidates if _equal(other, table)), None)
-        if found is None:
+        same = next((other for other in candidates if _equal(other, table)), None)
+        if same is None:
             candidates.append(table)
-        return found
+        return same
 
 
 def _fingerprint(table: PlacedTable) -> int:
@@ -210,7 +210,7 @@ def _fingerprint(table: PlacedTable) -> int:
 
 def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[PlacedTable]:
     """Each table once. The same place with other content means that recordings were mixed."""
-    kept: list[PlacedTable] = []
+    distinct: list[PlacedTable] = []
     places: dict[tuple[int, int | str], _Alike] = {}
     for table in tables:
         same = places.setdefault((table.run, table.position or table.schema), _Alike([], {}))
@@ -222,12 +222,12 @@ def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[Pla
             )
         if twin is None:
             same.tables.append(table)
-            kept.append(table)
+            distinct.append(table)
         else:
             notes.append(
                 f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was left out"
             )
-    return kept
+    return distinct
 
 
 def _equal(one: PlacedTable, other: PlacedTable) -> bool:

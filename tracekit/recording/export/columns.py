@@ -57,17 +57,17 @@ class ColumnBuilder:
 
     def signature(self, tags: tuple[str, ...]) -> Signature:
         """Signature of a row with these tags. Raises `CellError` where the row does not fit the schema."""
-        found = self._signatures.get(tags)
-        if found is not None:
-            return found
+        signature = self._signatures.get(tags)
+        if signature is not None:
+            return signature
         if len(tags) != len(self.columns):
             raise CellError(f"it has {len(tags)} cells, and the schema has {len(self.columns)} columns")
         codes = tuple(self._code(column, tag) for column, tag in zip(self.columns, tags, strict=True))
         if len(self._codes) >= limits.MAX_SIGNATURES:
             raise CellError(f"more than {limits.MAX_SIGNATURES:,} patterns of missing cells in one table")
-        found = self._signatures[tags] = Signature(len(self._codes), codes)
+        signature = self._signatures[tags] = Signature(len(self._codes), codes)
         self._codes.append(codes)
-        return found
+        return signature
 
     def add(self, signature: Signature, payloads: Sequence[int]) -> None:
         """Take one row: a payload for each column, 0 where the cell holds no value."""

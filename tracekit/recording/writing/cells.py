@@ -76,8 +76,8 @@ def _integers(column: Column, cells: IntegerCells, missing: object) -> Callable[
         if absent.any():
             values = values.astype(object)
             values[absent] = missing
-        found: list[object] = values.tolist()
-        return found
+        numbers: list[object] = values.tolist()
+        return numbers
 
     return rendered
 
@@ -87,7 +87,7 @@ def _texts(codes: npt.NDArray[np.int32], texts: list[object], missing: object) -
     lookup = np.array([*texts, missing], dtype=object)
 
     def rendered(part: slice) -> list[object]:
-        found: list[object] = lookup[codes[part]].tolist()
-        return found
+        texts: list[object] = lookup[codes[part]].tolist()
+        return texts
 
     return rendered

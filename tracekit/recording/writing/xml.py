@@ -176,8 +176,8 @@ class _Cells:
         values, first, inverse = np.unique(raw[present], return_index=True, return_inverse=True)
         everywhere = np.full(len(raw), len(values), dtype=np.int64)
         everywhere[present] = inverse
-        found: list[Any] = values.tolist()
+        chunk: list[Any] = values.tolist()
         if not isinstance(self._cells, IntegerCells):
             texts = self._cells.values
-            found = [texts[code] for code in found]
-        return _Chunk(found, present[first].tolist(), everywhere)
+            chunk = [texts[code] for code in chunk]
+        return _Chunk(chunk, present[first].tolist(), everywhere)
