@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import depth_profile, integrate, running_end, union
+from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import is_any
 
@@ -113,7 +113,7 @@ def _has_execution(asked: pd.DataFrame, executed: pd.DataFrame) -> BoolArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaps:
+class WorkGaps:
     """Times between two pieces of a model's work in one prediction: shape (gaps,) each."""
 
     prediction: IntArray
@@ -124,11 +124,10 @@ class Gaps:
 
     def idle_ns(self, busy_starts: IntArray, busy_ends: IntArray) -> IntArray:
         """The part of each gap that none of these intervals covers. O((gaps + m) log m)."""
-        covered = integrate(*depth_profile(*union(busy_starts, busy_ends)), self.start_ns, self.end_ns)
-        return self.end_ns - self.start_ns - covered
+        return Intervals(busy_starts, busy_ends).covered_time().free_within(self.start_ns, self.end_ns)
 
 
-def gaps_between(pieces: pd.DataFrame) -> Gaps:
+def gaps_between(pieces: pd.DataFrame) -> WorkGaps:
     """Gaps between the rows of one unit that belong to the same model (or stage) and prediction. O(n log n)."""
     pieces = pieces[pieces["prediction"].notna().to_numpy()]
     prediction = pieces["prediction"].to_numpy(dtype=np.int64)
@@ -140,4 +139,4 @@ def gaps_between(pieces: pd.DataFrame) -> Gaps:
     new = (np.diff(prediction, prepend=-1) != 0) | (np.diff(model, prepend=-2) != 0)
     reach = running_end(np.cumsum(new), end)
     inner = np.flatnonzero(~new)
-    return Gaps(prediction[inner], np.minimum(reach[inner - 1], start[inner]), start[inner])
+    return WorkGaps(prediction[inner], np.minimum(reach[inner - 1], start[inner]), start[inner])

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import depth_profile, integrate, running_end, union
+from tracekit.intervals import Intervals, running_end
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any
 
@@ -100,8 +100,8 @@ def engine_waits(
     start, called = found.begin[queued], found.called[queued]
     waited = low < start
     low, start = low[waited], start[waited]
-    _, begin, end = _calls_and_times(hardware, is_any(hardware["kind"], Kind.ANE_EXEC))
-    return EngineWaits(called[waited], low, start, integrate(*depth_profile(*union(begin, end)), low, start))
+    executed = Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_EXEC))
+    return EngineWaits(called[waited], low, start, executed.covered_within(Intervals(low, start)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,9 +209,8 @@ def _handover_ns(behind: IntArray, delay: IntArray) -> int:
 
 def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
     """Prediction (-1 for none), start and end of the chosen rows."""
-    start = rows["start_ns"].to_numpy()[chosen]
-    called = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen]
-    return called, start, start + rows["duration_ns"].to_numpy()[chosen]
+    times = Intervals.from_rows(rows).where(chosen)
+    return rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen], times.starts, times.ends
 
 
 def _last_end_before(
@@ -256,11 +255,10 @@ def _timeline(trace: Trace) -> _Timeline:
     if trace not in _TIMELINES:
         executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
         rows = trace.hardware.loc[executed, ["start_ns", "duration_ns"]]
-        label, start = rows.index.to_numpy(), rows["start_ns"].to_numpy()
-        end = start + rows["duration_ns"].to_numpy()
-        reach = np.maximum.accumulate(end)
-        last = np.maximum.accumulate(np.where(end == reach, np.arange(len(end)), 0))
-        before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(start)]
-        reaching = np.concatenate(([-1], label[last]))[: len(start)]
-        _TIMELINES[trace] = _Timeline(label, start, before, reaching)
+        label, times = rows.index.to_numpy(), Intervals.from_rows(rows)
+        reach = np.maximum.accumulate(times.ends)
+        last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
+        before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
+        reaching = np.concatenate(([-1], label[last]))[: len(times)]
+        _TIMELINES[trace] = _Timeline(label, times.starts, before, reaching)
     return _TIMELINES[trace]

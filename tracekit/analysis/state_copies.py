@@ -10,7 +10,6 @@ import pandas as pd
 
 from tracekit.analysis.copies import cut_to_predictions, data_rows, places
 from tracekit.analysis.growth import growth
-from tracekit.intervals import union_length_by_group
 from tracekit.trace.events import COPY_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
@@ -55,18 +54,18 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     linked = group < len(predictions)
     if not linked.all():
         copies, group = copies.where(linked), group[linked]
-    start, end = cut_to_predictions(predictions, copies, group)
+    times = cut_to_predictions(predictions, copies, group)
     is_input = is_any(copies.kind, Kind.INPUT_COPY)
     middle = predictions["start_ns"].to_numpy() + predictions["duration_ns"].to_numpy() // 2
-    first_half = start < middle[group]
+    first_half = times.starts < middle[group]
     goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
 
     def covered(chosen: BoolArray) -> IntArray:
-        return union_length_by_group(group[chosen], start[chosen], end[chosen], len(predictions))
+        return times.where(chosen).covered_by_group(group[chosen], len(predictions))
 
     smallest = np.full(len(predictions), np.iinfo(np.int64).max)
     largest = np.zeros(len(predictions), np.int64)
-    lengths = (end - start)[is_input]
+    lengths = times.durations[is_input]
     np.minimum.at(smallest, group[is_input], lengths)
     np.maximum.at(largest, group[is_input], lengths)
     return StateCopies(

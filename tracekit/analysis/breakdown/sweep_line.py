@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.intervals import Intervals, sums_between
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -35,9 +37,13 @@ class Steps:
 
     def of(self, chosen: BoolArray) -> IntArray:
         """Time of the chosen steps in each window, in ns: shape (windows,)."""
-        places = np.flatnonzero(chosen)
-        total = np.concatenate(([0], np.cumsum(self.length_ns[places])))
-        return np.diff(total[np.searchsorted(places, self.edges)])
+        steps = np.flatnonzero(chosen)
+        return sums_between(self.length_ns[steps], np.searchsorted(steps, self.edges))
+
+    @property
+    def times(self) -> Intervals:
+        """When each step lasted."""
+        return Intervals(self.start_ns, self.start_ns + self.length_ns)
 
 
 def sweep(

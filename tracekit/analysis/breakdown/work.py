@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer
-from tracekit.intervals import depth_profile, integrate, running_end, union_by_group
+from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
 from tracekit.trace.events import Device
 
 if TYPE_CHECKING:
@@ -66,11 +66,10 @@ def work_columns(
     opens = np.flatnonzero(np.diff(window, prepend=-1))
     closes = np.append(opens[1:], len(window))[: len(opens)] - 1
     lead, tail = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
+    called = Intervals.from_rows(predictions)
     worked = window[opens]
-    lead[worked] = start[opens] - starts[worked]
-    tail[worked] = ends[worked] - reach[closes]
+    lead[worked] = start[opens] - called.starts[worked]
+    tail[worked] = called.ends[worked] - reach[closes]
     idle = np.ones(count, dtype=bool)
     idle[worked] = False
     columns = {
@@ -119,9 +118,8 @@ def _segments(rows: Rows, hidden: BoolArray, count: int) -> pd.arrays.IntegerArr
 
 def other_models(predictions: pd.DataFrame) -> IntArray:
     """Time of each prediction in which at least one prediction of another model was running. O(n log n)."""
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
+    called = Intervals.from_rows(predictions)
     # Within a prediction its own model runs all the time, so two models at once are it and another.
-    _, piece_starts, piece_ends = union_by_group(np.asarray(predictions["model"].cat.codes, np.int64), starts, ends)
+    _, piece_starts, piece_ends = union_by_group(predictions["model"].cat.codes, called.starts, called.ends)
     times, depth = depth_profile(piece_starts, piece_ends)
-    return integrate(times, (depth >= 2).astype(np.int64), starts, ends)
+    return integrate(times, (depth >= 2).astype(np.int64), called.starts, called.ends)

@@ -9,16 +9,18 @@ import numpy as np
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
+from tracekit.intervals import Intervals
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.theme import style
 from tracekit.tui.timeline.glyphs import LOWER_BLOCKS
-from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.ruler import axis, ruler
 from tracekit.tui.timeline.viewport import column_of, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tracekit.intervals import CoveredTime
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
@@ -45,7 +47,7 @@ class Look:
         return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self.palette.dim, ground))
 
 
-def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]:
+def minimap(state: State, drawn: tuple[CoveredTime, CoveredTime], look: Look) -> list[Segment]:
     """The whole recording, with the part in view set off and the findings marked. `drawn`: see `overview`."""
     palette, columns = look.palette, look.columns
     bounds = edges(state.bounds, columns)
@@ -122,14 +124,14 @@ def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, 
     return columns_of(view, columns, what)
 
 
-def overview(lanes: Lanes) -> tuple[Busy, Busy]:
+def overview(lanes: Lanes) -> tuple[CoveredTime, CoveredTime]:
     """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
     own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
     drawn = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
     return _union(drawn, None), _union(drawn, lanes.evidence)
 
 
-def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> Busy:
+def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> CoveredTime:
     starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for entry in events:
         mask: slice | np.ndarray = slice(None)
@@ -138,4 +140,4 @@ def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) ->
             mask = np.isin(entry.index, np.fromiter(rows, np.int64, len(rows)))
         starts.append(entry.starts[mask])
         ends.append(entry.ends[mask])
-    return busy(np.concatenate(starts), np.concatenate(ends))
+    return Intervals(np.concatenate(starts), np.concatenate(ends)).covered_time()
