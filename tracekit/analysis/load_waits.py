@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import medians_of_others
 from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
@@ -82,17 +82,13 @@ def _ready(work: Intervals, setup: Intervals, calls: IntArray, soon_ns: int) -> 
     return np.where(inside, np.maximum(np.append(chains.ends, 0)[chain] - soon_ns, work.ends), work.ends)
 
 
+@cached_by_trace
 def setup_work(trace: Trace) -> pd.DataFrame:
     """Start and duration of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
-    if trace not in _SETUP:
-        activity = trace.activity
-        chosen = is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE) | first_after_load(activity)
-        _SETUP[trace] = activity.loc[is_any(activity["level"], Level.TOP) & chosen, ["start_ns", "duration_ns"]]
-    return _SETUP[trace]
-
-
-_SETUP: WeakKeyDictionary[Trace, pd.DataFrame] = WeakKeyDictionary()
+    activity = trace.activity
+    chosen = is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE) | first_after_load(activity)
+    return activity.loc[is_any(activity["level"], Level.TOP) & chosen, ["start_ns", "duration_ns"]]
 
 
 def hangs_of_target(trace: Trace) -> pd.DataFrame | None:

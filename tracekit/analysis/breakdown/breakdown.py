@@ -26,7 +26,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -36,6 +35,7 @@ from tracekit.analysis.breakdown.sweep_line import sweep
 from tracekit.analysis.breakdown.work import Handoffs, other_models, work_columns
 from tracekit.intervals import Intervals, sums_between
 from tracekit.recording.table import TableState
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Attribution, Device, Kind, Level
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
@@ -126,20 +126,12 @@ class Breakdown:
         return Breakdown(self.frame.take(place), unknown, self.ambiguous_rows, self.handoffs.of(place))
 
 
+@cached_by_trace
 def breakdown(trace: Trace) -> Breakdown:
     """Breakdown of every top-level prediction. Rows in the stages of a pipeline count for the app's prediction.
 
     Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
-    if trace not in _KEPT:
-        _KEPT[trace] = _breakdown(trace)
-    return _KEPT[trace]
-
-
-_KEPT: WeakKeyDictionary[Trace, Breakdown] = WeakKeyDictionary()
-
-
-def _breakdown(trace: Trace) -> Breakdown:
     activity = trace.activity
     called = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
     predictions = activity[called.to_numpy(dtype=bool)]

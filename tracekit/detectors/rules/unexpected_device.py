@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -31,12 +30,13 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.wording import UNIT_NAMES, course_words, too_few
-from tracekit.intervals import depth_profile, integrate, union
+from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.units import format_count, format_share
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
+    from tracekit.intervals import CoveredTime
     from tracekit.trace.trace import Trace
 
 
@@ -165,19 +165,17 @@ def _known(frame: pd.DataFrame, part: Part) -> IntArray:
 
 def unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
     """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    kept = _NOBODYS.setdefault(view.trace, {})
-    if lane not in kept:
-        hardware = view.trace.hardware
-        chosen = (hardware["lane"] == lane) & hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
-        rows = hardware[(chosen & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
-        begin = rows["start_ns"].to_numpy()
-        kept[lane] = depth_profile(*union(begin, begin + rows["duration_ns"].to_numpy()))
-    starts = view.predictions["start_ns"].to_numpy()
-    return integrate(*kept[lane], starts, starts + view.predictions["duration_ns"].to_numpy())
+    executed = view.trace.cache.get((unattributed_ns, lane), lambda: _unattributed(view.trace, lane))
+    called = Intervals.from_rows(view.predictions)
+    return executed.within(called.starts, called.ends)
 
 
-_NOBODYS: WeakKeyDictionary[Trace, dict[Lane, tuple[IntArray, IntArray]]] = WeakKeyDictionary()
-"""When each unit executed such rows: the same for all models of a recording."""
+def _unattributed(trace: Trace, lane: Lane) -> CoveredTime:
+    """When the unit executed such rows: the same for all models of a recording."""
+    hardware = trace.hardware
+    chosen = (hardware["lane"] == lane) & hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
+    rows = hardware[(chosen & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
+    return Intervals.from_rows(rows).covered_time()
 
 
 def _unclear(view: ModelView, work: Work) -> InsufficientData:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.detectors.outcomes import Outcome
-    from tracekit.trace.trace import Trace
 
 
 MIN_CALLS = 20
@@ -143,17 +141,11 @@ def sequences(predictions: pd.DataFrame) -> IntArray:
     return np.cumsum(opens)
 
 
-_KEPT: WeakKeyDictionary[Trace, dict[str, Calls]] = WeakKeyDictionary()
-"""Comparable calls by model: several detectors ask for them."""
-
-
 def comparable_calls(view: ModelView) -> Calls:
     """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
     rows of the trace where times differ much; found once per trace."""
-    kept = _KEPT.setdefault(view.trace, {})
-    if view.name not in kept:
-        kept[view.name] = _comparable(view, _in_flight(view.predictions) == 1)
-    return kept[view.name]
+    key = (comparable_calls, view.name)
+    return view.trace.cache.get(key, lambda: _comparable(view, _in_flight(view.predictions) == 1))
 
 
 def calls_of_same_concurrency(view: ModelView) -> Calls:

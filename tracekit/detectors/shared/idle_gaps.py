@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from tracekit.detectors.shared.comparable_predictions import opens_sequence, seq
 from tracekit.detectors.shared.evidence import MAX_EVIDENCE
 from tracekit.detectors.shared.prompts import works_longer
 from tracekit.intervals import depth_profile, integrate, union
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Kind, Lane, Level
 from tracekit.trace.frames import is_any
 
@@ -101,8 +101,10 @@ def paced_words(idle: Idle) -> str:
     return f"Predictions keep a beat of {rate}: the app waits for its next input."
 
 
-_KEPT: WeakKeyDictionary[Trace, Asked] = WeakKeyDictionary()
-"""What was asked of Core ML, by trace: it is the same for all models."""
+@cached_by_trace
+def _asked(trace: Trace) -> Asked:
+    """What was asked of Core ML: it is the same for all models."""
+    return asked(trace.activity)
 
 
 def read_pauses(view: ModelView, least: int) -> Pauses:
@@ -110,9 +112,7 @@ def read_pauses(view: ModelView, least: int) -> Pauses:
     lasting = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if lasting.all() else view.predictions[lasting]
     activity = view.trace.activity
-    if view.trace not in _KEPT:
-        _KEPT[view.trace] = asked(activity)
-    idle = idle_times(_KEPT[view.trace], rows["start_ns"].to_numpy(), sequences(rows), least)
+    idle = idle_times(_asked(view.trace), rows["start_ns"].to_numpy(), sequences(rows), least)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
