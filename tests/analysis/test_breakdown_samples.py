@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.analysis.breakdown.breakdown import REASONS, Part, Unknown, breakdown
+from tracekit.analysis.breakdown import REASONS, Part, Unknown, breakdown
 from tracekit.api import open_trace
 from tracekit.testing import Process, Scenario, write_export
 from tracekit.testing.rows import COMPUTE, DATA, PREDICTION, Model

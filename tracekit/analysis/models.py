@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.breakdown import breakdown
-from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.analysis.breakdown import breakdown, summarize_breakdown
 from tracekit.analysis.concurrency import summarize_in_flight
-from tracekit.analysis.latency import frame_rate, summarize_latency
-from tracekit.analysis.latency_trend import summarize_latency_trend
+from tracekit.analysis.latency import frame_rate, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import row_statistics
 from tracekit.analysis.throughput import bursts, summarize_cadence
@@ -27,11 +25,9 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.analysis.breakdown.breakdown import Breakdown
-    from tracekit.analysis.breakdown.summary import BreakdownSummary
+    from tracekit.analysis.breakdown import Breakdown, BreakdownSummary
     from tracekit.analysis.concurrency import InFlight
-    from tracekit.analysis.latency import FrameRate, Latency
-    from tracekit.analysis.latency_trend import LatencyTrend
+    from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend
     from tracekit.analysis.statistics import Statistics
     from tracekit.analysis.throughput import Cadence
     from tracekit.arrays import BoolArray

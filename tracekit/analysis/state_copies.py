@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.copies import cut_to_predictions, data_rows, places
-from tracekit.analysis.growth import growth
+from tracekit.analysis.latency import growth
 from tracekit.trace.events import COPY_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 

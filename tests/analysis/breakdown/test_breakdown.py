@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.breakdown.breakdown import Part, Unknown, breakdown
-from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.analysis.breakdown import Part, Unknown, breakdown, summarize_breakdown
 from tracekit.analysis.breakdown.work import UNITS, Handoffs
 
 BOTH = ("Neural Engine", "GPU")

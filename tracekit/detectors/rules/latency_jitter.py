@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.device_states import states_at
-from tracekit.analysis.growth import GrowthRule
+from tracekit.analysis.latency import GrowthRule
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
 from tracekit.detectors.outcomes import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown.breakdown import REASONS, Part, Unknown
+from tracekit.analysis.breakdown import REASONS, Part, Unknown
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.breakdown import Part
+from tracekit.analysis.breakdown import Part
 from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.caveats import units_not_recorded

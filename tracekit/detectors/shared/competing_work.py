@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown import breakdown
 from tracekit.intervals import depth_profile, integrate, union
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
