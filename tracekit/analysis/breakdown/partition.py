@@ -32,7 +32,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer, linked_rows
 from tracekit.analysis.breakdown.sweep_line import sweep
-from tracekit.analysis.breakdown.work import Handoffs, other_models, work_columns
+from tracekit.analysis.breakdown.work import other_models, work_columns
 from tracekit.intervals import Intervals, sums_between
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
@@ -42,6 +42,7 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tracekit.analysis.breakdown.device_runs import Handoffs
     from tracekit.analysis.breakdown.rows import Shared
     from tracekit.analysis.breakdown.sweep_line import Steps
     from tracekit.arrays import BoolArray, IntArray

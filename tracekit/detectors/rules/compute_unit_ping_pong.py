@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.device_switches import SHORT_CPU_NS, DeviceRuns, turns
+from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.framework import Detector, ModelView, Reference
@@ -32,6 +32,8 @@ from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tracekit.analysis.breakdown import DeviceRuns
 
 
 @dataclass(frozen=True, slots=True)

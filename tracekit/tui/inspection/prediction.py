@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from rich.text import Text
 
-from tracekit.analysis.breakdown import breakdown, summarize_breakdown
-from tracekit.analysis.breakdown.work import UNITS
+from tracekit.analysis.breakdown import UNITS, breakdown, summarize_breakdown
 from tracekit.report.formatting import duration
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import Device
