@@ -22,9 +22,6 @@ SMALL_INPUT = 0.1
 """An input is small beside another where copying it takes at most so much of the time: a token beside a cache (our
 judgement)."""
 
-OPENING_RATIO = 3.0
-"""A prompt takes so many times a token that follows. A pause before the call explains less (our judgement)."""
-
 MIN_SEQUENCE = 8
 """Calls that a sequence must have to tell how it opens (our judgement)."""
 
@@ -80,16 +77,6 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
 def copies_grow(both: IntArray, sequence: IntArray) -> bool:
     """Whether copies become longer with each call of a sequence, as a cache does that holds what came before."""
     return growth(np.maximum(both, 1), sequence).usual
-
-
-def opens_with_a_prompt(durations: IntArray, sequence: IntArray) -> bool:
-    """Whether sequences open with a call that takes `OPENING_RATIO` times the median of their others. O(n log n)."""
-    frame = pd.DataFrame({"duration": durations, "sequence": sequence})
-    groups = frame.groupby("sequence")["duration"]
-    found = pd.DataFrame({"first": groups.first(), "usual": groups.median(), "count": groups.size()})
-    found = found[found["count"] >= MIN_SEQUENCE]
-    long = int((found["first"] >= OPENING_RATIO * found["usual"]).sum())
-    return long >= 2 and long >= USUAL * len(found)
 
 
 def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: IntArray) -> bool:

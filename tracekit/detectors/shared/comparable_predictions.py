@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
+from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.statistics import covered_ns
 from tracekit.analysis.throughput import BURST_FACTOR
 from tracekit.detectors.outcomes import Cost, Finding, InsufficientData, Intervals
@@ -23,6 +23,8 @@ from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pandas as pd
 
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
@@ -35,13 +37,6 @@ MIN_CALLS = 20
 EVEN = 1.25
 """Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
 undisturbed calls have about 1.2 (our judgement)."""
-
-OPENING_RATIO = 1.5
-"""A call that opens a sequence stands out where it takes so many times the median of the sequence (our judgement)."""
-
-MAX_OPENING = 8
-"""Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a row
-are a phase of the device, such as clocks that come up (our judgement)."""
 
 SAME_CONCURRENCY = 0.25
 """Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
@@ -230,26 +225,6 @@ def _uneven(durations: IntArray) -> bool:
         return False
     low, high = np.quantile(durations, [0.05, 0.95])
     return bool(high > EVEN * low)
-
-
-def opens_sequence(durations: IntArray, burst: IntArray) -> BoolArray:
-    """Shape (calls,): the call is one of the long ones with which most sequences open.
-
-    The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, up to `MAX_OPENING`
-    of them, if at least half of the bursts of three and more calls, and at least two, open like that. O(n log n).
-    """
-    frame = pd.DataFrame({"duration": durations, "burst": burst})
-    groups = frame.groupby("burst")
-    long = frame["duration"] >= OPENING_RATIO * groups["duration"].transform("median")
-    leading = long.groupby(frame["burst"]).cummin()
-    leading &= leading.groupby(frame["burst"]).transform("sum") <= MAX_OPENING
-    sizes = groups.size()
-    several = sizes.index[sizes >= 3]
-    opened = frame.loc[leading, "burst"].unique()
-    count = int(np.isin(several, opened).sum())
-    if count < 2 or 2 * count < len(several):
-        return np.zeros(len(durations), np.bool_)
-    return leading.to_numpy(dtype=bool)
 
 
 def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:

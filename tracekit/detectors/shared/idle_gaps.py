@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
 from tracekit.detectors.outcomes import Cost, Evidence, InsufficientData, Intervals, NotApplicable
-from tracekit.detectors.shared.comparable_predictions import opens_sequence, sequences
+from tracekit.detectors.shared.comparable_predictions import sequences
 from tracekit.detectors.shared.evidence import MAX_EVIDENCE
 from tracekit.detectors.shared.prompts import works_longer
 from tracekit.intervals import depth_profile, integrate, union
