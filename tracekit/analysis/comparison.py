@@ -145,7 +145,7 @@ def recorded_lanes(trace: Trace) -> frozenset[str]:
     return frozenset(
         lane
         for instrument, lanes in _LANES.items()
-        if trace.cover(instrument).state is TableState.ROWS
+        if trace.coverage_of(instrument).state is TableState.ROWS
         for lane in lanes
     )
 

@@ -73,7 +73,7 @@ class Trace:
         (`tracekit.trace.reconstruction`)."""
         return bool((self.activity["attribution"] == Attribution.INFERRED).any())
 
-    def cover(self, instrument: str) -> Coverage:
+    def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
         for entry in self.coverage:
             if entry.instrument == instrument:
