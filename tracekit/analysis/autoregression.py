@@ -19,14 +19,14 @@ class OpeningRule:
 
     ratio: float = 1.5
     """A call that opens a sequence stands out where it takes so many times the median of the sequence (our
-    judgement)."""
+    judgment)."""
     min_calls: int = 3
     """Shorter sequences do not tell how they open."""
     share: float = 0.5
     """Part of the sequences, and at least two, that must open alike."""
     max_opening: int | None = 8
     """Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a
-    row are a phase of the device, such as clocks that come up (our judgement). None for no limit."""
+    row are a phase of the device, such as clocks that come up (our judgment). None for no limit."""
 
 
 ANY_OPENING = OpeningRule()
@@ -34,7 +34,7 @@ ANY_OPENING = OpeningRule()
 
 SURE_OPENING = OpeningRule(ratio=3.0, min_calls=8, share=0.8, max_opening=None)
 """Where it is the only sign of a finding: a prompt takes so many times a token that follows. A pause before the call
-explains less (our judgement)."""
+explains less (our judgment)."""
 
 
 def opens_sequence(durations: IntArray, sequence: IntArray, rule: OpeningRule = ANY_OPENING) -> BoolArray:

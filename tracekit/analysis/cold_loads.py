@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PREPARE_SHARE = 0.25
 """Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such
-rows name no process, so short ones may be anybody's (our judgement)."""
+rows name no process, so short ones may be anybody's (our judgment)."""
 
 _PREPARE = "prepare"
 """In the label of a load on the Neural Engine that did not come from the cache."""

@@ -54,7 +54,7 @@ class HangCalls:
 
 
 MIN_FREE = 0.1
-"""Part of the time beside a hang that must be free of other hangs to compare it (our judgement)."""
+"""Part of the time beside a hang that must be free of other hangs to compare it (our judgment)."""
 
 
 def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 TOLERANCE = 0.02
-"""Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgement)."""
+"""Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgment)."""
 
 COVERED = 0.8
 """Least part of loads that overlap which preparation on the Neural Engine must cover to show what they wait for (our
-judgement)."""
+judgment)."""
 
 
 class LoadChain(NamedTuple):

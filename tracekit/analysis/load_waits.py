@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 PAUSE_RATIO = 5
-"""A pause stands out where it is so many times as long as the usual pause between calls (our judgement)."""
+"""A pause stands out where it is so many times as long as the usual pause between calls (our judgment)."""
 
 _NEVER = np.iinfo(np.int64).max // 2
 

@@ -44,7 +44,7 @@ class Statistics:
 def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statistics | None:
     """Statistics of rows with these starts and durations, shape (n,) each; None where n is 0.
 
-    Quantiles interpolate linearly between the neighbouring values. O(n log n).
+    Quantiles interpolate linearly between the neighboring values. O(n log n).
     """
     count = len(durations_ns)
     if count == 0:

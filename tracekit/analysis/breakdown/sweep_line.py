@@ -1,6 +1,6 @@
 """Time of many windows split among layers of intervals, each instant given to one layer only.
 
-A sweep over the edges of the intervals, window by window: between two neighbouring edges nothing changes, so each such
+A sweep over the edges of the intervals, window by window: between two neighboring edges nothing changes, so each such
 step belongs as a whole to the first layer that covers it.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Steps of shape (steps,) between neighbouring edges that at least one interval covers, by window and time."""
+    """Steps of shape (steps,) between neighboring edges that at least one interval covers, by window and time."""
 
     window: npt.NDArray[np.int32]
     start_ns: IntArray

@@ -19,10 +19,10 @@ of the growth of 1.5 that the reference asks for (catalogue A19)."""
 
 STEADY = 0.4
 """Least rank correlation in each half of a sequence. A single jump gives a high one over the whole sequence, and none
-in either half (our judgement)."""
+in either half (our judgment)."""
 
 AFRESH = 1.25
-"""Sequences start at the same level where no start is so many times another (our judgement)."""
+"""Sequences start at the same level where no start is so many times another (our judgment)."""
 
 
 @dataclass(frozen=True, slots=True)

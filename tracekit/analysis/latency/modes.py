@@ -50,7 +50,7 @@ class Modes:
 def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: float = MIN_RATIO) -> Modes:
     """Modes of durations in ns; without values none. O(n log n) for a bounded number of modes.
 
-    In sorted order, on a log scale, the values are split at the point between two neighbours where the crowd (`WINDOW`)
+    In sorted order, on a log scale, the values are split at the point between two neighbors where the crowd (`WINDOW`)
     falls most below the peaks on both sides. The split stands where it falls far enough (`VALLEY`, `DEPTH`), where both
     sides hold at least `min_share` of all values, and where their medians are `min_ratio` apart. The sides are
     split on, until nothing stands.

@@ -75,8 +75,8 @@ def change_point_segments(
     and after differ most by the Wilcoxon rank-sum statistic, the statistic of Pettitt's test ("A non-parametric
     approach to the change-point problem", Applied Statistics 28, 1979) divided by its standard deviation at each place,
     so that a cut near an edge is placed as well as one in the middle. Chance is bounded by the normal tail times the
-    number of places tried (Bonferroni). Neighbours whose medians differ by less than `min_ratio` are joined again,
-    the closest first. Slow changes appear as several steps, and durations that depend on their neighbours (each like
+    number of places tried (Bonferroni). Neighbors whose medians differ by less than `min_ratio` are joined again,
+    the closest first. Slow changes appear as several steps, and durations that depend on their neighbors (each like
     the one before) can look like shifts; independent ones hardly ever do. O(n log n).
     """
     cuts = [0, len(durations_ns)]
