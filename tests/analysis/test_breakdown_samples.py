@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.samples import SAMPLES
-from tracekit.analysis.breakdown.breakdown import REASONS, Part, Unknown, breakdown
+from tracekit.analysis.breakdown import REASONS, Part, Unknown, breakdown
 from tracekit.api import open_trace
 from tracekit.testing import Process, Scenario, write_export
 from tracekit.testing.rows import COMPUTE, DATA, PREDICTION, Model

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracekit.analysis.breakdown.work import Handoffs
+from tracekit.analysis.breakdown import Handoffs
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.prediction import directions
 from tracekit.tui.state import FindingRef

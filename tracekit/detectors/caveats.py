@@ -19,7 +19,7 @@ INFERRED = (
 
 def units_not_recorded(trace: Trace) -> tuple[Coverage, ...]:
     """Coverage of the Neural Engine and the GPU, where their work was not recorded or cannot be read."""
-    entries = map(trace.cover, (NEURAL_ENGINE, GPU))
+    entries = map(trace.coverage_of, (NEURAL_ENGINE, GPU))
     return tuple(entry for entry in entries if entry.state not in (TableState.ROWS, TableState.EMPTY))
 
 

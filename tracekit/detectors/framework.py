@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.analysis.breakdown import Breakdown
     from tracekit.analysis.neural_engine_queue import EngineWaits
     from tracekit.arrays import BoolArray
     from tracekit.detectors.outcomes import Outcome

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import fixed, is_any
@@ -17,7 +17,7 @@ from tracekit.trace.pipelines import top_predictions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.analysis.breakdown import Breakdown
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
+from tracekit.intervals import Intervals
 from tracekit.tui.state import Bookmark, EventFilter, State
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.header import minimap, time_axis
-from tracekit.tui.timeline.raster import busy
 from tracekit.tui.timeline.titles import TimelineStyle
 from tracekit.tui.viewport import Span, Viewport
 
@@ -61,7 +60,7 @@ def test_with_colors_a_range_has_no_brackets(axis_of) -> None:
 
 
 def test_the_overview_of_a_recording_without_length_shows_nothing_in_it() -> None:
-    whole, none = Viewport(0, 1), busy(np.array([], np.int64), np.array([], np.int64))
+    whole, none = Viewport(0, 1), Intervals.none().covered_time()
     state = SimpleNamespace(bounds=whole, view=whole, filter=EventFilter(), sessions=())
     look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, letters=False, leads=True)
     line = "".join(segment.text for segment in minimap(state, (none, none), look))

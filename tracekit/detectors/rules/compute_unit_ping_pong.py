@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.device_switches import SHORT_CPU_NS, DeviceRuns, turns
+from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -37,6 +37,8 @@ from tracekit.detectors.shared.wording import UNIT_NAMES, course_words
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from tracekit.analysis.breakdown import DeviceRuns
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Options:
 
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for work of models on the hardware that Core ML's own table knows nothing of."""
-    core_ml = trace.cover(CORE_ML)
+    core_ml = trace.coverage_of(CORE_ML)
     if core_ml.state is TableState.ROWS:
         return Passed(None, f"Core ML recorded {format_count(core_ml.rows or 0, 'event')}.")
     unknown = InsufficientData(None, core_ml.conclusion, core_ml.advice)
@@ -112,7 +112,7 @@ def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, i
         what = f"The Neural Engine executed {format_count(len(rows), 'request')}{models} ({busy})"
     nothing = (
         "the Core ML instrument was not recorded"
-        if trace.cover(CORE_ML).state is TableState.MISSING
+        if trace.coverage_of(CORE_ML).state is TableState.MISSING
         else "the table of Core ML is empty"
     )
     doubt = (
@@ -133,7 +133,7 @@ def _cause(trace: Trace) -> str:
     if any(_CORRUPT in issue.casefold() for issue in trace.run.issues or ()):
         return " Instruments noted that its log archive is damaged, which empties this table."
     signposts = [name for name in ("signposts", "signpost_events") if len(trace.context.get(name, ()))]
-    if trace.cover(CORE_ML).state is TableState.EMPTY and signposts:
+    if trace.coverage_of(CORE_ML).state is TableState.EMPTY and signposts:
         return " Other signposts were recorded, so the log is intact and a missing entitlement the likely cause."
     return ""
 

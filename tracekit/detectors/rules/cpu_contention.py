@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -40,6 +39,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.competing_work import time_by_model
 from tracekit.intervals import union_length_by_group
+from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -149,15 +149,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
 
 
-_KEPT: WeakKeyDictionary[Trace, pd.DataFrame] = WeakKeyDictionary()
-
-
+@cached_by_trace
 def _cpu_work(trace: Trace) -> pd.DataFrame:
     """CPU work of all models of the app, with the columns of times and `model`; found once per trace."""
-    if trace not in _KEPT:
-        chosen = is_any(trace.compute["kind"], Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
-        _KEPT[trace] = trace.compute.loc[chosen, ["start_ns", "duration_ns", "model"]]
-    return _KEPT[trace]
+    chosen = is_any(trace.compute["kind"], Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
+    return trace.compute.loc[chosen, ["start_ns", "duration_ns", "model"]]
 
 
 def _calls(view: ModelView, own: pd.DataFrame, others: pd.DataFrame) -> Calls:

@@ -49,7 +49,7 @@ class Options:
 
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for execution on the Neural Engine that is not the target's."""
-    sharing, engine = trace.sharing, trace.cover(NEURAL_ENGINE)
+    sharing, engine = trace.sharing, trace.coverage_of(NEURAL_ENGINE)
     if engine.state in (TableState.MISSING, TableState.UNREADABLE):
         return InsufficientData(None, engine.conclusion, engine.advice)
     if sharing.state is SharingState.NONE:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.growth import Growth, GrowthRule
+from tracekit.analysis.latency import Growth, GrowthRule
 from tracekit.detectors import (
     Detector,
     Finding,

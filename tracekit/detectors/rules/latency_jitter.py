@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.device_states import states_at
-from tracekit.analysis.growth import GrowthRule
+from tracekit.analysis.latency import GrowthRule
 from tracekit.detectors import (
     Detector,
     Finding,

@@ -60,7 +60,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
         trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )
     if found is None:
-        hangs = trace.cover("Hangs")
+        hangs = trace.coverage_of("Hangs")
         return InsufficientData(None, hangs.conclusion, hangs.advice)
     blocked = covered_ns(found.calls)
     metrics = (

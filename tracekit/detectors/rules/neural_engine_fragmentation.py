@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.device_switches import Gaps, gaps_between
+from tracekit.analysis.device_switches import WorkGaps, gaps_between
 from tracekit.detectors import (
     Attribution,
     Detector,
@@ -96,7 +96,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, rows, gaps, idle, metrics)
 
 
-def _idle(view: ModelView, gaps: Gaps) -> IntArray:
+def _idle(view: ModelView, gaps: WorkGaps) -> IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
     waits = view.engine_waits
     others = (
@@ -107,7 +107,9 @@ def _idle(view: ModelView, gaps: Gaps) -> IntArray:
     return gaps.idle_ns(np.concatenate([busy.starts, waits.start_ns]), np.concatenate([busy.ends, waits.end_ns]))
 
 
-def _finding(view: ModelView, rows: pd.DataFrame, gaps: Gaps, idle: IntArray, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(
+    view: ModelView, rows: pd.DataFrame, gaps: WorkGaps, idle: IntArray, metrics: tuple[Metric, ...]
+) -> Finding:
     """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
     chosen = idle > 0
     affected = Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracekit.analysis.autoregression import SURE_OPENING, opens_sequence
 from tracekit.analysis.state_copies import (
     StateCopies,
     copies_grow,
     opened_by_another_model,
-    opens_with_a_prompt,
     state_copies,
 )
 from tracekit.detectors import (
@@ -102,7 +102,7 @@ def _sign(view: ModelView, found: StateCopies) -> str:
         return "the copies grow with each prediction of a sequence"
     if found.has_small_input.mean() < USUAL_CALLS:
         return ""
-    if opens_with_a_prompt(rows["duration_ns"].to_numpy(), sequence):
+    if opens_sequence(rows["duration_ns"].to_numpy(), sequence, SURE_OPENING).any():
         return "sequences of predictions open with a long one, as a prompt does"
     if opened_by_another_model(view.trace, rows, sequence):
         return "each sequence of predictions follows one of another model, as after a prompt"

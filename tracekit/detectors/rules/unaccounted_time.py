@@ -136,7 +136,7 @@ def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
 
     `frame` is that of the breakdown.
     """
-    if not view.trace.cover(NEURAL_ENGINE).rows:
+    if not view.trace.coverage_of(NEURAL_ENGINE).rows:
         return np.zeros(len(view.predictions), np.int64)
     waits = view.engine_waits
     queued = waits.by_prediction(view.predictions.index, waits.length_ns)
@@ -149,7 +149,7 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
     """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be won back."""
     rows = view.predictions[chosen]
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
-    empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.cover(name).state is TableState.EMPTY]
+    empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.coverage_of(name).state is TableState.EMPTY]
     also = f" Nothing of the {' or the '.join(empty)} was captured." if empty else ""
     share = value_of(metrics, _UNACCOUNTED)
     return finding(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.breakdown import Part
+from tracekit.analysis.breakdown import Part
 from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
 from tracekit.detectors import (
     Attribution,
@@ -42,6 +41,7 @@ from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.expectations import UNITS
 from tracekit.detectors.shared.snippets import OPERATIONS
 from tracekit.detectors.shared.wording import UNIT_NAMES, course_words
+from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -171,18 +171,21 @@ def _known(frame: pd.DataFrame, part: Part) -> IntArray:
 
 def unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
     """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    cached = _UNATTRIBUTED.setdefault(view.trace, {})
-    if lane not in cached:
-        hardware = view.trace.hardware
-        chosen = (hardware["lane"] == lane) & hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
-        rows = hardware[(chosen & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
-        cached[lane] = Intervals.from_rows(rows).covered_time()
+    unattributed = _unattributed_times(view.trace)[lane]
     predicted = Intervals.from_rows(view.predictions)
-    return cached[lane].within(predicted.starts, predicted.ends)
+    return unattributed.within(predicted.starts, predicted.ends)
 
 
-_UNATTRIBUTED: WeakKeyDictionary[Trace, dict[Lane, CoveredTime]] = WeakKeyDictionary()
-"""When each unit executed such rows: the same for all models of a recording."""
+@cached_by_trace
+def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
+    """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
+    hardware = trace.hardware
+    executed = hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
+    unattributed = hardware[(executed & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
+    return {
+        lane: Intervals.from_rows(unattributed[(unattributed["lane"] == lane).to_numpy(dtype=bool)]).covered_time()
+        for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
+    }
 
 
 def _unclear(view: ModelView, work: Work) -> InsufficientData:

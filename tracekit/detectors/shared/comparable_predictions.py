@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 
+from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.throughput import BURST_FACTOR
 from tracekit.detectors import (
     Cost,
@@ -22,7 +21,6 @@ from tracekit.detectors import (
     Intervals,
     ModelView,
     Outcome,
-    Trace,
     cost_of,
     covered_ns,
     format_count,
@@ -33,6 +31,8 @@ from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pandas as pd
 
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
@@ -45,13 +45,6 @@ MIN_CALLS = 20
 EVEN = 1.25
 """Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
 undisturbed calls have about 1.2 (our judgement)."""
-
-OPENING_RATIO = 1.5
-"""A call that opens a sequence stands out where it takes so many times the median of the sequence (our judgement)."""
-
-MAX_OPENING = 8
-"""Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a row
-are a phase of the device, such as clocks that come up (our judgement)."""
 
 SAME_CONCURRENCY = 0.25
 """Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
@@ -153,17 +146,11 @@ def sequences(predictions: pd.DataFrame) -> IntArray:
     return np.cumsum(opens)
 
 
-_KEPT: WeakKeyDictionary[Trace, dict[str, Calls]] = WeakKeyDictionary()
-"""Comparable calls by model: several detectors ask for them."""
-
-
 def comparable_calls(view: ModelView) -> Calls:
     """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
     rows of the trace where times differ much; found once per trace."""
-    kept = _KEPT.setdefault(view.trace, {})
-    if view.name not in kept:
-        kept[view.name] = _comparable(view, _in_flight(view.predictions) == 1)
-    return kept[view.name]
+    key = (comparable_calls, view.name)
+    return view.trace.cache.get(key, lambda: _comparable(view, _in_flight(view.predictions) == 1))
 
 
 def calls_of_same_concurrency(view: ModelView) -> Calls:
@@ -248,26 +235,6 @@ def _uneven(durations: IntArray) -> bool:
         return False
     low, high = np.quantile(durations, [0.05, 0.95])
     return bool(high > EVEN * low)
-
-
-def opens_sequence(durations: IntArray, burst: IntArray) -> BoolArray:
-    """Shape (calls,): the call is one of the long ones with which most sequences open.
-
-    The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, up to `MAX_OPENING`
-    of them, if at least half of the bursts of three and more calls, and at least two, open like that. O(n log n).
-    """
-    frame = pd.DataFrame({"duration": durations, "burst": burst})
-    groups = frame.groupby("burst")
-    long = frame["duration"] >= OPENING_RATIO * groups["duration"].transform("median")
-    leading = long.groupby(frame["burst"]).cummin()
-    leading &= leading.groupby(frame["burst"]).transform("sum") <= MAX_OPENING
-    sizes = groups.size()
-    several = sizes.index[sizes >= 3]
-    opened = frame.loc[leading, "burst"].unique()
-    count = int(np.isin(several, opened).sum())
-    if count < 2 or 2 * count < len(several):
-        return np.zeros(len(durations), np.bool_)
-    return leading.to_numpy(dtype=bool)
 
 
 def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors import LOAD_KINDS, Attribution, Intervals, Kind, Lane, Level, ModelView, Trace, is_any
 from tracekit.recording.table import TableState
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -195,29 +195,25 @@ class _Work:
     """The numbers by base name."""
 
 
-_WORK: WeakKeyDictionary[Trace, _Work] = WeakKeyDictionary()
-
-
+@cached_by_trace
 def _work(trace: Trace) -> _Work:
-    if trace not in _WORK:
-        activity, hardware = trace.activity, trace.hardware
-        top = is_any(activity["level"], Level.TOP)
-        predictions = activity[top & is_any(activity["kind"], Kind.PREDICTION)]
-        loads = activity[top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)]
-        frame = breakdown(trace).frame
-        known = frame.index[_unit_times(frame).sum(axis=1) > 0]
-        _WORK[trace] = _Work(
-            hardware=_rows(hardware, (Lane.NEURAL_ENGINE, Lane.GPU), "lane"),
-            ambiguous=is_any(hardware["attribution"], Attribution.AMBIGUOUS),
-            named=is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL),
-            compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
-            predicted=_rows(predictions, (), "kind"),
-            known=np.asarray(predictions.index.isin(known)),
-            loads=Intervals.from_rows(loads),
-            recorded=(_recorded(trace, NEURAL_ENGINE), _recorded(trace, GPU), False),
-            models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
-        )
-    return _WORK[trace]
+    activity, hardware = trace.activity, trace.hardware
+    top = is_any(activity["level"], Level.TOP)
+    predictions = activity[top & is_any(activity["kind"], Kind.PREDICTION)]
+    loads = activity[top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)]
+    frame = breakdown(trace).frame
+    known = frame.index[_unit_times(frame).sum(axis=1) > 0]
+    return _Work(
+        hardware=_rows(hardware, (Lane.NEURAL_ENGINE, Lane.GPU), "lane"),
+        ambiguous=is_any(hardware["attribution"], Attribution.AMBIGUOUS),
+        named=is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL),
+        compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
+        predicted=_rows(predictions, (), "kind"),
+        known=np.asarray(predictions.index.isin(known)),
+        loads=Intervals.from_rows(loads),
+        recorded=(_recorded(trace, NEURAL_ENGINE), _recorded(trace, GPU), False),
+        models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
+    )
 
 
 def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> _Rows:

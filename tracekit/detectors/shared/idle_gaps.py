@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
 from tracekit.detectors import (
     Evidence,
@@ -27,8 +27,9 @@ from tracekit.detectors import (
     no_prediction,
 )
 from tracekit.detectors.answers import MAX_EVIDENCE
-from tracekit.detectors.shared.comparable_predictions import opens_sequence, sequences
+from tracekit.detectors.shared.comparable_predictions import sequences
 from tracekit.detectors.shared.prompts import works_longer
+from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import IndexArray, IntArray
@@ -112,8 +113,10 @@ def paced_words(idle: Idle) -> str:
     return f"Predictions keep a beat of {rate}: the app waits for its next input."
 
 
-_KEPT: WeakKeyDictionary[Trace, Asked] = WeakKeyDictionary()
-"""What was asked of Core ML, by trace: it is the same for all models."""
+@cached_by_trace
+def _asked(trace: Trace) -> Asked:
+    """What was asked of Core ML: it is the same for all models."""
+    return asked(trace.activity)
 
 
 def read_pauses(view: ModelView, min_calls: int) -> Pauses:
@@ -121,9 +124,7 @@ def read_pauses(view: ModelView, min_calls: int) -> Pauses:
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
     activity = view.trace.activity
-    if view.trace not in _KEPT:
-        _KEPT[view.trace] = asked(activity)
-    idle = idle_times(_KEPT[view.trace], rows["start_ns"].to_numpy(), sequences(rows), min_calls)
+    idle = idle_times(_asked(view.trace), rows["start_ns"].to_numpy(), sequences(rows), min_calls)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])

@@ -15,14 +15,13 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.device_states import THERMAL_STATES, Heat, compare_thermal_states, states_at
-from tracekit.analysis.growth import Growth, growth
-from tracekit.analysis.modes import Modes, modes
+from tracekit.analysis.latency import Growth, Modes, growth, modes
 from tracekit.detectors import ModelView
 from tracekit.detectors.shared.wording import UNIT_NAMES
 from tracekit.trace.events import COPY_KINDS
 
 if TYPE_CHECKING:
-    from tracekit.analysis.growth import GrowthRule
+    from tracekit.analysis.latency import GrowthRule
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.detectors.shared.comparable_predictions import Calls
@@ -213,7 +212,7 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None
     rule = rule or SwitchRule()
     durations = calls.durations
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
-    found = modes(durations, least_share=rule.share, least_ratio=rule.ratio * (1 - 1e-9))
+    found = modes(durations, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
     if len(found.counts) < 2:
         return None
     slow = found.membership > 0

@@ -8,16 +8,18 @@ import numpy as np
 from rich.cells import cell_len
 from rich.segment import Segment
 
+from tracekit.intervals import Intervals
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.theme import style
 from tracekit.tui.timeline.glyphs import LOWER_BLOCKS
-from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.ruler import axis, ruler
 from tracekit.tui.viewport import column_of, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tracekit.intervals import CoveredTime
     from tracekit.tui.state import State
     from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.timeline.titles import TimelineStyle
@@ -25,14 +27,14 @@ if TYPE_CHECKING:
     from tracekit.tui.viewport import Span, Viewport
 
 
-def minimap(state: State, busy_times: tuple[Busy, Busy], look: TimelineStyle) -> list[Segment]:
-    """The whole recording, with the part in view set off and the findings marked. `busy_times`: see `overview`."""
+def minimap(state: State, covered_times: tuple[CoveredTime, CoveredTime], look: TimelineStyle) -> list[Segment]:
+    """The whole recording, with the part in view set off and the findings marked. `covered_times`: see `overview`."""
     palette, columns = look.palette, look.columns
     bounds = edges(state.bounds, columns)
     width = np.diff(bounds)
     # In a recording of a few ns there are columns without any time.
-    level = np.ceil(busy_times[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
-    has_evidence = (busy_times[1].between(bounds) > 0).tolist()
+    level = np.ceil(covered_times[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
+    has_evidence = (covered_times[1].between(bounds) > 0).tolist()
     low, high = columns_of(state.bounds, columns, state.view)
     # A view within one column has two ends too.
     opens = min(low, max(columns - 2, 0))
@@ -102,14 +104,14 @@ def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, 
     return columns_of(view, columns, what)
 
 
-def overview(lanes: Lanes) -> tuple[Busy, Busy]:
+def overview(lanes: Lanes) -> tuple[CoveredTime, CoveredTime]:
     """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
     own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
     shown = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
     return _union(shown, None), _union(shown, lanes.evidence)
 
 
-def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> Busy:
+def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> CoveredTime:
     starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for entry in events:
         mask: slice | np.ndarray = slice(None)
@@ -118,4 +120,4 @@ def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) ->
             mask = np.isin(entry.index, np.fromiter(rows, np.int64, len(rows)))
         starts.append(entry.starts[mask])
         ends.append(entry.ends[mask])
-    return busy(np.concatenate(starts), np.concatenate(ends))
+    return Intervals(np.concatenate(starts), np.concatenate(ends)).covered_time()

@@ -198,7 +198,7 @@ def _strips(trace: Trace) -> Iterator[TimelineLane]:
 
 def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:
     """Why a lane of an instrument is empty; `with_rows` where the instrument has rows, though none in this lane."""
-    coverage = trace.cover(instrument)
+    coverage = trace.coverage_of(instrument)
     return with_rows if coverage.state is TableState.ROWS else reason(trace, coverage.tables)
 
 

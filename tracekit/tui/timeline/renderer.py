@@ -12,6 +12,7 @@ import numpy as np
 from rich.cells import set_cell_size
 from rich.segment import Segment
 
+from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
@@ -20,7 +21,7 @@ from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_a
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, lettered
-from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.titles import TimelineStyle, beyond
 from tracekit.tui.timeline.tracks import hit, passing_tracks
 from tracekit.tui.viewport import column_of, time_of
@@ -28,6 +29,7 @@ from tracekit.tui.viewport import column_of, time_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tracekit.intervals import CoveredTime
     from tracekit.tui.state import Session, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.filter_mask import FilterMask
@@ -65,8 +67,8 @@ class Renderer:
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
         self._tracks: dict[tuple[str, bool], tuple[Track, ...]] = {}
-        self._marks: dict[tuple[str, bool, int], Busy | None] = {}
-        self._overview: tuple[Busy, Busy] | None = None
+        self._marks: dict[tuple[str, bool, int], CoveredTime | None] = {}
+        self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], Picture] = {}
         self._pictured: object = None
         self._filter_mask: FilterMask | None = None
@@ -273,7 +275,7 @@ class Renderer:
             return (0, 0)
         return shown.blocks.get(position) or columns_seen(session.span(event), state.view, self.columns)
 
-    def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
+    def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
         """Intervals of a track that are evidence; None where it has none."""
         rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
         if not rows or lane.events is None:
@@ -281,6 +283,6 @@ class Renderer:
         key = (lane.id, lane.id in state.expanded, number)
         if key not in self._marks:
             chosen = np.isin(lane.events.index[track.positions], np.fromiter(rows, np.int64))
-            union = busy(track.starts[chosen], track.ends[chosen])
+            union = Intervals(track.starts[chosen], track.ends[chosen]).covered_time()
             self._marks[key] = union if chosen.any() else None
         return self._marks[key]

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tracekit.tui.timeline.raster import Busy, Shares, busy, shares
+from tracekit.intervals import Intervals
+from tracekit.tui.timeline.raster import Shares, shares
 from tracekit.tui.timeline.stacking import stack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.arrays import BoolArray, CodeArray, IntArray
+    from tracekit.intervals import CoveredTime
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +60,9 @@ class Track:
     """Shape (k,)."""
     ends: IntArray
     """Shape (k,); an instant ends 1 ns after its start here, so that it has a place."""
-    parts: tuple[tuple[int, Busy], ...]
+    parts: tuple[tuple[int, CoveredTime], ...]
     """Union of each category that occurs."""
-    total: Busy
+    total: CoveredTime
     disjoint: bool
     """Whether no two of its intervals overlap. False only for the last row of a lane that has more than are shown."""
 
@@ -104,20 +106,20 @@ def _track(events: Events, drawn: IntArray, positions: IntArray) -> Track:
         starts, ends, recorded = events.starts, drawn, events.ends
     else:
         starts, ends, recorded = events.starts[positions], drawn[positions], events.ends[positions]
-    total = busy(starts, recorded)
+    total = Intervals(starts, recorded).covered_time()
     return Track(
         positions, starts, ends, _parts(events, positions, total), total, bool((starts[1:] >= ends[:-1]).all())
     )
 
 
-def _parts(events: Events, positions: IntArray, total: Busy) -> tuple[tuple[int, Busy], ...]:
+def _parts(events: Events, positions: IntArray, total: CoveredTime) -> tuple[tuple[int, CoveredTime], ...]:
     codes = events.categories[positions]
     if codes.size and (codes == codes[0]).all():
         return ((int(codes[0]), total),)
     unions = []
     for code in np.unique(codes).tolist():
         chosen = positions[codes == code]
-        unions.append((code, busy(events.starts[chosen], events.ends[chosen])))
+        unions.append((code, Intervals(events.starts[chosen], events.ends[chosen]).covered_time()))
     return tuple(unions)
 
 
