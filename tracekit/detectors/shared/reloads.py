@@ -35,7 +35,7 @@ def idle() -> Any:
     return option(
         5.0,
         "s",
-        "A model left unused for longer may have been released on purpose, as between screens (our judgement).",
+        "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
     )
 
 
