@@ -17,7 +17,7 @@ def pages() -> dict[str, str]:
     listed = [
         "# Detectors",
         "",
-        "The checks of tracekit. Each page explains how a check is measured, when its finding is not a problem, and the fix.",
+        "What tracekit checks. Each page explains how it is measured, when a finding is not a problem, and the fix.",
         "`tracekit explain ID` prints the page. Accuracy on labeled recordings: [accuracy.md](accuracy.md).",
         "",
         "Every threshold is an option, and its basis says where the number comes from.",

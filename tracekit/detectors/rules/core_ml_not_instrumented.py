@@ -168,7 +168,8 @@ FIX = """
 Sign the target with get-task-allow, then start recording before the model loads.
 
 With Xcode, profile a Release build (Product > Profile): Xcode signs Debug and Release builds for development with the
-entitlement (on iOS it is named `get-task-allow`). Archives exported for distribution do not have it.
+entitlement (on iOS it is named `get-task-allow`). Archives exported for distribution do not have it, nor do builds with
+`CODE_SIGN_INJECT_BASE_ENTITLEMENTS = NO`.
 
 Sign a command-line tool, or a Python of your own, like this:
 

@@ -31,7 +31,8 @@ def hang_share_option() -> Any:
     return option(
         0.5,
         "share of the time",
-        "Heuristic: a load on the main thread blocks it from start to end; a hang with another cause overlaps it by chance.",
+        "Heuristic: a load on the main thread blocks it from start to end; a hang with another cause only "
+        "overlaps it by chance.",
         maximum=1,
     )
 
