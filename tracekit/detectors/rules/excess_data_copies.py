@@ -193,9 +193,10 @@ CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
 let image = MLFeatureValue(pixelBuffer: input!)
 let features = try MLDictionaryFeatureProvider(dictionary: ["image": image])
 
-// Output: Core ML writes into a buffer that you own and reuse.
+// Output: propose a buffer that you own and reuse.
 let options = MLPredictionOptions()
 options.outputBackings = ["sharpened": outputBuffer]
+// iOS 17, macOS 14 or later.
 let result = try await model.prediction(from: features, options: options)
 ```
 

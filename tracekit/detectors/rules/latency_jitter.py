@@ -246,6 +246,7 @@ Run predictions at the priority that fits what the user waits for:
 
 ```swift
 let task = Task(priority: .userInitiated) {
+    // iOS 17, macOS 14 or later.
     try await model.prediction(from: input)
 }
 ```

@@ -199,6 +199,7 @@ Run one prediction on dummy input as soon as the user comes back, and discard th
 ```swift
 func sceneWillEnterForeground(_ scene: UIScene) {
     Task(priority: .userInitiated) {
+        // iOS 17, macOS 14 or later.
         _ = try? await model.prediction(from: emptyInput)
     }
 }

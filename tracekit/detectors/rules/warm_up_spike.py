@@ -274,6 +274,7 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 Task(priority: .utility) {
     // Same shape and type as the real inputs.
     let input = SegmenterInput(image: emptyPixelBuffer)
+    // iOS 17, macOS 14 or later.
     _ = try await model.prediction(from: input)
 }
 ```
