@@ -147,7 +147,7 @@ def check_settings(detectors: Sequence[AnyDetector], settings: Settings, model_s
         configure(detectors, own)
         for key in own:
             if key.partition(".")[0] in of_recording:
-                raise UsageError(f"'{key}': judges the recording as a whole, so it cannot be set for '{pattern}' alone")
+                raise UsageError(f"'{key}': applies to the whole recording, so it cannot be set for '{pattern}' alone")
 
 
 def matches(model: str, pattern: str) -> bool:

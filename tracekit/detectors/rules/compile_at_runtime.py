@@ -35,16 +35,17 @@ class Options:
     """Thresholds."""
 
     min_compiles: int = option(
-        2, "compilations", "A downloaded model needs one; its result can be kept, so each further one is avoidable."
+        2,
+        "compilations",
+        "A downloaded model needs one compilation. Its result can be kept, so every further one is avoidable.",
     )
     min_engine_compiles: int = option(
         3,
         "compilations of one part",
-        "Two configurations of a model may need one each on the Neural Engine; the third repeats one (our judgement).",
+        "Heuristic: two configurations of a model may need one compilation each on the Neural Engine; a "
+        "third is a repetition.",
     )
-    min_lost_ms: float = option(
-        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
-    )
+    min_lost_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -141,67 +142,76 @@ def _finding(
 
 
 DESCRIPTION = """
-A model in source form (`.mlmodel`, `.mlpackage`) must be compiled before it can be loaded. Xcode does so in the build;
-`MLModel.compileModel(at:)`, and libraries that call it, do it on the user's device, in about a second for a model
-of medium size. The result goes to a temporary place: an app that does not move it compiles again the next time.
+A model in source form (`.mlmodel`, `.mlpackage`) must be compiled before it can be loaded. Xcode does this at build
+time. `MLModel.compileModel(at:)`, and libraries that call it, do it on the user's device, which takes about a second
+for a medium-sized model. The result is in a temporary folder: an app that does not move it compiles again the next
+time.
 
-## On the lanes
+## On the timeline
 
     Activity  |Compile     |Load|Pred|Compile     |Load|Pred|       problem
-    Activity  |Load|Pred|Pred|Pred|                                 as it should be: compiled in the build
+    Activity  |Load|Pred|Pred|Pred|                                 expected: compiled at build time
 
 ## How it is measured
 
-Per model. `Compile` rows of the Activity lane: from `min_compiles` on, all but the first count as avoidable.
-Compilations for the Neural Engine whose label names the model and a part of it: where one label occurs
-`min_engine_compiles` times or more, all but the first count, since the system keeps the result where path and
-configuration stay the same. It is a finding if both together cover `min_lost_ms` or more. Several models whose files
-have the same name look like one that is compiled again: where their predictions copy different numbers of inputs, or
-their GPU rows are of different processes, the check is not evaluated.
+Per model. Two kinds of compilations count as avoidable:
 
-A single compilation is not judged: nothing in one recording tells whether the model had just been downloaded, or
-whether the app compiles it at each launch.
+- `Compile` rows in the Activity lane: all but the first, if there are `min_compiles` or more.
+- Compilations for the Neural Engine whose label names the model and a part of it: all but the first of each label that
+  occurs `min_engine_compiles` times or more. The system keeps the result as long as path and configuration stay the
+  same.
 
-## What can look like it and is not
+Reported when both kinds together cover `min_lost_ms` or more. Different models in files of the same name look like one
+model that is compiled repeatedly. If their predictions copy different numbers of inputs, or their GPU rows belong to
+different processes, the check is not evaluated.
 
-- A model that was just downloaded: it needs one compilation.
-- Compilations of other processes: their labels name other models, and those are left out.
-- Several models whose files have the same name, if the recording shows that they differ.
-- The Neural Engine compiles during the first load on a device: that is `cold-load`.
+A single compilation is not evaluated. One recording does not show whether the model was just downloaded, or whether the
+app compiles it at every launch.
+
+## Not a problem when
+
+- The model was just downloaded: it needs one compilation.
+- Other processes compile: the labels name other models, and these rows are ignored.
+- Several models have the same file name and the recording shows that they differ.
+- The Neural Engine compiles during the first load on a device: see `cold-load`.
 """
 
 FIX = """
-Add the model to the Xcode target, so that the app holds the compiled `.mlmodelc`. For a downloaded model, compile once
-and keep the result:
+Add the model to the Xcode target, so the app ships the compiled `.mlmodelc`.
+
+Compile a downloaded model once per version and keep the result:
 
 ```swift
-func compiledModel(for source: URL) async throws -> URL {
+/// `version` must change when the model does: a version number or a hash of the download.
+func compiledModel(for source: URL, version: String) async throws -> URL {
     let files = FileManager.default
     let folder = try files.url(for: .applicationSupportDirectory, in: .userDomainMask,
                                appropriateFor: nil, create: true)
     let name = source.deletingPathExtension().lastPathComponent
-    let kept = folder.appending(path: name + ".mlmodelc")
-    if files.fileExists(atPath: kept.path) { return kept }
-    // The result lies in a temporary folder: move it.
+    let cached = folder.appending(path: name + "-" + version + ".mlmodelc")
+    if files.fileExists(atPath: cached.path) { return cached }
+    // The result is in a temporary folder: move it.
     let compiled = try await MLModel.compileModel(at: source)
-    try files.moveItem(at: compiled, to: kept)
-    return kept
+    try files.moveItem(at: compiled, to: cached)
+    return cached
 }
 ```
 
-Where the Neural Engine compiles the same part again, load the model from the same path and with the same
-`MLModelConfiguration` each time: the system keeps the result under both. In coremltools,
-`MLModel("Model.mlpackage")` compiles each time; `model.get_compiled_model_path()` gives the compiled
-one to copy, and `coremltools.models.CompiledMLModel(path)` loads it. With ONNX Runtime, set `ModelCacheDirectory`.
+Delete the files of older versions after an update.
+
+If the Neural Engine compiles the same part repeatedly, always load the model from the same path with the same
+`MLModelConfiguration`: both identify the cached result. In coremltools, `MLModel("Model.mlpackage")` compiles every
+time. Copy the compiled model from `model.get_compiled_model_path()` and load it with
+`coremltools.models.CompiledMLModel(path)`. With ONNX Runtime, set `ModelCacheDirectory`.
 """
 
 DETECTOR = Detector(
     id="compile-at-runtime",
-    title="Models are compiled before they reach the device, or once",
-    finding_title="The same model is compiled on the device again and again",
+    title="Models are compiled at build time, or once on the device",
+    finding_title="The same model is compiled on the device repeatedly",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="Compiling takes about a second or more, and its result could have been shipped or kept.",
+    why="Compiling takes about a second or more, and its result can be shipped with the app or cached.",
     fix=FIX,
     references=(
         Reference(

@@ -47,18 +47,21 @@ class Options:
 
     changes: int = option(
         4,
-        "changes of the unit per prediction",
-        "One planned hand-over is normal; there and back twice is not.",
+        "hand-offs per prediction",
+        "One planned hand-off is normal; back and forth twice is not.",
     )
     interrupted_share: float = option(
-        0.05, "share of the predictions' time", "Less is hardly worth changing a model for (our judgement).", maximum=1
+        0.05,
+        "share of prediction time",
+        "Heuristic: smaller interruptions are hardly worth changing a model.",
+        maximum=1,
     )
     min_cpu_us: float = option(
         SHORT_CPU_NS / 1e3,
         "µs",
-        "Shorter `CPU` rows come with a request to the GPU; a public recording has 28 µs for each.",
+        "Shorter `CPU` rows come with a request to the GPU; in a public recording they take 28 µs each.",
     )
-    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -151,46 +154,49 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
 
 
 DESCRIPTION = """
-A model of which one unit cannot run every operation is split, and its parts run where they can. Each hand-over costs
-copies and synchronisation, and the unit that does most of the work stands still meanwhile.
+If a compute unit cannot run every operation of a model, Core ML splits the model, and the parts run on different units.
+Each hand-off costs copies and synchronization while the main compute unit idles.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction                                |
     Compute              |CPU|      |CPU|      |CPU|               problem: back and forth
     Neural Engine    |Op0|    |Op2|      |Op4|    |Op6|
 
     Activity       |Prediction             |
-    Compute                       |CPU  |                          as it should be: one hand-over
+    Compute                       |CPU  |                          expected: one hand-off
     Neural Engine    |Op0         |
 
 ## How it is measured
 
-Per model, on predictions of which is known which units worked in them. Execution rows of the Neural Engine and the GPU
-and `CPU` rows of at least `min_cpu_us`, in the order of their starts, are the turns of the units; requests stand for
-a unit whose execution was not recorded in the prediction. It is a finding when half of the predictions or more change
-the unit `changes` times, and when the time between two turns of the unit that does most of the work is
-`interrupted_share` of the predictions' time or more. Fewer than `min_predictions` predictions are not judged. The cost
-is the time of these interruptions; work before the first and after the last turn of that unit is none.
+Per model, on predictions whose compute units are known. Execution rows of the Neural Engine and the GPU, and `CPU` rows
+of at least `min_cpu_us`, are ordered by start time. Requests stand for a unit whose execution was not recorded in the
+prediction. Reported when both hold:
 
-## What can look like it and is not
+- Half of the predictions or more have at least `changes` hand-offs.
+- Interruptions of the main unit take `interrupted_share` or more of prediction time.
 
-- One planned hand-over, as from the Neural Engine to the GPU.
-- A pipeline whose stages run on different units, one after the other.
-- The short `CPU` row that comes with each request to the GPU.
-- Gaps in which no other unit works: `neural-engine-fragmentation` judges those of the Neural Engine.
+At least `min_predictions` predictions are needed. Estimated savings are the time of these interruptions. Time before
+the main unit's first row and after its last does not count.
+
+## Not a problem when
+
+- There is one planned hand-off, for example from the Neural Engine to the GPU.
+- A pipeline runs its stages on different units, one after the other.
+- A short `CPU` row comes with each request to the GPU.
+- No other unit works in the gaps: `neural-engine-fragmentation` covers those on the Neural Engine.
 """
 
 FIX = (
     """
-Find the operations that run elsewhere, and replace them:
+Find the operations that run on another unit, and replace them:
 
 """
     + OPERATIONS
     + """
 
-Where they cannot be replaced, move them to the beginning or the end of the model, or keep the whole model on fewer
-units and measure both:
+If you cannot replace them, move them to the beginning or the end of the model. Or run the whole model on fewer units
+and compare:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -202,11 +208,11 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 
 DETECTOR = Detector(
     id="compute-unit-ping-pong",
-    title="Predictions stay on their compute unit",
-    finding_title="Predictions go back and forth between compute units",
+    title="Predictions stay on one compute unit",
+    finding_title="Predictions alternate between compute units",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Each change of the unit costs copies and synchronisation, while the unit that matters stands still.",
+    why="Each hand-off between compute units costs copies and synchronization while the main unit idles.",
     fix=FIX,
     references=(
         Reference(

@@ -51,8 +51,8 @@ class Options:
     min_executions: int = option(
         20,
         "executions",
-        "Rows of the Neural Engine name no process. A few may always be the system's; a feature that somebody records "
-        "makes more (our judgement).",
+        "Heuristic: Neural Engine rows name no process, and a few may always belong to the system. A "
+        "feature in use makes more.",
     )
 
 
@@ -139,42 +139,45 @@ def _cause(trace: Trace) -> str:
 
 
 DESCRIPTION = """
-Core ML reports to Instruments only from processes that allow it: those signed with the entitlement
-`com.apple.security.get-task-allow`, as Xcode signs apps that it builds for debugging. From command-line tools, Python
-and apps of the App Store the table of Core ML stays empty, and looks as if no model had run.
+Core ML reports to Instruments only from processes signed with the entitlement `com.apple.security.get-task-allow`.
+Xcode adds it to what it builds to run or profile, in Debug and in Release. Command-line tools, Python and apps from the
+App Store lack it: their Core ML table stays empty, as if no model had run.
 
-## On the lanes
+## On the timeline
 
     Core ML        .                                          problem
     Neural Engine  |exec| |exec| |exec| |exec| |exec|
 
-    Core ML        |Prediction| |Prediction| |Prediction|     as it should be
+    Core ML        |Prediction| |Prediction| |Prediction|     expected
     Neural Engine    |exec|       |exec|       |exec|
 
 ## How it is measured
 
-The table of Core ML was recorded and is empty (or was not recorded at all), and the hardware shows work of models:
+Reported when the Core ML table is empty or was not recorded, and the hardware tables show that models ran:
 
-- GPU rows of the target whose labels name a model, as only Core ML's work does. One is enough. From such rows tracekit
-  puts predictions together, so that much of the analysis works all the same.
-- Executions of the Neural Engine, from `min_executions` on. Its table shows the whole machine and names no process, so
-  the finding then says that it is possible, not certain, that they were the target's.
+- The target has GPU rows whose labels name a model, as only Core ML's work does. One is enough. tracekit infers
+  predictions from such rows, so much of the analysis still works.
+- The Neural Engine has `min_executions` executions or more. Its table covers the whole machine and names no process, so
+  the finding then says that it is possible but not certain that they belong to the target.
 
-MPS graphs and other GPU work prove nothing: apps use them without Core ML. Without any such sign the answer is that the
-recording does not tell.
+MPS graphs and other GPU work prove nothing, because apps also use them without Core ML. Without any such sign, the
+check is not evaluated.
 
-## What can look like it and is not
+## Not a problem when
 
-- An app that runs no model while the system uses the Neural Engine for photos or dictation.
-- Models that run through Core AI or Foundation Models, whose tables then hold rows.
-- An export without the table of Core ML: there the table may well have rows.
+- The app runs no model while the system uses the Neural Engine, for example for photos or dictation.
+- Models run through Core AI or Foundation Models, and their tables have rows.
+- The Core ML table was not exported: the recording itself may have rows.
 """
 
 FIX = """
-Sign the target so that Instruments may look into it, and record again from before the model loads.
+Sign the target with get-task-allow, then start recording before the model loads.
 
-Apps that Xcode builds and signs for development carry the entitlement (on iOS it is called `get-task-allow`); builds
-for distribution do not. For a tool, or a Python of your own:
+With Xcode, profile a Release build (Product > Profile): Xcode signs Debug and Release builds for development with the
+entitlement (on iOS it is named `get-task-allow`). Archives exported for distribution do not have it, nor do builds with
+`CODE_SIGN_INJECT_BASE_ENTITLEMENTS = NO`.
+
+Sign a command-line tool, or a Python of your own, like this:
 
 ```shell
 cat > entitlements.plist <<'PLIST'
@@ -187,19 +190,21 @@ codesign --force --sign - --entitlements entitlements.plist ./mytool
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```
 
-Was the Core ML instrument not recorded at all? Record with the template named Core ML; the signature matters then too.
+If the Core ML instrument was not recorded at all, record with the template named Core ML. The signature matters then
+too.
 
-Is the target signed so already? Then check that the right process was recorded, that recording began before the work,
-and whether Instruments noted a damaged log archive.
+If the target is already signed like this, check that the right process was recorded, that the recording started before
+the work, and whether Instruments reported a damaged log archive. A recording that was recovered with `xctrace import`
+loses Core ML's rows as well.
 """
 
 DETECTOR = RecordingDetector(
     id="core-ml-not-instrumented",
     title="Core ML recorded the models that ran",
-    finding_title="Models ran, and Core ML recorded nothing of them",
+    finding_title="Models ran, but Core ML recorded no events",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="Without the events of Core ML, loads, copies and most of what a prediction does stay invisible.",
+    why="Without Core ML's events, loads, copies and most of each prediction are invisible.",
     fix=FIX,
     references=(
         Reference(

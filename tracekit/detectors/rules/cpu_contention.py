@@ -52,31 +52,33 @@ class Options:
     overlap_share: float = option(
         0.2,
         "share of a prediction's CPU work",
-        "Shorter meetings cost less than the usual spread of durations.",
+        "A shorter overlap costs less than the usual spread of latencies.",
         maximum=1,
     )
     calm_share: float = option(
-        0.05, "share of a prediction's CPU work", "So little slows nothing down measurably (heuristic).", maximum=1
+        0.05, "share of a prediction's CPU work", "Heuristic: so little overlap has no measurable effect.", maximum=1
     )
     slowdown: float = option(
-        1.2, "times the median while calm", "Within a fifth lies the usual spread of durations (heuristic)."
+        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
     )
     explained_share: float = option(
         0.5,
         "share of the extra time",
-        "Where others worked for less of it, something else makes these predictions long (heuristic).",
+        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
         maximum=1,
     )
-    affected_share: float = option(0.1, "share of predictions", "Fewer are chance meetings (heuristic).", maximum=1)
+    affected_share: float = option(
+        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
+    )
     cpu_share: float = option(
         0.2,
         "share of a prediction's time",
-        "Two models that share a core double their CPU work; with less of it, a prediction slows down by less than "
-        "`slowdown`.",
+        "Two models that share a core double their CPU work. With less of it, a prediction slows down by "
+        "less than `slowdown`.",
         maximum=1,
     )
     min_compared: int = option(
-        5, "predictions", "A median of fewer predictions, disturbed or calm, is chance (heuristic)."
+        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )
 
 
@@ -274,10 +276,10 @@ def _names(others: pd.DataFrame, affected: Intervals) -> str:
 
 
 DESCRIPTION = """
-Two models that run on the CPU at the same time share its cores and its memory. Each of them uses several threads, so
-both slow down, and the user waits for the sum of both.
+Two models that run on the CPU at the same time share its cores and memory. Each uses several threads, so both slow
+down, and the user waits for the sum of both.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction A       |
               |Prediction B       |
@@ -285,35 +287,39 @@ both slow down, and the user waits for the sum of both.
               |CPU B              |
 
     Activity  |Pred. A  ||Pred. B  |
-    Compute   |CPU A    ||CPU B    |                 as it should be, where one may wait
+    Compute   |CPU A    ||CPU B    |                 expected, if one can wait
 
 ## How it is measured
 
-Per model, on predictions with CPU rows in the Compute lane that overlap no other one of the model and are not the
-first after a load. Work of others are the CPU rows of the app's other models. A prediction is disturbed where they
-cover `overlap_share` or more of the beginning of its CPU work, and calm at `calm_share` or less; the beginning is as
-long as the shortest tenth, so a long prediction does not count as disturbed for its length. It is a finding when
-`affected_share` of the predictions or more are disturbed, when their median is `slowdown` times that of the calm ones,
-when longer CPU work beside others explains `explained_share` of the extra time or more (median), and when the
-durations of both groups differ by more than chance: 2.5 standard errors of their rank sum. At least `min_compared` of
-each are needed. For a model that uses no other compute unit the whole prediction counts as CPU work, since it may wait
-for the CPU too. Models whose CPU work is less than `cpu_share` of a prediction are left out. The cost is the extra
-time, as far as others worked meanwhile.
+Per model, on predictions with CPU rows in the Compute lane that overlap no other prediction of the model and are not
+the first after a load. Other work means CPU rows of the app's other models. Only the beginning of a prediction's CPU
+work is compared, as long as the shortest tenth of the predictions, so a long prediction does not count as disturbed
+because of its length. A prediction is *disturbed* if other work covers `overlap_share` or more of that beginning, and
+*undisturbed* if it covers `calm_share` or less. Reported when all of these hold:
 
-Core ML records the CPU work of models only. What the app itself or another process computes is not recorded, so this
+- `affected_share` or more of the predictions are disturbed.
+- Their median latency is at least `slowdown` times that of the undisturbed ones.
+- Longer CPU work next to other work explains `explained_share` or more of the extra time (median).
+- The latencies of both groups differ by more than chance: 2.5 standard errors of their rank sum.
+
+Each group needs `min_compared` predictions. For a model that uses no other compute unit, the whole prediction counts as
+CPU work, because it may queue for the CPU too. Models whose CPU work is less than `cpu_share` of a prediction are left
+out. Estimated savings are the extra time during which other models worked.
+
+Core ML records the CPU work of models only. The work of the app itself and of other processes is not recorded, so this
 check cannot see predictions that wait for it.
 
-## What can look like it and is not
+## Not a problem when
 
-- Models that run at the same time on cores of their own: the overlap does not slow them down.
-- Predictions with more work of their own: others then account for little of the extra time.
-- A model whose predictions differ much in length, whoever runs beside it: the overlap makes no difference to them.
-- Models that take turns: their CPU work does not overlap.
-- Two models that always run together: without predictions of one alone there is nothing to compare with.
+- Models that run at the same time have cores of their own: the overlap does not slow them down.
+- Predictions do more work of their own: other work then explains little of the extra time.
+- A model's latency varies a lot, whatever runs next to it: the overlap makes no difference.
+- Models alternate: their CPU work does not overlap.
+- Two models always run together: without predictions of one alone, there is nothing to compare.
 """
 
 FIX = """
-Run one after the other, the one that the user waits for first:
+Run one model after the other, and first the one that the user waits for:
 
 ```swift
 actor ModelQueue {
@@ -343,10 +349,10 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 DETECTOR = Detector(
     id="cpu-contention",
     title="Models on the CPU do not slow each other down",
-    finding_title="Predictions are slow while another model works on the CPU",
+    finding_title="Predictions are slow while another model runs on the CPU",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Models that share the CPU take longer each, so the result that the user waits for comes later.",
+    why="Models that share the CPU each take longer, so the result that the user waits for arrives later.",
     fix=FIX,
     references=(
         Reference(

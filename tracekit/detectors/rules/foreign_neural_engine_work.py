@@ -41,8 +41,8 @@ class Options:
 
     min_share: float = option(
         MOST_OUTSIDE,
-        "share of the execution time of the Neural Engine",
-        "The reference calls a recording contaminated from there on; a few rows of the system change no figure.",
+        "share of the Neural Engine's execution time",
+        "Heuristic: below this share, a few rows of the system change no result.",
         maximum=1,
     )
 
@@ -99,38 +99,41 @@ def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) 
 
 
 DESCRIPTION = """
-There is one Neural Engine for all processes. While photos are analysed, dictation runs or another app predicts, the
-app's own requests wait, and the Neural Engine's table shows rows that are not the app's. Latencies of such a recording
-are those of a busy machine.
+All processes share one Neural Engine. While photos are analyzed, dictation runs or another app predicts, the target's
+own requests are queued, and the Neural Engine table has rows that are not the target's. The latencies in such a
+recording are those of a busy machine.
 
-## On the lanes
+## On the timeline
 
     Core ML        |Prediction|               |Prediction|        problem
     Neural Engine    |exec|    |exec||exec||exec|   |exec|
 
-    Core ML        |Prediction|               |Prediction|        as it should be
+    Core ML        |Prediction|               |Prediction|        expected
     Neural Engine    |exec|                     |exec|
 
 ## How it is measured
 
-The Neural Engine's table names no process. Work of others shows in two ways: labels that name a model which the target
-never loaded, and execution outside every prediction of the target (1 ms around each is left to it). Either is a finding
-from `min_share` of the execution time on. Loads and compilations are no execution, and work whose label names one of
-the target's own models is its own at any time.
+The Neural Engine table names no process. Work of other processes shows in two ways: labels that name a model the target
+never loaded, and execution outside all of the target's predictions (with 1 ms of tolerance around each). Reported when
+either takes `min_share` or more of the Neural Engine's execution time. Loads and compilations do not count as
+execution. Work whose label names one of the target's own models always counts as its own.
 
-Every other answer that rests on the Neural Engine says so too where others used it.
+All other results that rely on the Neural Engine carry a note if other processes used it.
 
-## What can look like it and is not
+## Not a problem when
 
-- Predictions that Core ML did not record, as when recording began late: their execution lies outside all others.
-- The target's own work through another framework, such as Vision, Sound Analysis or Core AI: it is the target's, but
-  Core ML knows nothing of it.
-- A generic label inside one of the target's predictions is taken for the target's, unless labels name that model.
+- Core ML did not record some predictions, for example because the recording started late: their execution is outside
+  all others.
+- The target itself uses the Neural Engine through another framework, such as Vision, Sound Analysis or Core AI: the
+  work is its own, but Core ML does not record it.
+- A generic label is inside one of the target's predictions: it counts as the target's, unless labels name that model.
 """
 
 FIX = """
-Measure again on a quiet device: close other apps, let indexing and photo analysis after a restart or an update end, and
-keep the device plugged in for a while before. On a Mac, look whether the engine is idle before the app runs:
+Record again while nothing else uses the Neural Engine.
+
+Close other apps, wait until indexing and photo analysis after a restart or an update end, and keep the device plugged
+in for a while before. On a Mac, check that the engine is idle before the app runs:
 
 ```shell
 # ANE Power is 0 mW while the engine is idle.
@@ -138,7 +141,7 @@ sudo powermetrics --samplers ane_power -n 5 -i 1000
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```
 
-Is the other work your own, in an extension or a helper? Let the two take turns, or keep one of them off the engine:
+If the other work is your own, in an extension or a helper, let the two alternate, or keep one of them off the engine:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -148,11 +151,11 @@ configuration.computeUnits = .cpuAndGPU
 
 DETECTOR = RecordingDetector(
     id="foreign-neural-engine-work",
-    title="The Neural Engine worked for the target alone",
-    finding_title="Other processes used the Neural Engine meanwhile",
+    title="Only the target used the Neural Engine",
+    finding_title="Other processes used the Neural Engine during the recording",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="Waiting for others looks like slow predictions, and rows of others like one's own work.",
+    why="Queueing behind other processes looks like slow predictions, and their rows look like the target's own work.",
     fix=FIX,
     references=(
         Reference("MLComputeUnits", "https://developer.apple.com/documentation/coreml/mlcomputeunits"),

@@ -46,23 +46,25 @@ class Options:
     """Thresholds."""
 
     overlap_share: float = option(
-        0.2, "share of a prediction's time on the GPU", "Drawing an idle screen takes less (our judgement).", maximum=1
+        0.2, "share of a prediction's GPU time", "Heuristic: drawing an idle screen takes less.", maximum=1
     )
     calm_share: float = option(
-        0.05, "share of a prediction's time on the GPU", "So little disturbs nobody (our judgement).", maximum=1
+        0.05, "share of a prediction's GPU time", "Heuristic: so little overlap has no effect.", maximum=1
     )
     slowdown: float = option(
-        1.2, "times the median while calm", "Within a fifth lies the usual spread of durations (our judgement)."
+        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
     )
     explained_share: float = option(
         0.5,
         "share of the extra time",
-        "Where others worked for less of it, something else makes these calls long (our judgement).",
+        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
         maximum=1,
     )
-    affected_share: float = option(0.1, "share of predictions", "Fewer are chance meetings (our judgement).", maximum=1)
+    affected_share: float = option(
+        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
+    )
     min_compared: int = option(
-        5, "predictions", "A median of fewer calls, disturbed or calm, is chance (our judgement)."
+        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )
 
 
@@ -256,33 +258,37 @@ _NEARLY_ALL = 0.9
 
 
 DESCRIPTION = """
-The GPU draws what the user sees. A model on the GPU shares it with the app's own graphics and with the system, and both
-get slower: frames drop, and predictions take longer.
+The GPU draws what the user sees. A model on the GPU competes with the app's own graphics and with the system, and both
+slow down: frames drop, and predictions take longer.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction           |    |Prediction |
-    GPU            |Fragment|  |Model   |      |Model   |          problem: the first call waits for the drawing
+    GPU            |Fragment|  |Model   |      |Model   |          problem: the first prediction waits for drawing
 
     Activity       |Prediction |
     Neural Engine    |Model   |
-    GPU            |Fragment|                                      as it should be: each has a unit of its own
+    GPU            |Fragment|                                      expected: each on its own unit
 
 ## How it is measured
 
-Per model, on predictions with work on the GPU that overlap no other one of the model and are not the first after a
-load. The time of a prediction on the GPU goes from its first request or row to its last. In a disturbed prediction the
-GPU works for others for `overlap_share` of it or more, whoever they are; in a calm one for `calm_share` at most. It is
-a finding when `affected_share` of the predictions or more are disturbed, when their median is `slowdown` times that of
-the calm ones, and when others worked for `explained_share` of the extra time or more (median). At least `min_compared`
-of each are needed. The cost is the extra time, as far as others worked meanwhile.
+Per model, on predictions with work on the GPU that overlap no other prediction of the model and are not the first after
+a load. A prediction's GPU time runs from its first GPU request or row to its last. A prediction is *disturbed* if the
+GPU does other work, of any process, for `overlap_share` or more of this time, and *undisturbed* if it does for
+`calm_share` at most. Reported when all of these hold:
 
-## What can look like it and is not
+- `affected_share` or more of the predictions are disturbed.
+- Their median latency is at least `slowdown` times that of the undisturbed ones.
+- Other work explains `explained_share` or more of the extra time (median).
 
-- Drawing of an idle desktop: rows of some tenths of a millisecond.
-- Drawing that overlaps predictions and does not slow them down.
-- Calls with more work of their own: others then account for little of the extra time.
-- An app that draws all the time: without undisturbed calls nothing is compared.
+Each group needs `min_compared` predictions. Estimated savings are the extra time during which the GPU did other work.
+
+## Not a problem when
+
+- An idle desktop is drawn: its rows take some tenths of a millisecond.
+- Drawing overlaps predictions without slowing them down.
+- Predictions do more work of their own: other work then explains little of the extra time.
+- The app draws all the time: without undisturbed predictions, there is nothing to compare.
 """
 
 FIX = """
@@ -296,8 +302,8 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 metalView.preferredFramesPerSecond = 30
 ```
 
-Where the model has to stay on the GPU, call it between frames instead of at their beginning, and keep off-screen
-rendering and image filters for the time after it.
+If the model has to stay on the GPU, predict between frames instead of at their beginning, and postpone off-screen
+rendering and image filters until after the prediction.
 """
 
 DETECTOR = Detector(
@@ -306,7 +312,7 @@ DETECTOR = Detector(
     finding_title="Predictions are slow while the GPU does other work",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Drawing and predicting want the GPU at the same time: frames drop, and predictions take longer.",
+    why="When drawing and predictions compete for the GPU, frames drop and predictions take longer.",
     fix=FIX,
     references=(
         Reference(

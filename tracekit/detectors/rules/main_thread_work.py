@@ -34,23 +34,21 @@ _MAX_NAMES = 3
 class Options:
     """Thresholds."""
 
-    min_hang_ms: float = option(
-        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
-    )
+    min_hang_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     call_share: float = option(
         0.8,
         "share of the call",
-        "A call on the main thread lies in the hang that it makes; one in the background often reaches beyond (our "
-        "judgement).",
+        "Heuristic: a call on the main thread is inside the hang it causes; one in the background often "
+        "extends beyond it.",
         maximum=1,
     )
     hang_share: float = option(
-        0.5, "share of the hang", "Where calls cover less, something else takes most of it (reference).", maximum=1
+        0.5, "share of the hang", "Heuristic: if calls cover less, something else takes most of the hang.", maximum=1
     )
     ratio: float = option(
         2.0,
-        "times the share beside the hang",
-        "Where calls are as frequent before and after it, they meet the hang by chance (our judgement).",
+        "times the share next to the hang",
+        "Heuristic: calls that are as frequent before and after the hang overlap it by chance.",
     )
 
 
@@ -110,37 +108,40 @@ def _summary(found: HangCalls, blocked: int) -> str:
 
 
 DESCRIPTION = """
-`MLModel(contentsOf:)` and `prediction(from:)` return when they are done. Called on the main thread, they freeze the
-interface until then: touches and scrolling wait for the model.
+`MLModel(contentsOf:)` and the synchronous `prediction(from:)` return when their work is done. Called on the main
+thread, they freeze the interface until then: touches and scrolling wait for the model.
 
-## On the lanes
+## On the timeline
 
     Hangs        |hang                   |                    problem
     Activity      |Load              |
 
-    Main thread  .  .  .  .  .  .  .  .  .  .                 as it should be: no hang
+    Main thread  .  .  .  .  .  .  .  .  .  .                 expected: no hang
     Activity      |Load              |
 
 ## How it is measured
 
-From the Hangs instrument: times of at least `min_hang_ms` in which the main thread of the app did not answer. A load or
-prediction counts where at least `call_share` of it lies in hangs. A hang is explained where such calls of all models
-together cover at least `hang_share` of it. Loads count where they cover it `ratio` times as much as loads cover of the
-time before it or after it, as long as the hang lasted, and predictions likewise. One such hang is enough.
+From the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was unresponsive. A load or
+prediction counts if at least `call_share` of it is inside hangs. Reported when one hang or more is explained by such
+calls, of all models together:
 
-The table of Core ML has no column for the thread. So the finding is possible and not certain, and says so; a sample of
-the main thread in Time Profiler during the hang settles it.
+- They cover at least `hang_share` of the hang.
+- Loads cover `ratio` times as much of the hang as of an equally long time before or after it; the same goes for
+  predictions.
 
-## What can look like it and is not
+The Core ML table has no column for the thread, so the finding is possible but not certain, and says so. A sample of the
+main thread in Time Profiler during the hang settles it.
 
-- A model that works in the background all the time: a hang of another cause meets its calls too. They go on before and
-  after it, and so explain nothing.
-- A long load in the background during which the main thread hangs for a moment.
-- Work that the same touch starts on the main thread and in the background: only a sample of the main thread tells.
+## Not a problem when
+
+- A model runs in the background all the time: its predictions also overlap hangs with another cause. They continue
+  before and after the hang, so they explain nothing.
+- A long load runs in the background while the main thread hangs for a moment.
+- The same touch starts work on the main thread and in the background: only a sample of the main thread can tell.
 """
 
 FIX = """
-Load and predict away from the main thread:
+Load and predict off the main thread:
 
 ```swift
 // Loads on a background thread and suspends instead of blocking.
@@ -150,7 +151,7 @@ let model = try await Segmenter.load(configuration: configuration)
 let output = try await model.prediction(input: input)
 ```
 
-Before iOS 17, keep the model in an actor or on a queue of your own:
+Before iOS 17 and macOS 14, keep the model in an actor or on a queue of your own:
 
 ```swift
 queue.async {
@@ -159,16 +160,17 @@ queue.async {
 }
 ```
 
-To be certain, record with Time Profiler and Hangs beside Core ML, and look which thread calls `prediction` in the hang.
+To be certain, record Time Profiler and Hangs together with Core ML, and look at which thread calls `prediction` during
+the hang.
 """
 
 DETECTOR = RecordingDetector(
     id="main-thread-work",
-    title="Loads and predictions leave the main thread alone",
+    title="Loads and predictions do not block the main thread",
     finding_title="Loads or predictions seem to block the main thread",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="While the main thread waits for a model, the app does not react to its user.",
+    why="While the main thread waits for a model, the app is unresponsive.",
     fix=FIX,
     references=(
         Reference(

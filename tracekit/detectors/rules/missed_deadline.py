@@ -41,13 +41,15 @@ class Options:
     """Thresholds."""
 
     budget_ms: float = option(
-        0.0, "ms", "Only the app's author knows it: 16.7 for 60 frames per second, 33.3 for 30. 0 means none is given."
+        0.0, "ms", "Only you know the budget: 16.7 ms for 60 fps, 33.3 ms for 30 fps. 0 means that none is set."
     )
     missed_share: float = option(
-        0.05, "share of predictions", "One late frame in twenty is seen as a stutter (our judgement).", maximum=1
+        0.05, "share of predictions", "Heuristic: users see one late frame in twenty as a stutter.", maximum=1
     )
-    min_predictions: int = option(20, "predictions", "In fewer calls a single late one would decide (our judgement).")
-    min_dropped: int = option(5, "predictions", "Fewer dropped frames are no habit of the app (heuristic).")
+    min_predictions: int = option(
+        20, "predictions", "Heuristic: among fewer predictions, a single late one would decide."
+    )
+    min_dropped: int = option(5, "predictions", "Heuristic: fewer dropped frames do not show a pattern.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -139,40 +141,40 @@ def _finding(
 
 
 DESCRIPTION = """
-A feature that runs for each frame has a fixed time for it: 16.7 ms at 60 frames per second, 33.3 ms at 30. A
-prediction that takes longer drops a frame, however good the average is.
+A feature that runs for every frame has a fixed time for it: 16.7 ms at 60 fps, 33.3 ms at 30 fps. A prediction that
+takes longer drops a frame, however good the average is.
 
-## On the lanes
+## On the timeline
 
     Frame     |        |        |        |        |        |
-    Activity  |Pred |  |Prediction |     |Pred |  |Pred |        problem: the second call misses its frame
-    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |        as it should be
+    Activity  |Pred |  |Prediction |     |Pred |  |Pred |        problem: the second prediction misses its frame
+    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |        expected
 
 ## How it is measured
 
-Per model, on the predictions that the app itself called, without the first one after each load, which warms up. The
-duration of each is compared with `budget_ms`, which `--budget 16.7ms`, `--budget 30fps` or, for one model,
-`--budget Segmenter=16.7ms` gives. It is a finding when `missed_share` of them or more took longer. Fewer than
-`min_predictions` predictions are not judged. The cost is the time beyond the budget.
+Per model, on the predictions that the app itself requested, without the first one after each load, which warms up.
 
-Without a budget, a steady rate tells the frame: nine in ten predictions start a whole number of frames of a common
-rate (15 to 120 fps) after the one before, a quarter or more of them one frame, and the starts keep that rate however
-long predictions take. It is a finding when predictions that take longer than a frame are followed by a dropped frame,
-for `missed_share` of the predictions and `min_dropped` times or more. Where every prediction takes longer than a
-frame, the recording shows a lower rate and no dropped frame; only a budget finds that.
+**With a budget:** each latency is compared with `budget_ms`. Set it with `--budget 16.7ms`, `--budget 30fps` or, for
+one model, `--budget Segmenter=16.7ms`. Reported when `missed_share` or more of the predictions exceed it. At least
+`min_predictions` predictions are needed. Estimated savings are the time beyond the budget.
 
-## What can look like it and is not
+**Without a budget:** a steady rate shows how long a frame is. Nine in ten predictions start a whole number of frames
+after the one before, at a common rate of 15 to 120 fps; a quarter or more start exactly one frame later; and the starts
+keep this rate however long predictions take. Reported when predictions that take longer than a frame are followed by a
+dropped frame, for `missed_share` of the predictions and at least `min_dropped` times. If every prediction takes longer
+than a frame, the recording shows a lower rate and no dropped frame. Only a budget finds this.
 
-- Work that nobody waits for frame by frame, such as indexing a library: give it no budget.
-- The first call after a load: it is left out here and judged by `warm-up-spike`.
-- Several models in one frame: each is compared with its own budget, so give each its part of the frame.
-- An app that skips frames on purpose, or gets none: its predictions take less than a frame.
-- Long predictions whose frame waits in a queue or that overlap: no frame is dropped.
+## Not a problem when
+
+- No one waits for the work frame by frame, for example when a library is indexed: set no budget for it.
+- The first prediction after a load is slow: it is left out here, see `warm-up-spike`.
+- Several models run in one frame: each is compared with its own budget, so give each its part of the frame.
+- The app skips frames on purpose, or gets none: its predictions take less than a frame.
+- Long predictions overlap, or their frame waits in a queue: no frame is dropped.
 """
 
 FIX = """
-Find out first what the time goes to: the report says so under *Where the time of a prediction goes*. Then make the
-model smaller or faster, run it on the Neural Engine, or call it less often and reuse the last result in between:
+Make the model faster, or run it less often and reuse the last result:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -181,21 +183,22 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 
 // Every second frame is enough for many features; drop frames, do not queue.
 if frameNumber.isMultiple(of: 2) {
+    // iOS 17, macOS 14 or later.
     latest = try await model.prediction(from: input)
 }
 ```
 
-In coremltools, Float16 precision (`compute_precision=ct.precision.FLOAT16`), palettization and smaller inputs reduce
-the work of each call.
+The report shows where a prediction's time goes (models section). In coremltools, Float16 precision
+(`compute_precision=ct.precision.FLOAT16`), palettization and smaller inputs reduce the work of each prediction.
 """
 
 DETECTOR = Detector(
     id="missed-deadline",
-    title="Predictions keep within their time budget",
-    finding_title="Predictions take longer than their time budget",
+    title="Predictions stay within their time budget",
+    finding_title="Predictions exceed their time budget",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="A feature that works frame by frame stutters with every prediction that comes too late.",
+    why="A feature that works frame by frame stutters with every prediction that is late.",
     fix=FIX,
     references=(
         Reference(

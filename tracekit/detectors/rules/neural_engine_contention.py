@@ -50,13 +50,13 @@ class Options:
     wait_share: float = option(
         0.2,
         "share of a prediction's time",
-        "Shorter waits lie within the usual spread of durations (our judgement).",
+        "Heuristic: shorter waits are within the usual spread of latencies.",
         maximum=1,
     )
     affected_share: float = option(
-        0.1, "share of predictions", "Fewer are chance meetings of two models (our judgement).", maximum=1
+        0.1, "share of predictions", "Heuristic: fewer predictions of two models meet by chance.", maximum=1
     )
-    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -149,42 +149,44 @@ def _whose(view: ModelView, affected: Intervals) -> str:
 
 
 DESCRIPTION = """
-The Neural Engine takes one request after the other, from all processes. A model that has to queue behind another one
-looks slow although its own work takes no longer.
+The Neural Engine runs one request after the other, from all processes. A model that queues behind another one looks
+slow although its own work takes no longer.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction A          |
                    |Prediction B                    |
-    Neural Engine    |A                  | |B      |        problem: B waits for most of its time
+    Neural Engine    |A                  | |B      |        problem: B is queued for most of its time
 
     Activity       |Prediction A          ||Prediction B|
-    Neural Engine    |A                  |    |B      |     as it should be, where A may go first
+    Neural Engine    |A                  |    |B      |     expected, if A can go first
 
 ## How it is measured
 
-Per model, on predictions with work on the Neural Engine. A prediction waits where others use the engine after it was
-ready, and its own work begins just after theirs, later than it does when the engine is free (95th percentile, and
-twice the median). How long the hand-over takes is measured in the recording: if work of others had nothing to do with
-the prediction, it would end at any time before the prediction's own work begins; the hand-over is the time within
-which most more of them end than that, with a chance of 5 % or less. The wait goes back to what the prediction did
-itself before, and no further than the engine was busy without a longer break. It counts when it takes `wait_share` of
-the prediction or more, and is a finding when at least `affected_share` of the predictions do. Fewer than
-`min_predictions` predictions are not judged. The cost is the time they waited. What comes of it for the app as a whole
-depends on which of the models may wait.
+Per model, on predictions with work on the Neural Engine. A prediction was queued if other work used the engine after
+the prediction was ready, and its own work started right after that work ended, later than it does when the engine is
+free (later than p95, and than twice the median). The hand-off time is measured in the recording. If other work had
+nothing to do with the prediction, it would end at any time before the prediction's own work; the hand-off time is the
+period in which more of it ends than that, with a probability of 5% or less for chance. The wait starts where the
+prediction's own earlier work ends, and no earlier than the engine's last longer break.
 
-## What can look like it and is not
+A wait counts if it takes `wait_share` or more of the prediction. Reported when `affected_share` or more of the
+predictions waited. At least `min_predictions` predictions are needed. Estimated savings are the time they waited. How
+much of it the app gains depends on which of the models can wait.
 
-- Work of others that runs beside that of the model: two processes had twice the throughput of one in a public
-  measurement, so overlap alone is harmless.
-- Work of others that ended long before: the prediction was busy with something else.
-- Work of others that ends while a prediction is on its way to the engine, and does not delay it.
-- Several predictions of the same model: `concurrent-predictions` judges those.
-- Rows that name no model: with others at work as well, nothing tells whose they are, and nothing is judged.
+## Not a problem when
+
+- Other work runs next to that of the model: in a public measurement, two processes had twice the throughput of one, so
+  overlap alone is harmless.
+- Other work ended long before: the prediction was busy with something else.
+- Other work ends while a prediction is on its way to the engine, without delaying it.
+- Several predictions of the same model queue: see `concurrent-predictions`.
+- Rows name no model: if other models or processes are active too, it is unknown whose rows they are, and the check is
+  not evaluated.
 """
 
 FIX = """
-Let the model that matters go first, and the other one when it is done:
+Run the model that the user waits for first, and the other one after it:
 
 ```swift
 actor NeuralEngineQueue {
@@ -202,7 +204,7 @@ actor NeuralEngineQueue {
 }
 ```
 
-Or move the model that is needed less to another unit, and measure both again:
+Or move the less important model to another compute unit, and measure both again:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -210,16 +212,16 @@ configuration.computeUnits = .cpuAndGPU
 let background = try await MLModel.load(contentsOf: url, configuration: configuration)
 ```
 
-Where other processes did the work, close them and record again before changing anything.
+If other processes did the work, close them and record again before you change anything.
 """
 
 DETECTOR = Detector(
     id="neural-engine-contention",
     title="Predictions get the Neural Engine when they need it",
-    finding_title="Predictions wait while the Neural Engine works for others",
+    finding_title="Predictions queue behind other work on the Neural Engine",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="A prediction that has to queue takes longer than its own work, and how long depends on somebody else.",
+    why="A queued prediction takes longer than its own work, and how long depends on other models or processes.",
     fix=FIX,
     references=(
         Reference(

@@ -47,13 +47,11 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    pieces: int = option(
-        3, "pieces of work on the Neural Engine per prediction", "One cut may be wanted; two are a pattern."
-    )
+    pieces: int = option(3, "segments per prediction", "One split may be intended; two are a pattern.")
     gap_share: float = option(
-        0.1, "share of the predictions' time", "Less is hardly worth changing a model for (our judgement).", maximum=1
+        0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1
     )
-    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -138,41 +136,45 @@ def _finding(
 
 
 DESCRIPTION = """
-Core ML hands the Neural Engine as much of a model as fits in one piece. Each operation in between that it does not
-support ends a piece: results go back to memory, the CPU takes note, and the next piece has to be asked for.
+Core ML gives the Neural Engine as much of a model as fits into one segment. Every unsupported operation in between ends
+a segment: results go back to memory, the CPU takes over, and the next segment has to be dispatched.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction                      |
-    Neural Engine    |Op0|   |Op2|   |Op4|   |Op6|       problem: the engine waits to be asked
+    Neural Engine    |Op0|   |Op2|   |Op4|   |Op6|       problem: the engine idles in the gaps
 
     Activity       |Prediction      |
-    Neural Engine    |Op0          |                     as it should be
+    Neural Engine    |Op0          |                     expected
 
 ## How it is measured
 
-Per model, on predictions with work on the Neural Engine. Pieces are its rows of one prediction and one model; stages of
-a pipeline are models of their own. It is a finding when half of the predictions or more have `pieces` pieces, and when
-`gap_share` of the predictions' time or more lies between pieces while no unit works for the model and the engine does
-not work for others. Fewer than `min_predictions` predictions are not judged. The cost is that time.
+Per model, on predictions with work on the Neural Engine. Segments are the engine's rows of one prediction and one
+model; stages of a pipeline are models of their own. Reported when both hold:
 
-## What can look like it and is not
+- Half of the predictions or more have at least `pieces` segments.
+- Gaps between segments, in which no unit works for the model and the engine does not work for others, take `gap_share`
+  or more of prediction time.
 
-- A pipeline of several models on the Neural Engine: each has a piece of its own.
-- Other units that work between the pieces: `compute-unit-ping-pong` judges them.
-- Waiting for a Neural Engine that works for others: `neural-engine-contention` judges it.
-- Pieces that follow each other without a gap.
+At least `min_predictions` predictions are needed. Estimated savings are the time of these gaps.
+
+## Not a problem when
+
+- A pipeline runs several models on the Neural Engine: each has a segment of its own.
+- Other units work between the segments: see `compute-unit-ping-pong`.
+- The Neural Engine works for others in the gaps: see `neural-engine-contention`.
+- Segments follow each other without a gap.
 """
 
 FIX = (
     """
-Find the operations that end the pieces, and replace them by ones that the Neural Engine supports:
+Find the operations that end the segments, and replace them:
 
 """
     + OPERATIONS
     + """
 
-Often these are casts, gathers, dynamic shapes or Float32 islands. Convert with fixed shapes and Float16:
+Often these are casts, gathers, dynamic shapes or parts in Float32. Convert with fixed shapes and Float16:
 
 ```python
 model = ct.convert(
@@ -183,18 +185,18 @@ model = ct.convert(
 )
 ```
 
-Where they cannot be replaced, measure the model on one unit as a whole (`.cpuOnly`, `.cpuAndGPU`): a public report has
-87 parts at 88.5 ms against 11 ms on the CPU.
+If you cannot replace them, measure the whole model on other units (`.cpuOnly`, `.cpuAndGPU`). A public report compares
+88.5 ms in 87 segments with 11 ms on the CPU.
 """
 )
 
 DETECTOR = Detector(
     id="neural-engine-fragmentation",
-    title="Work on the Neural Engine stays in one piece",
-    finding_title="Predictions are cut into pieces on the Neural Engine with gaps between them",
+    title="Work on the Neural Engine runs in one segment",
+    finding_title="Predictions run on the Neural Engine in several segments with idle gaps",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Each piece has to be asked for by itself, and meanwhile the Neural Engine stands still.",
+    why="Each segment is dispatched separately, and the engine idles in between.",
     fix=FIX,
     references=(
         Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
+    min_loads: int = option(3, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
     loads_per_prediction: float = option(
-        0.5, "loads per prediction", "One load for every second call or more often; the app of WWDC22 10027 had 1.0."
+        0.5, "loads per prediction", "One load for every second prediction or more; the app of WWDC22 10027 had 1.0."
     )
     single_use_share: float = option(
-        0.8, "share of loads", "Leaves room for a few longer runs of calls between reloads (our judgement).", maximum=1
+        0.8, "share of loads", "Heuristic: leaves room for a few longer runs of predictions between reloads.", maximum=1
     )
     idle_s: float = max_idle_option()
 
@@ -157,34 +157,39 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
 
 DESCRIPTION = f"""
 Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
-anew at each use pays for this every time.
+again for every use pays for this every time.
 
-## On the lanes
+## On the timeline
 
     Activity  |Load        |Pred|Load        |Pred|Load        |Pred|     problem
-    Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     as it should be
+    Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     expected
 
 ## How it is measured
 
-Per model (all its instances together), from the Activity lane. It is a finding when there are at least `min_loads`
-loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
-followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads. A load is a
-reload if the model had been used since its previous load, not longer than `idle_s` before. After a longer time it is
-one only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and {TIMES_USE:g} times
-as long as the predictions that ran on it. The cost is the time covered by the reloads; the first load is needed.
+Per model (all its instances together), from the Activity lane. Reported when all of these hold:
 
-Reloads for several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too.
+- There are at least `min_loads` loads, and at least `loads_per_prediction` per prediction.
+- At least `single_use_share` of the loads are followed by one prediction at most before the next load.
+- At least `min_loads` minus one of the loads are reloads.
 
-## What can look like it and is not
+A load is a reload if the model had been used since its previous load, at most `idle_s` before. After a longer time, a
+load is a reload only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and
+{TIMES_USE:g} times as long as the predictions that ran on it. Estimated savings are the time of the reloads; the first
+load is needed.
 
-- Several instances loaded up front for parallel work: nothing was used between those loads.
-- A model used once per screen and released in between: reloads after more than `idle_s` do not count unless they
+Reloads that serve several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too,
+because a recording does not show intent.
+
+## Not a problem when
+
+- Several instances are loaded up front for parallel work: none of them was used between those loads.
+- A model is used once per screen and released in between: reloads after more than `idle_s` do not count unless they
   outweigh their use.
-- A load that prepares the model for the device, and one from the cache in the same first run.
+- One load specializes the model for the device, and another comes from the cache in the same first run.
 """
 
 FIX = """
-Create the model once and keep it; load it asynchronously before it is first needed:
+Load each model once and keep it, for example in an actor that caches the load:
 
 ```swift
 // Rebuilt at each access:
@@ -204,17 +209,17 @@ actor StyleModels {
 }
 ```
 
-For one model, `lazy var` or `static let` does the same. In coremltools, keep the `MLModel` object instead of creating
-it inside the loop.
+For a single model, `lazy var` or `static let` does the same. In coremltools, keep the `MLModel` object instead of
+creating it inside the loop.
 """
 
 DETECTOR = Detector(
     id="reload-before-predict",
     title="Models stay loaded between predictions",
-    finding_title="The model is loaded again for each prediction",
+    finding_title="The model is reloaded before every prediction",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="Each load holds up the prediction that waits for it, and only the first one is needed.",
+    why="Every reload delays the next prediction, and only the first load is needed.",
     fix=FIX,
     references=(
         Reference(

@@ -77,12 +77,11 @@ def _quoted(issue: str) -> str:
 
 
 DESCRIPTION = """
-While Instruments records, it notes what goes wrong: an instrument that the target does not support, events that were
-lost, a log that is damaged. The recording opens all the same, and what is missing looks as if it had not happened.
-Instruments shows the issues behind the warning sign of the run; `xcrun xctrace record` prints them and ends with
-status 54 or 2.
+While Instruments records, it notes what goes wrong: an instrument that the target does not support, lost events, a
+damaged log. The recording still opens, and whatever is missing looks as if it had not happened. Instruments shows the
+issues behind the run's warning sign. `xcrun xctrace record` prints them and exits with status 54 or 2.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction| |Prediction|                            |Prediction|
               issue: events were lost  ^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -90,22 +89,22 @@ status 54 or 2.
 
 ## How it is measured
 
-The messages that the bundle of the recording keeps are told as they are; one is enough. Left out are what every
-recording notes ("Data stream: Time Mapping") and warnings that concern the live display alone. Exports do not hold the
-messages, so that they cannot be judged.
+Reported when the bundle contains at least one message of Instruments. The messages are shown as they are, except for
+what every recording notes ("Data stream: Time Mapping") and warnings that only concern the live display. Exports do not
+contain the messages, so the check is not evaluated for them.
 
-## What can look like it and is not
+## Not a problem when
 
-- Status 54 of `xctrace`: it also ends so where a launched target was still running at the time limit.
-- An instrument that the device does not support and that nobody needs: remove it from the template.
+- `xctrace` exits with status 54: it also does so if a launched target was still running at the time limit.
+- The device does not support an instrument that you do not need: remove it from the template.
 """
 
 FIX = """
-Deal with what the message names, and record again:
+Fix what the message names, then record again:
 
 - An instrument is not supported by this target: leave it out.
-- Permission was denied, or attaching failed: the target needs the entitlement `com.apple.security.get-task-allow`
-  (see `tracekit explain core-ml-not-instrumented`).
+- Permission was denied, or attaching failed: the target needs the entitlement `com.apple.security.get-task-allow` (see
+  `tracekit explain core-ml-not-instrumented`).
 - The log archive is corrupt, or events were lost: record for a shorter time and with fewer instruments.
 
 ```shell
@@ -115,11 +114,11 @@ xcrun xctrace record --template 'Core ML' --time-limit 20s --launch -- ./mytool
 
 DETECTOR = RecordingDetector(
     id="run-issues",
-    title="Instruments noted no issue while recording",
-    finding_title="Instruments noted issues while recording",
+    title="Instruments reported no issues while recording",
+    finding_title="Instruments reported issues while recording",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="What was lost while recording cannot be told from what did not happen.",
+    why="Data that was lost while recording looks like something that did not happen.",
     fix=FIX,
     references=(Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),),
     options=Options,

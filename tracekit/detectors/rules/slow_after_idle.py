@@ -42,16 +42,18 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    pause_s: float = option(1.0, "s", "Longer than the interval of any camera or timer (our judgement).")
+    pause_s: float = option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
     ratio: float = option(
-        2.0, "times the median of the other calls", "Twice as long is no usual spread of durations (our judgement)."
+        2.0,
+        "times the median of the other predictions",
+        "Heuristic: twice as long is beyond the usual spread of latencies.",
     )
-    min_extra_ms: float = option(
-        10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
+    min_extra_ms: float = option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
+    slow_share: float = option(
+        0.5, "share of gaps", "Heuristic: fewer slow predictions do not show a pattern.", maximum=1
     )
-    slow_share: float = option(0.5, "share of the pauses", "Fewer are no rule (our judgement).", maximum=1)
-    min_pauses: int = option(4, "pauses", "After fewer of them, slow calls can be chance (our judgement).")
-    min_calls: int = option(10, "other predictions", "A median of fewer calls is chance (our judgement).")
+    min_pauses: int = option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
+    min_calls: int = option(10, "other predictions", "Heuristic: a median of fewer predictions depends on chance.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -172,37 +174,39 @@ def _finding(
 
 
 DESCRIPTION = """
-While a model is not used, the system lowers clocks and may take its program and weights from memory. The first
-prediction after the pause pays for both, just when the user comes back.
+While a model is not in use, the system lowers clocks and may evict the model's program and weights from memory. The
+first prediction after the gap pays for both, just when the user comes back.
 
-## On the lanes
+## On the timeline
 
-    Activity  |Prediction   |Pred |Pred |      pause      |Prediction   |Pred |     problem
-    Activity  |Pred |Pred |Pred |              pause      |Pred |Pred |Pred |       as it should be
+    Activity  |Prediction   |Pred |Pred |       gap       |Prediction   |Pred |     problem
+    Activity  |Pred |Pred |Pred |               gap       |Pred |Pred |Pred |       expected
 
 ## How it is measured
 
-Per model, on its comparable calls: without the first after each load, those that overlap each other, and those that
-waited for other work on the same compute unit. A pause lasts `pause_s` or longer and more than five times the usual
-interval. A first call after a pause is slow if it takes `ratio` times the median of the other calls, and `min_extra_ms`
-longer. Reported when `slow_share` of the calls after at least `min_pauses` pauses are slow, and hardly any of the
-others, of which there are `min_calls` or more. The cost is the extra time of these calls.
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, and those
+that queued behind other work on the same compute unit. A gap counts if it lasts `pause_s` or longer and more than five
+times the usual interval. The first prediction after it is slow if it takes at least `ratio` times the median of the
+other predictions, and `min_extra_ms` longer. Reported when `slow_share` or more of the predictions after at least
+`min_pauses` gaps are slow, and hardly any of the others, of which `min_calls` are needed. Estimated savings are the
+extra time of these predictions.
 
-## What can look like it and is not
+## Not a problem when
 
-- A prompt before its tokens: where compute units work longer in the slow calls, or their work is not known, the check
-  is evaluated only for calls at the steady rate of a camera or screen.
-- The first call after a load: see `warm-up-spike`.
-- Calls that are slow at any time: see `latency-jitter` and `shape-switching`.
-- Calls that wait for other work that begins when the user comes back.
+- A prompt precedes its tokens: if compute units work longer in the slow predictions, or their work is unknown, the
+  check is evaluated only for predictions at the steady rate of a camera or screen.
+- The first prediction after a load is slow: see `warm-up-spike`.
+- Predictions are slow at any time: see `latency-jitter` and `shape-switching`.
+- Predictions queue behind other work that starts when the user comes back.
 """
 
 FIX = """
-Use the model shortly before it is needed, as soon as the user comes back, and discard the result:
+Run one prediction on dummy input as soon as the user comes back, and discard the result:
 
 ```swift
 func sceneWillEnterForeground(_ scene: UIScene) {
     Task(priority: .userInitiated) {
+        // iOS 17, macOS 14 or later.
         _ = try? await model.prediction(from: emptyInput)
     }
 }
@@ -214,11 +218,11 @@ Keep the model loaded between uses. A smaller model stays in memory longer: in c
 
 DETECTOR = Detector(
     id="slow-after-idle",
-    title="Predictions after a pause are as fast as others",
-    finding_title="The first prediction after each pause is slow",
+    title="Predictions after a gap are as fast as others",
+    finding_title="The first prediction after each gap is slow",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The feature is slowest at the moment at which the user comes back to it.",
+    why="The feature is slowest at the moment the user comes back to it.",
     fix=FIX,
     references=(
         Reference(

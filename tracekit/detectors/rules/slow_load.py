@@ -39,8 +39,7 @@ class Options:
     min_wait_ms: float = option(
         1_000.0,
         "ms",
-        "Cached loads in public recordings take 9 to 560 ms, and a wait of a second interrupts what the user does "
-        "(our judgement).",
+        "Heuristic: cached loads in public recordings take 9 to 560 ms, and a wait of a second interrupts the user.",
     )
     soon_ms: float = max_delay_option()
     warm_up_pause_s: float = warm_up_pause_option()
@@ -126,34 +125,34 @@ def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -
 
 DESCRIPTION = """
 Even from the cache, a large model can take seconds to load: its weights are read, and buffers are allocated on each
-compute unit. An app that loads it when the user asks for the result lets the user wait that long at every launch.
+compute unit. If the app loads the model when the user asks for the result, the user waits that long at every launch.
 
-## On the lanes
+## On the timeline
 
     Activity  |Load (cached)           |Pred|Pred|Pred|     problem: the first prediction waits for it
-    Activity  |Load (cached)           |         |Pred|Pred|     as it should be: loaded before it is needed
+    Activity  |Load (cached)           |         |Pred|Pred|     expected: loaded before it is needed
 
 ## How it is measured
 
 Per model, from the Activity lane. A load counts if it took `min_wait_ms` or longer and did not specialize the model for
-the device (see `cold-load` for how that is recognized). It was waited for if a prediction of the model started within
-`soon_ms` after its end and none during it. Loads, compilations and first predictions of any model that fill the time
-between load and prediction, with gaps of at most `soon_ms`, are part of the wait.
+the device (see `cold-load` for how that is recognized). Reported when a prediction of the model waited for such a load:
+it started within `soon_ms` after the load, and none started during it. Further loads, compilations and first
+predictions between the load and the prediction, with gaps of at most `soon_ms`, are part of the wait.
 
-If the row does not tell whether the load came from the cache, and nothing else shows it, the check is not evaluated.
+If the row does not say whether the load came from the cache, and nothing else shows it, the check is not evaluated.
 
-## What can look like it and is not
+## Not a problem when
 
-- A load that specializes the model for the device: that is `cold-load`.
-- A load in the background, before its result is needed: no prediction follows closely.
-- A single call to warm the model up, which a pause of `warm_up_pause_s` or longer follows that stands out from the
-  others: nobody waits for it.
-- Other instances go on predicting during the load: nobody waits.
-- A model that is loaded again and again: that is `reload-before-predict` or `load-churn`.
+- A load specializes the model for the device: see `cold-load`.
+- The model loads in the background before its result is needed: no prediction follows closely.
+- A single prediction warms up the model, and an unusually long gap of `warm_up_pause_s` or more follows it: no one
+  waits for it.
+- Other instances keep predicting during the load: no one waits.
+- A model is loaded repeatedly: see `reload-before-predict` and `load-churn`.
 """
 
 FIX = """
-Load the model as soon as it is known that it will be needed, asynchronously, and keep it:
+Load the model asynchronously before the user needs it, and keep it:
 
 ```swift
 actor Models {
@@ -171,19 +170,19 @@ actor Models {
 }
 ```
 
-- Smaller weights load faster: in coremltools, `coremltools.optimize.coreml.palettize_weights` or
+- Smaller weights load faster: in coremltools, use `coremltools.optimize.coreml.palettize_weights` or
   `linear_quantize_weights`.
-- Load several models at the same time with `async let`, the one that is needed first before the others.
-- Until it is ready, show progress or use a smaller model.
+- Load several models concurrently with `async let`, the most urgent one first.
+- Until the model is ready, show progress or use a smaller model.
 """
 
 DETECTOR = Detector(
     id="slow-load",
-    title="Nobody waits for a long load from the cache",
+    title="No one waits for a long load from the cache",
     finding_title="The user waits for a long load from the cache",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="The first prediction after a launch comes seconds late, at every launch.",
+    why="The first prediction after a launch is seconds late, at every launch.",
     fix=FIX,
     references=(
         Reference(

@@ -46,15 +46,18 @@ class Options:
     """Thresholds."""
 
     copy_share: float = option(
-        0.10, "share of the prediction", "Reference, catalogue A16; less is no cache of a size that matters.", maximum=1
+        0.10,
+        "share of the prediction",
+        "Heuristic: smaller copies do not come from a cache of relevant size.",
+        maximum=1,
     )
     balance: float = option(
         0.25,
         "times the larger of both directions",
-        "A cache comes out as large as it went in; an image in and a label out do not (our judgement).",
+        "Heuristic: a cache leaves as large as it entered; an image in and a label out do not.",
         maximum=1,
     )
-    min_predictions: int = option(50, "predictions", "A sequence of tokens that is worth a look (reference, A16).")
+    min_predictions: int = option(50, "predictions", "Heuristic: the shortest sequence of tokens worth optimizing.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -153,39 +156,44 @@ def _finding(
 
 
 DESCRIPTION = """
-A model that writes text, or listens to speech, needs what it computed before: its cache. As an input and an output of
-the model, the cache is copied into and out of every call, and it grows with the context. As a state it stays where it
-is.
+A model that writes text or transcribes speech needs what it computed before: its cache. If the cache is an input and an
+output of the model, it is copied into and out of every prediction, and it grows with the context. As a state, it stays
+where it is.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction                 ||Prediction                 |    problem
     Data      |cache in |      |cache out ||cache in |      |cache out |
     Compute              |exec|                       |exec|
 
-    Activity  |Prediction||Prediction|                                      as it should be: a state
+    Activity  |Prediction||Prediction|                                      expected: a state
     Compute    |exec|      |exec|
 
 ## How it is measured
 
-Per model with at least `min_predictions` predictions that do not overlap: nine of ten calls copy in and out for at
-least `copy_share` of the call, and the smaller direction is at least `balance` of the larger. *In* is `Input Copy` and
-what else is copied or cast in the first half of the call; *out* is `Output Transformation` and the rest.
+Per model with at least `min_predictions` predictions that do not overlap. Reported when nine in ten predictions spend
+`copy_share` or more of their time on copying in and out, the smaller direction is at least `balance` of the larger, and
+predictions continue each other. *In* is `Input Copy`, and whatever else is copied or cast in the first half of the
+prediction; *out* is `Output Transformation` and the rest.
 
-The recording does not show what the data is. So one sign more is needed that calls continue each other: copies that
-grow with each call of a sequence; or, with an input that is small beside the large one (the token), sequences that open
-with a call three times as long (the prompt), or that each follow one call of another model (the prompt's own model).
-Without such a sign the answer is that the recording does not tell.
+A recording does not show what the data is, so one more sign is needed that predictions continue each other:
 
-## What can look like it and is not
+- Copies grow with each prediction of a sequence.
+- One input is small next to the large one (the token), and each sequence opens with a prediction three times as long
+  (the prompt), or follows one prediction of another model (the prompt's own model).
 
-- Filters that take an image and give one: as much goes in as comes out. Nothing shows that calls continue each other.
-- A large input that stays the same, as the embedding of an image: little comes out. `excess-data-copies` finds it.
-- A model with state whose copies take microseconds: nothing is left to find.
+Without such a sign, the check is not evaluated.
+
+## Not a problem when
+
+- A filter takes an image and returns one: as much goes in as comes out, but nothing shows that predictions continue
+  each other.
+- A large input stays the same, such as the embedding of an image: little comes out. See `excess-data-copies`.
+- The model has a state and its copies take microseconds.
 """
 
 FIX = """
-Make the cache a state of the model (iOS 18, macOS 15), which Core ML keeps and updates in place:
+Make the cache a state of the model, which Core ML keeps and updates in place:
 
 ```python
 # In the PyTorch model:
@@ -207,21 +215,25 @@ for token in tokens {
 }
 ```
 
-On older systems, let Core ML write the new cache into a buffer that you own, and hand the same buffer in again:
+States need iOS 18 or macOS 15. On older systems, propose a buffer that you own for the new cache, and pass the same
+buffer in with the next prediction:
 
 ```swift
 let options = MLPredictionOptions()
 options.outputBackings = ["newCache": buffers[next]]
 ```
+
+Core ML may ignore the proposal, and always does in batch predictions. If the output is not the same object as your
+buffer, pass the output instead.
 """
 
 DETECTOR = Detector(
     id="state-copies",
-    title="What predictions pass on to each other stays in the model",
+    title="State that predictions pass on stays in the model",
     finding_title="A cache seems to be copied into and out of every prediction",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Copying a cache costs more with every token, and a stateful model copies none of it.",
+    why="Copying a cache costs more with every token, and a stateful model copies nothing.",
     fix=FIX,
     references=(
         Reference(

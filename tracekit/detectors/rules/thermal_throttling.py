@@ -42,7 +42,7 @@ class Options:
     slowdown: float = option(
         HEAT_RATIO,
         "times the median while cooler",
-        "Below a fifth, other work of the system explains a difference as well (our judgement).",
+        "Heuristic: below a fifth, other work of the system can explain a difference as well.",
     )
 
 
@@ -116,32 +116,34 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
 
 
 DESCRIPTION = """
-A device that becomes too hot lowers the clocks of its processors. What fits into a frame on a cool device on the desk
-misses it in a warm hand after some minutes.
+A device that gets too hot lowers the clocks of its processors. A prediction that fits into a frame on a cool device at
+the desk misses it in a warm hand after some minutes.
 
-## On the lanes
+## On the timeline
 
     Thermal   |Nominal             |Serious                   |
     Activity  |Pred |Pred |Pred |  |Pred     |Pred     |Pred  |     problem
-    Activity  |Pred |Pred |Pred |  |Pred |    |Pred |           as it should be: same time, less often
+    Activity  |Pred |Pred |Pred |  |Pred |    |Pred |           expected: same latency, less often
 
 ## How it is measured
 
-Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
-for other work, and long calls that open a sequence. Where the app keeps several predictions in flight, calls with about
-the same number in flight are compared instead. Each call belongs to the thermal state that held in its middle.
-States with at least ten calls count. The median in the hottest of them is set against that in the coolest: it is a
-finding from `slowdown` on. The cost is the time that calls in hotter states took beyond the coolest state's median.
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
+queued behind other work, and long predictions that open a sequence. If the app keeps several predictions in flight,
+those with about the same number in flight are compared instead. Each prediction belongs to the thermal state at its
+midpoint. Only states with at least ten predictions count.
 
-## What can look like it and is not
+Reported when the median latency in the hottest state is at least `slowdown` times that in the coolest. Estimated
+savings are the time that predictions in hotter states took beyond the coolest state's median.
 
-- Latency that grows with a sequence (`growing-latency`): it grows while the device is cool, too.
-- Predictions that wait for other models or for the screen on the same compute unit: they are left out.
-- Larger inputs after a while: only the thermal state tells them from heat, so look whether the work changed as well.
+## Not a problem when
+
+- Latency grows with a sequence: it also grows while the device is cool, see `growing-latency`.
+- Predictions queue behind other models or the screen on the same compute unit: they are left out.
+- Inputs get larger after a while: only the thermal state tells this from heat, so check whether the work changed too.
 """
 
 FIX = """
-Do less as the device becomes warmer, before the system enforces it:
+Do less work as the device gets warmer, before the system slows it down:
 
 ```swift
 // The state must be read once before its notification is posted.
@@ -160,17 +162,17 @@ for await _ in changes {
 }
 ```
 
-The Neural Engine needs least energy for the same work: prefer `.cpuAndNeuralEngine` for a feature that runs all the
-time. In coremltools, smaller and compressed models generate less heat per call. Test on a warm device.
+The Neural Engine needs the least energy for the same work: prefer `.cpuAndNeuralEngine` for a feature that runs all the
+time. In coremltools, smaller and compressed models generate less heat per prediction. Test on a warm device.
 """
 
 DETECTOR = Detector(
     id="thermal-throttling",
-    title="Predictions keep their pace as the device warms up",
-    finding_title="Predictions become slower as the device heats up",
+    title="Predictions keep their speed as the device warms up",
+    finding_title="Predictions slow down as the device heats up",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The feature works on the desk and stutters after some minutes of use.",
+    why="The feature works at the desk and stutters after some minutes of use.",
     fix=FIX,
     references=(
         Reference(

@@ -46,16 +46,12 @@ class Options:
 
     unaccounted_share: float = option(
         0.5,
-        "share of the predictions' time",
-        "From here on, more is unknown than known (our judgement); a public recording has 97 % and 65 %.",
+        "share of prediction time",
+        "Heuristic: from here on, more is unknown than known; in a public recording, two models have 97% and 65%.",
         maximum=1,
     )
-    min_predictions: int = option(
-        5, "predictions", "In fewer calls a single one would decide (our judgement); that recording has 5."
-    )
-    min_mean_ms: float = option(
-        1.0, "ms", "The fixed cost of a call fills shorter predictions and leaves no rows (our judgement)."
-    )
+    min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
+    min_mean_ms: float = option(1.0, "ms", "Heuristic: per-call overhead fills shorter predictions and leaves no rows.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -170,43 +166,44 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
 
 
 DESCRIPTION = """
-The instruments show what they were built to show. Work on the CPU outside `CPU` rows, custom layers, waiting for locks
-or for memory leave no row, and then most of a prediction is blank. Guessing what fills it leads to the wrong repair.
+Instruments shows what it was built to show. Work on the CPU outside `CPU` rows, custom layers, and waiting for locks or
+memory leave no rows. Most of a prediction can then be unaccounted for, and guessing the cause leads to the wrong fix.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction                                    |
     Data           |=|                                          |=|
-    Compute          |CPU|                                              problem: nothing says what happened after it
+    Compute          |CPU|                                              problem: no event explains the rest
     Neural Engine
 
     Activity       |Prediction                                    |
     Data           |=|                                          |=|
-    Neural Engine     |Op0                                     |        as it should be
+    Neural Engine     |Op0                                     |        expected
 
 ## How it is measured
 
-Per model, on the predictions that the app itself called. What neither a data row, a compute row nor a hardware row of
-the prediction covers is unaccounted, by the union of the rows. It is a finding when that is `unaccounted_share` of the
-predictions' time or more. Then only predictions that ran without another one of the model count, and time in which they
-waited for a Neural Engine that worked for others is taken off. Fewer than `min_predictions` predictions, and
-predictions shorter than `min_mean_ms` on average, are not judged. Where the table of the Neural Engine or of the GPU
-was not recorded, or Core ML left no row at all in any prediction of the model, that is said instead.
+Per model, on the predictions that the app itself requested. Time is unaccounted for if no data row, compute row or
+hardware row of the prediction covers it. Reported when this takes `unaccounted_share` or more of prediction time. For
+that, only predictions that ran without another one of the model count, and the time they were queued for a Neural
+Engine that worked for others is subtracted. At least `min_predictions` predictions are needed, of `min_mean_ms` or more
+on average. If the Neural Engine or GPU table was not recorded, or Core ML recorded no rows inside any prediction of the
+model, the check is not evaluated.
 
-The finding has no cost and the lowest severity: it says what the recording cannot show, and not that time is lost.
+The finding has no savings and the lowest severity: it shows what the recording cannot explain, not that time is lost.
 
-## What can look like it and is not
+## Not a problem when
 
-- A recording without the Neural Engine or GPU table: their work would fill the blank.
-- Several calls in flight: those that wait for the others leave no row.
-- Very short predictions, which consist of the fixed cost of a call.
-- Rows that lie in two predictions at once: they are known to belong to one of them, and count as `ambiguous`.
+- The Neural Engine or GPU table was not recorded: its rows would account for the time.
+- Several predictions are in flight: those that queue behind others leave no rows.
+- Predictions are very short: they consist of per-call overhead.
+- Rows are inside two predictions at once: they are known to belong to one of them and count as `ambiguous`.
 """
 
 FIX = """
-Make the blank visible before changing anything. Record once more with the missing instruments and Time Profiler in the
-same recording: choose the Core ML template and add Time Profiler, then look at the call stacks inside a blank
-prediction. Put intervals of your own around what the app does there:
+Record again with Time Profiler and all hardware tables before you change anything.
+
+Choose the Core ML template, add Time Profiler, and look at the call stacks inside an unaccounted period. Put signposts
+around the app's own work there:
 
 ```swift
 import os
@@ -214,12 +211,13 @@ import os
 let signposter = OSSignposter(subsystem: "com.example.app", category: "inference")
 
 let state = signposter.beginInterval("vocoder")
+// iOS 17, macOS 14 or later.
 let output = try await model.prediction(from: input)
 signposter.endInterval("vocoder", state)
 ```
 
-The performance report in Xcode (open the model, tab Performance) and `MLComputePlan` tell on which compute unit each
-operation is meant to run:
+The performance report in Xcode (open the model, Performance tab) and `MLComputePlan` show which compute unit each
+operation is meant to run on:
 
 ```swift
 let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
@@ -228,11 +226,11 @@ let plan = try await MLComputePlan.load(contentsOf: url, configuration: configur
 
 DETECTOR = Detector(
     id="unaccounted-time",
-    title="Recorded events explain the time of predictions",
-    finding_title="No recorded event explains most of the time of predictions",
+    title="Recorded events account for the time of predictions",
+    finding_title="Most of the prediction time is unaccounted for",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="What is not explained is easily blamed on the wrong part, and other checks cannot see into it.",
+    why="Unaccounted time is easily blamed on the wrong part, and other checks cannot see into it.",
     fix=FIX,
     references=(
         Reference("OSSignposter", "https://developer.apple.com/documentation/os/ossignposter"),

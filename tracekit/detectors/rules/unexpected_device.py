@@ -55,27 +55,27 @@ class Options:
     expected_unit: int = option(
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",
-        "Only the app's author knows it, and --expect ane, gpu or cpu says it. 0 means none is expected.",
+        "Only you know the expected unit: set it with --expect ane, gpu or cpu. 0 means that none is set.",
         minimum=0,
         maximum=3,
     )
     elsewhere_share: float = option(
-        0.5, "share of the work", "From here on most of the work runs elsewhere (our judgement).", maximum=1
+        0.5, "share of the work", "Heuristic: from here on, most of the work runs elsewhere.", maximum=1
     )
     shown_share: float = option(
         0.2,
-        "share of the predictions' time",
-        "Where rows show less, most of the work may have left none (our judgement); rows of a model on the CPU cover "
-        "35 % in a public recording.",
+        "share of prediction time",
+        "Heuristic: if rows show less, most of the work may have left none; rows of a model on the CPU "
+        "cover 35% in a public recording.",
         maximum=1,
     )
     speed_up: float = option(
         9.0,
         "times as fast",
-        "Public reports have 3 to 9 on the unit that suits a model; the most bounds the cost.",
+        "Public reports mention factors of 3 to 9 on the unit that suits a model; the largest gives an upper bound.",
         minimum=1.0,
     )
-    min_predictions: int = option(5, "predictions", "In fewer calls a single one would decide (our judgement).")
+    min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
 
 
 _DEVICES = {UNITS["ane"]: Device.ANE, UNITS["gpu"]: Device.GPU, UNITS["cpu"]: Device.CPU}
@@ -252,42 +252,47 @@ def _rows(view: ModelView, device: Device) -> pd.DataFrame:
 
 DESCRIPTION = """
 Core ML decides at load time which part of a model runs where. One operation that the Neural Engine does not support, a
-Float32 model or another setting of `computeUnits` is enough to move the work. Public reports tell of 3 to 9 times the
-latency, and of more power.
+Float32 model or another `computeUnits` setting is enough to move the work. Public reports mention 3 to 9 times the
+latency, and more power.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction                       |
-    Compute          |CPU                          |         problem, with the Neural Engine expected
+    Compute          |CPU                          |         problem, if the Neural Engine was expected
     Neural Engine
 
     Activity       |Prediction|
-    Neural Engine    |Op0    |                               as it should be
+    Neural Engine    |Op0    |                               expected
 
 ## How it is measured
 
-Per model, and only where `--expect ane`, `--expect gpu`, `--expect cpu` or, for one model, `--expect Segmenter=ane`
-gives `expected_unit`: only its author knows what was meant. Without one, the answer gives the units that were seen.
+Per model, and only with an expected unit, because only you know what you intended. Set `expected_unit` with
+`--expect ane`, `--expect gpu`, `--expect cpu` or, for one model, `--expect Segmenter=ane`. Without it, the check
+reports which units were used.
 
-The work of each unit is the time that its execution rows cover; where a unit was asked and has no execution row in the
-prediction, its requests stand for it; for the CPU it is `CPU` rows. It is a finding when `elsewhere_share` of the work
-or more ran on other units, even if all rows that may or may not be the model's were its own on the expected unit, and
-when rows show work in at least `shown_share` of the predictions' time. Fewer than `min_predictions` predictions are not
-judged. The cost is the time in which the other units worked, less what the expected unit would need for the same if it
-were `speed_up` times as fast: an upper bound, since no recording shows how fast it would be.
+The work of a unit is the time its execution rows cover. If a unit has requests but no execution row in the prediction,
+the requests stand for it; for the CPU, it is the `CPU` rows. Reported when both hold:
 
-## What can look like it and is not
+- Other units did `elsewhere_share` or more of the work, even if all ambiguous rows of the expected unit belong to the
+  model.
+- Rows show work in `shown_share` or more of prediction time.
 
-- A recording without the table of the unit: nothing is judged then, unless other rows explain the time.
-- A tiny model that the CPU runs faster: the finding is right, and there is nothing to fix.
-- A hot device, or one in low power mode, on which the system chooses another unit.
-- Requests to the Neural Engine without execution rows of it: they count as work on the Neural Engine. Public
-  measurements disagree on whether its table shows everything, so their absence proves nothing.
+At least `min_predictions` predictions are needed. Estimated savings are the time in which other units worked, minus
+what the expected unit would need if it were `speed_up` times as fast. This is an upper bound, because no recording
+shows how fast it would be.
+
+## Not a problem when
+
+- The unit's table was not recorded: the check is not evaluated, unless other rows account for the time.
+- A tiny model runs faster on the CPU: the finding is right, and there is nothing to fix.
+- The device is hot or in Low Power Mode: the system may choose another unit.
+- The Neural Engine has requests but no execution rows: the requests count as its work. Public measurements disagree on
+  whether its table is complete, so missing rows prove nothing.
 """
 
 FIX = (
     """
-Ask for the unit, and find out which operations cannot run there:
+Set `computeUnits`, and find the operations that cannot run on the expected unit:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -299,8 +304,8 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
     + OPERATIONS
     + """
 
-The Neural Engine computes in Float16. Convert with that precision, and replace operations that the plan leaves on the
-CPU:
+The Neural Engine computes in Float16. Convert the model with that precision, and replace the operations that stay on
+the CPU:
 
 ```python
 model = ct.convert(
@@ -313,11 +318,11 @@ model = ct.convert(
 
 DETECTOR = Detector(
     id="unexpected-device",
-    title="The work runs on the compute unit that is expected",
-    finding_title="The work runs on another compute unit than expected",
+    title="The model runs on the expected compute unit",
+    finding_title="The model runs on another compute unit than expected",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The wrong unit can cost several times the latency, and power that other work needs.",
+    why="The wrong unit can multiply latency, and takes power that other work needs.",
     fix=FIX,
     references=(
         Reference(

@@ -49,13 +49,12 @@ class Options:
     """Thresholds."""
 
     unused_s: float = option(
-        60.0, "s", "A model may be loaded well before the user gets to its feature; a minute is long (our judgement)."
+        60.0, "s", "Heuristic: a model may be loaded well before the user opens its feature, but a minute is long."
     )
     min_calls: int = option(
         10,
         "predictions of other models",
-        "Without them the recording does not show the app at its work, in which the model would be used (our "
-        "judgement).",
+        "Heuristic: without predictions of other models, the recording does not show the app in use.",
     )
 
 
@@ -174,38 +173,38 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
 
 
 DESCRIPTION = """
-A model that is loaded "to be ready" and then not used costs its load at the worst moment, at launch, and holds memory
+A model that is loaded just in case and then not used costs its load at the worst moment, at launch, and holds memory
 for as long as the app keeps it.
 
-## On the lanes
+## On the timeline
 
     Segmenter  |Load     |                                              problem
     Classifier |Load     |Pred|Pred|Pred|Pred|Pred|  ... a minute ...
-    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|                     as it should be: loaded when needed
+    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|                     expected: loaded when needed
 
 ## How it is measured
 
-For the recording as a whole. A model counts as unused if it has a load and no prediction, neither of its own nor as the
-stage of a pipeline, and if no work of the Neural Engine or the GPU names it. It is a finding if the recording goes on
-for `unused_s` after its first load, and if other models made `min_calls` predictions in that time, so that the app was
-at work. The cost is the time of its loads; memory is not recorded. That a feature was left unused in the recording only
-does not show: record what a user does.
+For the whole recording. A model is unused if it has a load and no prediction, neither of its own nor as the stage of a
+pipeline, and no row of the Neural Engine or the GPU names it. Reported when the recording continues for `unused_s`
+after the model's first load, and other models make at least `min_calls` predictions in that time, so the app was in
+use. Estimated savings are the time of its loads; memory is not recorded. A recording cannot show that a feature is only
+rarely used, so record what users typically do.
 
-## What can look like it and is not
+## Not a problem when
 
-- A model that is loaded ahead of its use: in a shorter recording the answer is that the data do not suffice.
-- A stage of a pipeline that is also loaded by itself.
+- A model is loaded ahead of its use: in a shorter recording, the check is not evaluated.
+- A pipeline uses the model as a stage, and the app also loads it on its own.
 """
 
 FIX = (
     """
-Load the model when its feature is first opened, and share that one load:
+Load the model when its feature is first opened, and share that load:
 
 """
     + LOAD_ONCE
     + """
 
-If the first use must not wait, begin the load when the user is about to get there, not at launch. Avoid stored
+If the first use must not wait, start the load when the user is about to get there, not at launch. Avoid stored
 properties that create a model together with the object they belong to; make them `lazy`.
 """
 )

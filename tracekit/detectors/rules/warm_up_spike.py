@@ -45,25 +45,25 @@ class Options:
     """Thresholds."""
 
     ratio: float = option(
-        3.0, "times the median of the calls that follow", "Public measurements of first calls hold 7 to 120."
+        3.0,
+        "times the median of the following predictions",
+        "Public measurements of first predictions range from 7 to 120 times.",
     )
-    min_extra_ms: float = option(
-        10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
-    )
-    min_following: int = option(5, "predictions", "A median of fewer calls is chance (our judgement).")
+    min_extra_ms: float = option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
+    min_following: int = option(5, "predictions", "Heuristic: a median of fewer predictions depends on chance.")
     alike_share: float = option(
         0.5,
-        "share of the first call's duration",
-        "Calls that take so much of it are slow in the same way; a warm-up stands out from them (our judgement).",
+        "share of the first prediction's duration",
+        "Heuristic: predictions that take this much of it are slow in the same way; a warm-up stands out from them.",
         maximum=1,
     )
     as_slow_share: float = option(
         0.05,
-        "share of the calls that follow",
-        "Where so many later calls are as slow, the first is no exception (our judgement).",
+        "share of the following predictions",
+        "Heuristic: if this many later predictions are as slow, the first one is no exception.",
         maximum=1,
     )
-    pause_s: float = option(1.0, "s", "Longer than any pace at which an app calls a model (our judgement).")
+    pause_s: float = option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,50 +216,54 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
 
 
 DESCRIPTION = """
-Some work is put off until the first prediction: buffers are allocated, the GPU's programs are built, the weights are
-read from storage. The first prediction after a load pays for it, and it is the one that the user waits for.
+Some work is postponed until the first prediction: buffers are allocated, GPU programs are built, weights are read from
+storage. The first prediction after a load pays for it, and it is the one the user waits for.
 
-## On the lanes
+## On the timeline
 
     Activity  |Load  |Prediction           |Pred|Pred|Pred|              problem
-    Activity  |Load  |Prediction           |         |Pred|Pred|Pred|    as it should be: a call ahead of time
+    Activity  |Load  |Prediction           |         |Pred|Pred|Pred|    expected: warmed up ahead of time
 
 ## How it is measured
 
-Per model, from the Activity lane. Each prediction belongs to the last load of its instance that had ended before it.
-The first one on a load is set against the median of those that follow on the same load, of which there must be
-`min_following`. It is a finding if it took `ratio` times the median or more, and `min_extra_ms` longer, and if no
-more than `as_slow_share` of the calls that follow took `alike_share` of its duration or longer. The cost is what the
-first predictions took beyond that median.
+Per model, from the Activity lane. Each prediction belongs to the last load of its instance that ended before it. The
+first one is compared with the median of those that follow on the same load, of which `min_following` are needed.
+Reported when all of these hold:
 
-Where calls that follow a pause of `pause_s` (and no load) take `alike_share` of the first call's duration in the
-median, beginning anew is slow, not the load. A first call that is followed by such a pause, longer by far than the
-other pauses, is a call to warm the model up, as the fix asks for.
+- The first prediction takes at least `ratio` times the median, and `min_extra_ms` longer.
+- At most `as_slow_share` of the following predictions take `alike_share` of its duration or longer.
 
-## What can look like it and is not
+Estimated savings are the time that first predictions take beyond that median.
 
-- A model whose calls are often that slow: it has jitter, not a warm-up.
-- A language model that reads the whole prompt in its first call: so does the first call of each later turn. A
-  recording of a single turn is not judged.
-- A first call with a far larger input: its compute unit works longer too. Without a pause of `pause_s` later on, after
-  which calls are fast from the first one on, it is not judged, unless something paces the calls or the first calls
-  after several loads are alike.
+If predictions after a gap of `pause_s` or more, without a load, take `alike_share` of the first one's duration
+(median), the restart is slow and not the load. A first prediction that is followed by such a gap, far longer than the
+other gaps, is a warm-up as in the fix.
+
+## Not a problem when
+
+- The model's predictions are often that slow: see `latency-jitter`.
+- A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
+  A recording of a single turn is not evaluated.
+- The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
+  which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the
+  first predictions after several loads are alike.
 """
 
 FIX = """
-Make one prediction with an empty input right after loading, in the background, and throw the result away:
+Run one prediction on dummy input right after loading, and discard the result:
 
 ```swift
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
 Task(priority: .utility) {
     // Same shape and type as the real inputs.
     let input = SegmenterInput(image: emptyPixelBuffer)
+    // iOS 17, macOS 14 or later.
     _ = try await model.prediction(from: input)
 }
 ```
 
-Load the model before the user gets to the feature, and keep it: each load has a first prediction. When you compare
-timings, give them with and without the first call.
+Load the model before the user opens the feature, and keep it: every load has a slow first prediction. When you compare
+timings, report them with and without the first prediction.
 """
 
 DETECTOR = Detector(

@@ -20,16 +20,12 @@ if TYPE_CHECKING:
 
 def min_mean_option() -> Any:
     """Option: shortest mean prediction in ms that is judged."""
-    return option(
-        1.0, "ms", "Below this, fixed costs of a call outweigh everything, whatever the app does (our judgement)."
-    )
+    return option(1.0, "ms", "Heuristic: below this, per-call overhead dominates, whatever the app does.")
 
 
 def min_calls_option() -> Any:
     """Option: fewest predictions that are judged."""
-    return option(
-        3, "predictions", "The first call after a load differs; three calls show what is usual (our judgement)."
-    )
+    return option(3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual.")
 
 
 def not_judged(view: ModelView, calls: int, mean_ms: float, costs: str) -> NotApplicable | InsufficientData | None:

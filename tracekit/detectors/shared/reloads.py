@@ -33,7 +33,7 @@ def max_idle_option() -> Any:
     return option(
         5.0,
         "s",
-        "A model left unused for longer may have been released on purpose, as between screens (our judgement).",
+        "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
     )
 
 
