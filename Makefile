@@ -37,7 +37,7 @@ fuzz: environment-dev ## feed broken and hostile recordings to the readers for s
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 samples: environment-dev ## write sample_traces/ again
-	@$(BIN)/python -m tracekit.testing.samples
+	@PYTHONPATH=tests $(BIN)/python -m support.samples
 
 accuracy: environment-dev ## judge the detectors on labelled recordings and write docs/detectors/accuracy.md
 	@PYTHONPATH=tests $(BIN)/python -m suite.accuracy

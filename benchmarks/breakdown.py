@@ -3,7 +3,7 @@
     python benchmarks/breakdown.py [--rows N] [--predictions N]
 
 Makes N data, compute and hardware rows, each linked to one of the predictions. Times
-`tracekit.analysis.breakdown.breakdown` on the whole, and a loop that takes the rows of each prediction out of the
+`tracekit.analysis.breakdown` on the whole, and a loop that takes the rows of each prediction out of the
 frames and walks over their edges; the loop on a part of the predictions and scaled up. Both must give the same Neural
 Engine, GPU and unaccounted time.
 """
@@ -19,10 +19,9 @@ import numpy as np
 import pandas as pd
 from attribution import frame
 
-from tracekit.analysis.breakdown.breakdown import breakdown
-from tracekit.analysis.modes import modes
+from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.latency import change_point_segments, modes, trend
 from tracekit.analysis.throughput import bursts
-from tracekit.analysis.trends import change_point_segments, trend
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.binding import recode

@@ -1,4 +1,4 @@
-"""Write `docs/detectors/`: one page per detector, as `tracekit explain` prints it, and a list of all.
+"""Write `docs/detectors/`: one page per check, as `tracekit explain` prints it, and a list of all.
 
 python scripts/detector_pages.py [DIR]
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tracekit.detectors.page import page_markdown
+from tracekit.detectors.page import HEURISTIC, page_markdown
 from tracekit.detectors.registry import DETECTORS
 
 
@@ -17,10 +17,13 @@ def pages() -> dict[str, str]:
     listed = [
         "# Detectors",
         "",
-        "What tracekit can find. Each page says how it is measured, what can look like it and is not, and the fix;",
-        "`tracekit explain ID` prints it. How right they are on labelled recordings: [accuracy.md](accuracy.md).",
+        "What tracekit checks. Each page explains how it is measured, when a finding is not a problem, and the fix.",
+        "`tracekit explain ID` prints the page. Accuracy on labeled recordings: [accuracy.md](accuracy.md).",
         "",
-        "| detector | finds | pattern |",
+        "Every threshold is an option, and its basis says where the number comes from.",
+        HEURISTIC,
+        "",
+        "| check | finding | symptom |",
         "|---|---|---|",
         *(f"| [{entry.id}]({entry.id}.md) | {entry.finding_title} | {entry.pattern} |" for entry in DETECTORS),
         "",

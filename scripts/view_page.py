@@ -13,9 +13,9 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from tracekit.tui.action import Scope, Section, key_signs
 from tracekit.tui.actions import ACTIONS
 from tracekit.tui.app import ViewApp
+from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.opening import Request
 from tracekit.tui.screens.help import MOUSE
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from support.choice import is_slow, register_profiles, scale_examples
+from support.samples import EXPORTED
+from support.samples import SAMPLES as SCENARIOS
 from tracekit.testing import write_export
-from tracekit.testing.samples import EXPORTED
-from tracekit.testing.samples import SAMPLES as SCENARIOS
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
@@ -12,6 +13,10 @@ import pytest
 import tracekit
 from tracekit.cli.main import main
 from tracekit.report.renderers.serialize import to_json
+from tracekit.testing import Model, Process, Scenario, write_export
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PUBLIC = [
     "MissingColumn",
@@ -113,3 +118,36 @@ def test_a_recording_of_thousands_of_models_is_refused_before_it_is_judged(
         tracekit.UnreadableRecording, match=r"names \d+ models?, and a report takes at most 0; record one"
     ):
         tracekit.analyze(samples / "sharpen_8bit.trace")
+
+
+def _recorded(folder: Path, names: Sequence[str], far_ns: int) -> Path:
+    """Two predictions of each model, one at the beginning and one `far_ns` later."""
+    scenario = Scenario(Process("Camera", 412), duration_ns=far_ns + 1_000_000_000)
+    for k, name in enumerate(names):
+        for start_ns in (k * 10_000, far_ns + k * 10_000):
+            scenario.predict(Model(name), start_ns, 5_000)
+    write_export(scenario, folder)
+    return folder
+
+
+def test_a_name_longer_than_any_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(tracekit.UnreadableRecording, match="more than 1,000 characters") as caught:
+        tracekit.analyze(_recorded(tmp_path, ["m" * 1_001], 1_000_000))
+    assert len(str(caught.value)) < 200
+
+
+def test_a_name_of_a_thousand_characters_is_reported(tmp_path: Path) -> None:
+    report = tracekit.analyze(_recorded(tmp_path, ["m" * 1_000], 1_000_000), redact=False)
+    assert [model.name for model in report.models] == ["m" * 1_000]
+
+
+def test_pauses_whose_sum_would_wrap_around_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    far_ns = 2**49
+    (tmp_path / "one").mkdir()
+    one = _recorded(tmp_path / "one", ["A"], far_ns)
+    (tmp_path / "five").mkdir()
+    five = _recorded(tmp_path / "five", list("ABCDE"), far_ns)
+    monkeypatch.setattr("tracekit.api.MAX_INSTANCE_SPAN_NS", 4 * far_ns)
+    tracekit.analyze(one)
+    with pytest.raises(tracekit.UnreadableRecording, match="5 instances of models over so long a time"):
+        tracekit.analyze(five)

@@ -17,7 +17,7 @@ from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui import opening
 from tracekit.tui.export import save_report
 from tracekit.tui.opening import Request
-from tracekit.tui.timeline.viewport import Span
+from tracekit.tui.viewport import Span
 
 MS = 1_000_000
 
@@ -313,7 +313,7 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ("detectors = 3", "'detectors': must be a table of tables"),
         ("[models.A]\nonly = []", "'models.\"A\".only': there is no setting named 'only'"),
         ('[models.A]\nskip = ["x"]', "'models.\"A\".skip': there is no detector named 'x'"),
-        ('[models.A]\nskip = ["run-issues"]', "'models.\"A\".skip': 'run-issues' judges the recording as a whole"),
+        ('[models.A]\nskip = ["run-issues"]', "'models.\"A\".skip': 'run-issues' applies to the whole recording"),
         ("budget = []", "'budget': must be a time or a rate"),
         ('budget = "fast"', "budget 'fast': write a time or a rate above 0"),
         ('budget = "A=3ms"', "'budget': must be a time or a rate"),

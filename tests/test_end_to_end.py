@@ -9,8 +9,10 @@ from datetime import datetime
 import pytest
 
 import tracekit
-from tracekit.testing import Expected, Model, Process, Scenario, ground_truth, write_export, write_single_export
-from tracekit.testing.samples import SAMPLES
+from support.expectations import Expected
+from support.ground_truth import ground_truth
+from support.samples import SAMPLES
+from tracekit.testing import Model, Process, Scenario, write_export, write_single_export
 from tracekit.units import format_duration
 
 US = 1_000

@@ -241,6 +241,43 @@ def test_an_interval_is_alone_where_no_other_overlaps_it(items: Pairs) -> None:
         assert alone[place] == (not covered([item]) & covered(others))
 
 
+@thorough
+@given(pairs, pairs)
+def test_the_free_time_of_windows_is_counted_instant_by_instant(items: Pairs, windows: Pairs) -> None:
+    found = intervals_of(items).covered_time().free_within(*split(windows))
+    assert found.tolist() == [len(covered([window]) - covered(items)) for window in windows]
+
+
+@thorough
+@given(pairs, pair)
+def test_clipped_intervals_keep_what_lies_inside_the_window(items: Pairs, window: tuple[int, int]) -> None:
+    found = intervals_of(items).clipped(*window)
+    for item, part in zip(items, zip(found.starts.tolist(), found.ends.tolist(), strict=True), strict=True):
+        assert covered([part]) == covered([item]) & covered([window])
+
+
+@thorough
+@given(pairs, pairs)
+def test_joined_sets_cover_what_either_covers(one: Pairs, two: Pairs) -> None:
+    found = intervals_of(one).joined(intervals_of(two))
+    assert len(found) == len(one) + len(two)
+    assert found.covered_ns == len(covered(one) | covered(two))
+
+
+@thorough
+@given(st.lists(st.tuples(st.integers(0, 4), pair), max_size=14))
+def test_the_covered_time_of_groups_is_counted_instant_by_instant(rows: list[tuple[int, tuple[int, int]]]) -> None:
+    found = intervals_of([item for _, item in rows]).covered_by_group([group for group, _ in rows], 5)
+    assert found.tolist() == [len(covered([item for own, item in rows if own == group])) for group in range(5)]
+
+
+@given(st.lists(st.integers(-50, 50), max_size=12), st.data())
+def test_sums_between_edges_are_those_of_the_slices(values: list[int], data: st.DataObject) -> None:
+    edges = sorted(data.draw(st.lists(st.integers(0, len(values)), min_size=1, max_size=6)))
+    found = intervals.sums_between(np.array(values, np.int64), np.array(edges))
+    assert found.tolist() == [sum(values[low:high]) for low, high in pairwise(edges)]
+
+
 def test_intervals_are_made_of_the_rows_of_frames() -> None:
     rows = pd.DataFrame({"start_ns": [5, 1], "duration_ns": [2, 3]})
     made = intervals.Intervals.from_rows(rows, rows.iloc[:1])

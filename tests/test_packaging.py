@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +18,35 @@ import tracekit
 ROOT = Path(__file__).resolve().parents[1]
 
 pytestmark = pytest.mark.packaging
+
+TESTING = {
+    "__init__.py",
+    "apps.py",
+    "bundle/__init__.py",
+    "bundle/archive.py",
+    "bundle/facts.py",
+    "bundle/stores.py",
+    "bundle/types.py",
+    "bundle/values.py",
+    "bundle/write.py",
+    "cells.py",
+    "contents.py",
+    "display.py",
+    "export_xml.py",
+    "machines.py",
+    "recorder.py",
+    "rng.py",
+    "rows.py",
+    "scenario.py",
+    "schemas.py",
+    "simulation.py",
+    "tables.py",
+    "threads.py",
+    "toc_xml.py",
+    "units.py",
+    "work.py",
+}
+"""What `tracekit.testing` needs for what it promises. What only this checkout's tests use lies in `tests/support`."""
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +70,9 @@ def empty_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def run(*command: str, cwd: Path | None = None) -> str:
-    """Standard output of a command that must succeed; both streams are in the failure."""
-    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+    """Standard output of a command that must succeed; both streams are in the failure. It does not see the checkout."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False)
     assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
     return result.stdout
 
@@ -59,6 +90,13 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path)
     assert "tracekit/py.typed" in present
     assert "tracekit/report/schema/report-1.json" in present
     assert names == present
+
+
+def test_the_wheel_holds_of_the_tests_only_what_is_promised(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert {name.partition("/")[0] for name in names} == {"tracekit"}
+    assert {name.removeprefix("tracekit/testing/") for name in names if name.startswith("tracekit/testing/")} == TESTING
 
 
 def test_the_wheel_carries_the_licence(wheel: Path) -> None:

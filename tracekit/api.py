@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from tracekit.detectors.options import ModelSettings, Settings
     from tracekit.recording import Progress, XctraceOptions
+    from tracekit.recording.open import Paths
     from tracekit.report.report import Report
     from tracekit.trace.filter import Shown
-    from tracekit.trace.open import Paths
     from tracekit.trace.trace import Trace
 
     Budgets = str | float | Sequence[str]
@@ -42,8 +42,15 @@ if TYPE_CHECKING:
 _REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
 
-MAX_MODELS = 500
-"""Models of one report. Each takes some hundredths of a second and 40 kB of JSON. Apps have fewer than twenty."""
+MAX_MODELS = 1_500
+"""Models of one report. Each takes 36 ms and 33 kB of JSON, from 125 models to 1,000: all together about a minute.
+Apps have fewer than twenty."""
+MAX_NAME_CHARS = 1_000
+"""Characters of the name of a model in a report, which repeats it in every check. It is the name of a file, and those
+have 255 bytes."""
+MAX_INSTANCE_SPAN_NS = 2**62
+"""Instances of models times the span of their rows: an instance has pauses no longer than the span, and no sum of
+pauses may wrap around in 64 bits. In ten hours that is 128,000 instances."""
 
 
 def analyze(
@@ -62,7 +69,7 @@ def analyze(
     sort: str = "total",
     redact: bool = True,
     reader: str = "auto",
-    asking: XctraceOptions | None = None,
+    xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
     """Read a recording, judge it and report.
@@ -73,14 +80,14 @@ def analyze(
     prediction may take, for `missed-deadline`, and `expect` the compute unit that models should run on (`ane`, or
     `Segmenter=gpu` for one), for `unexpected-device`. `config` is a file of settings (`tracekit.config`), before which
     everything given here goes. `sort` is a column of the aggregation. `redact=False` keeps private fields. `reader` and
-    `asking` are those of `open_trace`.
+    `xctrace` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
     a budget or unit whose detector is left out; what does not depend on the recording is checked before it is read.
     """
     resolve_config(only, skip, settings, model_settings, budget, expect, config)
     check_sort(sort)
-    trace = open_trace(path, run=run, reader=reader, asking=asking, progress=progress)
+    trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
     return judge(
         trace,
         shown=shown_of(trace, models=models, process=process, redact=redact),
@@ -112,11 +119,7 @@ def judge(
 ) -> Report:
     """The report of a trace that is open already, of what is `shown` of it (None: all). The other parameters and the
     errors are those of `analyze`."""
-    if len(trace.models) > MAX_MODELS:
-        raise UnreadableRecording(
-            f"the recording names {len(trace.models):,} models, and a report takes at most {MAX_MODELS}; record one "
-            "app at a time"
-        )
+    _check_limits(trace)
     judging = resolve_config(only, skip, settings, model_settings, budget, expect, config)
     budgets, expectations = map(parse_budget, _texts(budget)), map(parse_expectation, _texts(expect))
     _check_patterns(trace, [pattern for pattern, _ in (*budgets, *expectations)], redact=redact)
@@ -185,6 +188,30 @@ def _without(model_settings: ModelSettings, keys: Collection[str]) -> ModelSetti
         pattern: {key: value for key, value in own.items() if key not in keys}
         for pattern, own in model_settings.items()
     }
+
+
+def _check_limits(trace: Trace) -> None:
+    """Raise `UnreadableRecording` where a report would be too large, or its sums would wrap around."""
+    models = trace.models
+    if models.empty:
+        return
+    if len(models) > MAX_MODELS:
+        raise UnreadableRecording(
+            f"the recording names {len(models):,} models, and a report takes at most {MAX_MODELS:,}; record one "
+            "app at a time"
+        )
+    if int(models["name"].str.len().max() or 0) > MAX_NAME_CHARS:
+        raise UnreadableRecording(
+            f"the recording names a model with more than {MAX_NAME_CHARS:,} characters, which no file name has, and a "
+            "report repeats names; record the app again"
+        )
+    instances = int(models["instances"].fillna(1).clip(lower=1).sum())
+    span_ns = int(models["last_ns"].max()) - int(models["first_ns"].min())
+    if instances * span_ns > MAX_INSTANCE_SPAN_NS:
+        raise UnreadableRecording(
+            f"the recording has {instances:,} instances of models over so long a time that sums of their pauses would "
+            "not fit into 64 bits; record the app again, for a shorter time"
+        )
 
 
 def _texts(given: Budgets) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def printable(text: str, *, styled: bool = False) -> str:
     styled: colors and weights stay too. O(n).
     """
     if styled:
-        return "".join(part if place % 2 else printable(part) for place, part in enumerate(_STYLE.split(text)))
+        return "".join(part if index % 2 else printable(part) for index, part in enumerate(_STYLE.split(text)))
     unsafe = {ord(character): REPLACEMENT for character in _unsafe(text) if character != _ZERO_WIDTH_JOINER}
     return text.translate(unsafe) if unsafe else text
 
@@ -58,7 +58,7 @@ def _unsafe(text: str) -> list[str]:
 
 def _escape(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{int.from_bytes(units[place : place + 2], 'big'):04x}" for place in range(0, len(units), 2))
+    return "".join(f"\\u{int.from_bytes(units[index : index + 2], 'big'):04x}" for index in range(0, len(units), 2))
 
 
 def _shown(character: str) -> str:

@@ -216,7 +216,7 @@ def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: st
         if name not in by_id:
             raise UsageError(f"'{where}skip': {unknown('detector', name, by_id)}")
         if isinstance(by_id[name], RecordingDetector):
-            raise UsageError(f"'{where}skip': '{name}' judges the recording as a whole; skip it for all models")
+            raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
 
 
 def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, Any]]:

@@ -32,9 +32,10 @@ class Intervals:
     @classmethod
     def from_rows(cls, *frames: pd.DataFrame) -> Intervals:
         """The times of the rows of event frames, one frame after the other. O(n)."""
-        starts = np.concatenate([np.zeros(0, np.int64), *(rows["start_ns"].to_numpy() for rows in frames)])
-        lengths = np.concatenate([np.zeros(0, np.int64), *(rows["duration_ns"].to_numpy() for rows in frames)])
-        return cls(starts, starts + lengths)
+        if len(frames) == 1:
+            starts = frames[0]["start_ns"].to_numpy()
+            return cls(starts, starts + frames[0]["duration_ns"].to_numpy())
+        return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
 
     @classmethod
     def none(cls) -> Intervals:
@@ -47,6 +48,15 @@ class Intervals:
     def where(self, chosen: BoolArray | IndexArray) -> Intervals:
         """Some of the intervals, by mask or position."""
         return Intervals(self.starts[chosen], self.ends[chosen])
+
+    def joined(self, *others: Intervals) -> Intervals:
+        """These intervals, followed by those of other sets. O(n)."""
+        sets = (self, *others)
+        return Intervals(np.concatenate([each.starts for each in sets]), np.concatenate([each.ends for each in sets]))
+
+    def clipped(self, low: ArrayLike, high: ArrayLike) -> Intervals:
+        """The part of each inside `[low, high)`, one window for all or one each; without length outside of it. O(n)."""
+        return Intervals(*clip(self.starts, self.ends, low, high))
 
     @property
     def durations(self) -> IntArray:
@@ -78,6 +88,10 @@ class Intervals:
     def covered_within(self, windows: Intervals) -> IntArray:
         """Shape (m,): ns of each window that at least one interval covers. O((n + m) log n)."""
         return self.covered_time().within(windows.starts, windows.ends)
+
+    def covered_by_group(self, groups: ArrayLike, size: int) -> IntArray:
+        """Shape (size,): ns that the intervals of each group cover; `groups` holds 0 to size - 1. O(n log n)."""
+        return union_length_by_group(groups, self.starts, self.ends, size)
 
     def alone(self) -> BoolArray:
         """Shape (n,): no other interval of the set overlaps this one. O(n log n)."""
@@ -111,6 +125,10 @@ class CoveredTime:
     def within(self, starts: IntArray, ends: IntArray) -> IntArray:
         """Covered ns of each window: shape (m,). O(m log n)."""
         return self.until(ends) - self.until(starts)
+
+    def free_within(self, starts: IntArray, ends: IntArray) -> IntArray:
+        """Ns of each window that nothing covers: shape (m,). O(m log n)."""
+        return ends - starts - self.within(starts, ends)
 
     def between(self, edges: IntArray) -> IntArray:
         """Covered ns between neighboring edges: shape (edges - 1,). O(m log n)."""
@@ -174,8 +192,12 @@ def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike,
     if whole.size and (whole.min() < 0 or whole.max() >= size):
         raise ValueError(f"groups must lie in 0 to {size - 1}")
     group, start, end = union_by_group(whole, starts, ends)
-    total = np.concatenate(([0], np.cumsum(end - start)))
-    return np.diff(total[np.searchsorted(group, np.arange(size + 1))])
+    return sums_between(end - start, np.searchsorted(group, np.arange(size + 1)))
+
+
+def sums_between(values: IntArray, edges: IntArray) -> IntArray:
+    """Sum of `values[edges[i]:edges[i + 1]]` for each i: shape (edges - 1,). O(n + m)."""
+    return np.diff(np.concatenate(([0], np.cumsum(values)))[edges])
 
 
 def clip(starts: ArrayLike, ends: ArrayLike, low: ArrayLike, high: ArrayLike) -> tuple[IntArray, IntArray]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown import breakdown
 from tracekit.api import judge
 from tracekit.report.report import Report
 from tracekit.report.totals import count_checks
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.recording import Progress, XctraceOptions
+    from tracekit.recording.open import Paths
     from tracekit.report.report import Check
-    from tracekit.trace.open import Paths
     from tracekit.trace.trace import Trace
 
 
@@ -159,7 +159,7 @@ class LoadedTrace:
     def breakdown(self) -> pd.DataFrame:
         """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.
 
-        The columns are those of `tracekit.analysis.breakdown.breakdown.Breakdown`; null: not known, never zero.
+        The columns are those of `tracekit.analysis.breakdown.Breakdown`; null: not known, never zero.
         """
         return breakdown(self.trace).frame.copy()
 
@@ -197,7 +197,7 @@ def read(
     progress: Callable[[Progress], None] | None = None,
 ) -> LoadedTrace:
     """Read a recording into frames. Parameters and errors are those of `tracekit.open_trace`."""
-    return LoadedTrace(open_trace(path, run=run, reader=reader, asking=xctrace, progress=progress))
+    return LoadedTrace(open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress))
 
 
 def as_notebook_report(report: Report) -> NotebookReport:

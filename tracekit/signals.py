@@ -27,9 +27,9 @@ class StopSignals:
 
     def new(self) -> list[int]:
         """Those since the last call."""
-        found = self._numbers[self._seen :]
-        self._seen += len(found)
-        return found
+        new = self._numbers[self._seen :]
+        self._seen += len(new)
+        return new
 
     @property
     def ending(self) -> int | None:
@@ -54,13 +54,13 @@ def stop_signals() -> Iterator[StopSignals]:
         yield received
         return
     handlers = {number: signal.getsignal(number) for number in _NUMBERS}
-    heeded = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
-    for number in heeded:
+    handled = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
+    for number in handled:
         signal.signal(number, received.take)
     try:
         yield received
     finally:
-        for number, handler in heeded.items():
+        for number, handler in handled.items():
             signal.signal(number, handler)
         if received.ending is not None:
             signal.raise_signal(received.ending)

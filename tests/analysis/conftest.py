@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -28,16 +30,21 @@ Frame = Callable[..., pd.DataFrame]
 
 def event_frame(*rows: Sequence[int], index: Sequence[int] | None = None, **columns: object) -> pd.DataFrame:
     """A frame of rows given as (start, end) in ns; `columns` sets a column for all rows, or per row as a list."""
-    frame = pd.DataFrame(index=range(len(rows)) if index is None else list(index))
+    times = np.array(rows, np.int64).reshape(len(rows), 2)
+    values: dict[str, object] = {}
     for name, dtype in EVENT_DTYPES.items():
         value = columns.get(name, DEFAULTS.get(name))
-        frame[name] = pd.Series(value if isinstance(value, list) else [value] * len(rows), index=frame.index).astype(
-            dtype if dtype not in ("int64",) else object
+        values[name] = (
+            pd.Series(value).astype(dtype).array if isinstance(value, list) else _repeated(value, len(rows), dtype)
         )
-    frame["start_ns"] = pd.Series([row[0] for row in rows], index=frame.index, dtype="int64")
-    frame["duration_ns"] = pd.Series([row[1] - row[0] for row in rows], index=frame.index, dtype="int64")
-    frame["row"] = pd.Series(range(len(rows)), index=frame.index, dtype="int64")
-    return frame
+    values |= {"start_ns": times[:, 0], "duration_ns": times[:, 1] - times[:, 0], "row": np.arange(len(rows))}
+    return pd.DataFrame(values, index=range(len(rows)) if index is None else list(index))
+
+
+@cache
+def _repeated(value: object, count: int, dtype: str) -> object:
+    """A column that holds one value; making them takes most of the time of a frame."""
+    return pd.Series([value if dtype != "int64" else 0] * count).astype(dtype).array
 
 
 @pytest.fixture(scope="session")

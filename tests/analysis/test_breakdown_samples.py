@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.analysis.breakdown.breakdown import REASONS, Part, Unknown, breakdown
+from support.samples import SAMPLES
+from tracekit.analysis.breakdown import REASONS, Part, Unknown, breakdown
 from tracekit.api import open_trace
 from tracekit.testing import Process, Scenario, write_export
 from tracekit.testing.rows import COMPUTE, DATA, PREDICTION, Model
-from tracekit.testing.samples import SAMPLES
 
 
 def covered(rows, start, end):

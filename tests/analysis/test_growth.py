@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.growth import GrowthRule, _medians, growth, rank_correlations
+from tracekit.analysis.latency.growth import GrowthRule, _medians, growth
+from tracekit.analysis.latency.ranks import rank_correlations
 
 
 def of(*sequences):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.analysis.latency_trend import LEAST, summarize_latency_trend
+from tracekit.analysis.latency.trend_summary import MIN_PREDICTIONS, summarize_latency_trend
 
 MS = 1_000_000
 
@@ -42,5 +42,5 @@ def test_steady_calls_have_one_level_and_one_mode(frame):
 
 
 def test_too_few_calls_have_no_course(frame):
-    assert summarize_latency_trend(calls(frame, [10 * MS] * (LEAST - 1))) is None
-    assert summarize_latency_trend(calls(frame, [10 * MS] * LEAST)) is not None
+    assert summarize_latency_trend(calls(frame, [10 * MS] * (MIN_PREDICTIONS - 1))) is None
+    assert summarize_latency_trend(calls(frame, [10 * MS] * MIN_PREDICTIONS)) is not None

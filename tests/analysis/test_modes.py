@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.modes import modes
+from tracekit.analysis.latency import modes
 
 MS = 1_000_000
 
@@ -61,7 +61,7 @@ def test_a_few_outliers_are_no_mode(seed):
 def test_modes_closer_than_the_ratio_are_one(seed):
     values, _ = drawn(seed, (100, 10, 0.03), (100, 13, 0.03))
     assert len(modes(values).counts) == 1
-    assert len(modes(values, least_ratio=1.2).counts) == 2
+    assert len(modes(values, min_ratio=1.2).counts) == 2
 
 
 def test_no_value_has_no_mode_and_equal_values_have_one():

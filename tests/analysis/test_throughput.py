@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.throughput import bursts, gaps, summarize_cadence, working
+from tracekit.analysis.throughput import bursts, gaps, summarize_cadence
+from tracekit.intervals import Intervals
 
 MS = 1_000_000
 
@@ -47,7 +48,7 @@ def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worke
     predictions = frame(*rows)
     found = bursts(predictions)
     hardware = frame(*sorted((start, start + length) for start, length in worked))
-    result = gaps(predictions, found, working(hardware))
+    result = gaps(predictions, found, Intervals.from_rows(hardware).covered_time())
     free, idle = set(), set()
     for number in range(len(found.count)):
         members = [row for row, burst in zip(rows, found.burst.tolist(), strict=True) if burst == number]
@@ -69,7 +70,7 @@ def test_a_call_without_duration_leaves_all_sums_of_gaps_alike(frame, without):
     # Seven calls of 4 ms, one every 10 ms, one of which has no duration: 6 gaps of 6 ms, and 4 ms more.
     lengths = [0 if index == without else 4 for index in range(7)]
     predictions = frame(*[(index * 10 * MS, (index * 10 + length) * MS) for index, length in enumerate(lengths)])
-    cadence = summarize_cadence(predictions, bursts(predictions), working(frame()))
+    cadence = summarize_cadence(predictions, bursts(predictions), Intervals.from_rows(frame()).covered_time())
     free = 36 * MS if without == 6 else 40 * MS
     assert (cadence.gap_ns, cadence.gaps.total_ns, cadence.device_idle_ns) == (free, free, free)
 
@@ -117,4 +118,7 @@ def test_throughput_counts_distances_inside_bursts_only(frame):
     assert cadence.device_idle_ns is None
     # Work of 5 ms in the first gap, of which 2 ms lie in the call before.
     hardware = frame((2 * MS, 7 * MS))
-    assert summarize_cadence(predictions, bursts(predictions), working(hardware)).device_idle_ns == 45 * MS
+    assert (
+        summarize_cadence(predictions, bursts(predictions), Intervals.from_rows(hardware).covered_time()).device_idle_ns
+        == 45 * MS
+    )

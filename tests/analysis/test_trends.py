@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.trends import change_point_segments, trend
+from tracekit.analysis.latency import change_point_segments, trend
 
 MS = 1_000_000
 
@@ -62,7 +62,7 @@ def test_noise_and_outliers_are_no_shift(seed, count):
 def test_small_shifts_count_for_nothing_however_certain():
     durations = np.repeat([100 * MS, 110 * MS], 500)
     assert len(change_point_segments(durations)) == 1
-    assert [part.median_ns for part in change_point_segments(durations, least_ratio=1.05)] == [100 * MS, 110 * MS]
+    assert [part.median_ns for part in change_point_segments(durations, min_ratio=1.05)] == [100 * MS, 110 * MS]
 
 
 def test_a_time_of_trouble_is_a_stretch_of_its_own():

@@ -12,7 +12,7 @@ from tracekit.detectors.registry import DETECTORS
 @pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.id)
 def test_a_page_names_every_threshold_and_source(detector):
     page = page_markdown(detector)
-    for heading in ("On the lanes", "How it is measured", "What can look like it and is not", "Thresholds", "Fix"):
+    for heading in ("On the timeline", "How it is measured", "Not a problem when", "Thresholds", "Fix"):
         assert f"## {heading}\n" in page
     for info in option_infos(detector):
         assert f"| `{info.name}` | {info.default} |" in page
@@ -35,4 +35,4 @@ def test_ids_are_unique_and_name_the_files():
     ids = [detector.id for detector in DETECTORS]
     assert len(set(ids)) == len(ids)
     for detector in DETECTORS:
-        assert detector.detect.__module__ == f"tracekit.detectors.{detector.id.replace('-', '_')}"
+        assert detector.detect.__module__ == f"tracekit.detectors.rules.{detector.id.replace('-', '_')}"

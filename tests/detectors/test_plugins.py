@@ -154,7 +154,8 @@ def test_a_package_that_exits_does_not_end_the_analysis(install, recording, code
 HEAD = """
 import os, sys
 from dataclasses import make_dataclass, replace
-from tracekit.detectors.outcomes import Cost, Evidence, Finding, Metric, NotApplicable, Passed
+import numpy as np
+from tracekit.detectors import Cost, Evidence, Finding, Intervals, Metric, NotApplicable, Passed
 from tracekit.detectors.rules.reload_before_predict import DETECTOR as MODEL
 from tracekit.detectors.rules.run_issues import DETECTOR as WHOLE
 """
@@ -269,8 +270,10 @@ TEXTS = {
     "list": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', [Metric('a', 1, 'ns')]))",  # noqa: E501
     "label": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), None, "
     "(Evidence(0, 1, view.name, None, 't', 0),)))",
-    "lost": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), "
-    "Cost(1, 0.1, 'b'), (), lost=([0], [1])))",
+    "affected": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), "
+    "Cost(1, 0.1, 'b'), (), affected=([0], [1])))",
+    "of a subclass": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), "
+    "Cost(1, 0.1, 'b'), (), affected=type('Mine', (Intervals,), {})(np.array([0]), np.array([1]))))",
     "subclass": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: type('Mine', (Passed,), {})(view.name, 'x'))",  # noqa: E501
 }
 

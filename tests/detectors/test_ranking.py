@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.detectors.outcomes import Cost, Evidence, Finding, Intervals, Passed
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed
 from tracekit.detectors.ranking import Relation, rank, savings
 from tracekit.detectors.rules import reload_before_predict
 from tracekit.detectors.runner import Judgment
+from tracekit.intervals import Intervals
 
 
-def finding(lost, cost_ns=None, model="Net"):
-    """A finding that lost these intervals; its cost is all of their time where none is given."""
-    starts, ends = np.array(lost, np.int64).reshape(-1, 2).T
+def finding(affected, cost_ns=None, model="Net"):
+    """A finding about these intervals; its cost is all of their time where none is given."""
+    starts, ends = np.array(affected, np.int64).reshape(-1, 2).T
     whole = int((ends - starts).sum())
     cost = Cost(whole if cost_ns is None else cost_ns, 0.1, "")
-    return Finding(model, "", (), cost, (), lost=Intervals(starts, ends))
+    return Finding(model, "", (), cost, (), affected=Intervals(starts, ends))
 
 
 def judged(name, outcome, caused_by=()):

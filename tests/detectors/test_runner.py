@@ -15,7 +15,6 @@ from tracekit.detectors.outcomes import (
     Evidence,
     Finding,
     InsufficientData,
-    Intervals,
     NotApplicable,
     Passed,
     Severity,
@@ -25,6 +24,7 @@ from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.rules import reload_before_predict
 from tracekit.detectors.runner import choose, run_detectors
 from tracekit.errors import UsageError
+from tracekit.intervals import Intervals
 from tracekit.recording import open_recording
 from tracekit.report.checks import checks_from
 from tracekit.testing.export_xml import write_export
@@ -65,10 +65,10 @@ def test_a_detector_that_fails_leaves_the_others_running(trace):
     assert outcomes[0][1].error == "ZeroDivisionError: no such number"
 
 
-def found(model="A", lost=((0, 5),), evidence=(), **cost):
-    starts, ends = np.array(lost, np.int64).reshape(-1, 2).T
+def found(model="A", affected=((0, 5),), evidence=(), **cost):
+    starts, ends = np.array(affected, np.int64).reshape(-1, 2).T
     given = Cost(**{"ns": 5, "share": 0.1, "basis": "", **cost})
-    return Finding(model, "", (), given, evidence, lost=Intervals(starts, ends))
+    return Finding(model, "", (), given, evidence, affected=Intervals(starts, ends))
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,10 @@ def found(model="A", lost=((0, 5),), evidence=(), **cost):
         (found(share=1.5), "a cost share of 1.5"),
         (found(ns=-1), "a cost of -1"),
         (found(ns=0.5), "a cost of 0.5"),
-        (found(lost=()), "a cost without lost intervals"),
-        (found(lost=[(5, 0)]), "without length"),
-        (found(lost=[(0, 5), (3, 6)]), "overlap"),
-        (found(lost=[(10, 12), (0, 5)]), "not sorted"),
+        (found(affected=()), "a cost without affected intervals"),
+        (found(affected=[(5, 0)]), "without length"),
+        (found(affected=[(0, 5), (3, 6)]), "overlap"),
+        (found(affected=[(10, 12), (0, 5)]), "not sorted"),
         (found(evidence=(Evidence(5, 3, "A", "", "t", 0),)), "evidence ends before it starts"),
     ],
 )

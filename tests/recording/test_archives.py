@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording import open_recording
-from tracekit.recording.export import limits
+from tracekit.recording import limits, open_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -212,7 +212,7 @@ def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each member is too small to be asked for its ratio; together they are a bomb."""
-    monkeypatch.setattr(limits, "UNPACKED_FREE_BYTES", 1_000_000)
+    monkeypatch.setattr("tracekit.recording.limits.UNPACKED_FREE_BYTES", 1_000_000)
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(20):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tracekit import api
+from tracekit.recording import limits
 from tracekit.recording.bundle import limits as bundle
 from tracekit.recording.export import limits as export
 
@@ -19,12 +20,16 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "limits.md").read_text(en
 ROW = re.compile(r"^\| `([A-Z_]+)` \| ([0-9,]+) \| .+ \|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("heading", "module"), [("Exports", export), ("Bundles", bundle)])
+@pytest.mark.parametrize(
+    ("heading", "module"), [("Files, archives and times", limits), ("Exports", export), ("Bundles", bundle)]
+)
 def test_the_page_lists_every_limit_with_its_value(heading: str, module: ModuleType) -> None:
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     listed = {name: int(value.replace(",", "")) for name, value in ROW.findall(section)}
     assert listed == {name: value for name, value in vars(module).items() if name.isupper()}
 
 
-def test_the_page_tells_how_many_models_a_report_takes() -> None:
-    assert f"A report takes {api.MAX_MODELS} models" in PAGE
+def test_the_page_tells_what_a_report_takes() -> None:
+    assert f"A report takes {api.MAX_MODELS:,} models" in PAGE
+    assert f"{api.MAX_NAME_CHARS:,} characters (`MAX_NAME_CHARS`)" in PAGE
+    assert f"{api.MAX_INSTANCE_SPAN_NS:,} ns" in PAGE

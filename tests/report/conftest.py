@@ -298,7 +298,18 @@ def hostile() -> Report:
 @pytest.fixture
 def many() -> Report:
     """Very many models."""
-    labels = [f"模型 {n} " + "x" * 80 + f" Ünïcødé-{n}" for n in range(400)]
+    return report_of_models(400)
+
+
+@pytest.fixture
+def hundred() -> Report:
+    """Enough models that all of their numbers take as much room as those of very many."""
+    return report_of_models(120)
+
+
+def report_of_models(count: int) -> Report:
+    """Models with long names that differ in the middle and at the end."""
+    labels = [f"模型 {n} " + "x" * 80 + f" Ünïcødé-{n}" for n in range(count)]
     return report_of(
         [check("finding", model=name) for name in labels],
         tuple(model(name, 5, 40) for name in labels),

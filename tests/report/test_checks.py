@@ -16,7 +16,6 @@ from tracekit.detectors.outcomes import (
     Evidence,
     Finding,
     InsufficientData,
-    Intervals,
     Metric,
     NotApplicable,
     Outcome,
@@ -24,6 +23,7 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.runner import Judgment
+from tracekit.intervals import Intervals
 from tracekit.report.checks import checks_from
 
 
@@ -92,8 +92,8 @@ def test_the_total_of_evidence_is_never_below_what_is_shown() -> None:
 
 def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model() -> None:
     def found(name: str, model: str | None, start_ns: int, cost_ns: int) -> Judgment:
-        lost = Intervals(np.array([start_ns]), np.array([start_ns + cost_ns]))
-        outcome = Finding(model, "", (), Cost(cost_ns, 0.1, ""), (), lost=lost)
+        affected = Intervals(np.array([start_ns]), np.array([start_ns + cost_ns]))
+        outcome = Finding(model, "", (), Cost(cost_ns, 0.1, ""), (), affected=affected)
         return Judgment(replace(DETECTOR, id=name), outcome)
 
     judgments = [

@@ -95,7 +95,7 @@ def test_each_page_has_a_command_of_its_own(capsys):
     line = render_diagnosis(diagnosis, width=100, color=False).splitlines()[-1]
     for page in line.partition("fix: ")[2].split(", "):
         assert main(page.split()[1:]) == 0
-    assert capsys.readouterr().out.count("## On the lanes") == 2
+    assert capsys.readouterr().out.count("## On the timeline") == 2
 
 
 def test_the_command_prints_text_or_json(samples, capsys):

@@ -12,11 +12,12 @@ import tracekit
 from suite.cases.unused_load import forgotten
 from tracekit.api import judge
 from tracekit.cli.main import main
-from tracekit.detectors.outcomes import Cost, Evidence, Finding, Intervals, NotApplicable, Passed
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotApplicable, Passed
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules import reload_before_predict, run_issues, unused_load
 from tracekit.detectors.runner import Judgment
 from tracekit.errors import UsageError
+from tracekit.intervals import Intervals
 from tracekit.report.choice import shown_of, unknown_model, unknown_process
 from tracekit.report.report import Report
 from tracekit.report.shown import shown_judgments
@@ -59,11 +60,9 @@ def evidence(model: str | None, start_ns: int, end_ns: int) -> Evidence:
     return Evidence(start_ns, end_ns, model, "", "t", 0)
 
 
-def finding(model: str | None, *shown: Evidence, lost: tuple[int, int] | None = None, total: int = 0) -> Finding:
-    where = (
-        Intervals(*(np.array([edge], np.int64) for edge in lost)) if lost else Intervals(*np.zeros((2, 0), np.int64))
-    )
-    return Finding(model, "", (), Cost(1, 0.5, "") if lost else None, shown, total, where)
+def finding(model: str | None, *shown: Evidence, affected: tuple[int, int] | None = None, total: int = 0) -> Finding:
+    where = Intervals(*(np.array([edge], np.int64) for edge in affected)) if affected else Intervals.none()
+    return Finding(model, "", (), Cost(1, 0.5, "") if affected else None, shown, total, where)
 
 
 def answers(trace: Trace, shown, *judgments: Judgment) -> list[tuple[str, str | None, str]]:
@@ -104,8 +103,8 @@ def test_a_finding_about_several_models_is_shown_with_any_of_them(two, about, to
     [
         (finding("Net", evidence("Net", 5, 10)), "NotApplicable"),
         (finding("Net", evidence("Net", 5, 11)), "Finding"),
-        (finding("Net", evidence("Net", 5, 10), lost=(12, 13)), "Finding"),
-        (finding("Net", evidence("Net", 5, 10), lost=(1, 9), total=9), "NotApplicable"),
+        (finding("Net", evidence("Net", 5, 10), affected=(12, 13)), "Finding"),
+        (finding("Net", evidence("Net", 5, 10), affected=(1, 9), total=9), "NotApplicable"),
         (finding("Net", evidence("Net", 5, 10), total=9), "Finding"),
         (finding("Net"), "Finding"),
         (Passed("Net", ""), "Passed"),

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tracekit.analysis.breakdown.breakdown import Part, Unknown
-from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
+from tracekit.analysis.breakdown import BreakdownSummary, Part, PartSummary, Unknown
 from tracekit.analysis.latency import FrameRate
 from tracekit.report.renderers.markdown import render_markdown
 from tracekit.report.renderers.text import render_text

@@ -58,7 +58,7 @@ def test_the_comparison_tells_when_rows_are_taken_out_before_judging(queued, mon
         reports.append(shown)
         return judged(narrowed(trace, shown))
 
-    monkeypatch.setattr(filters, "shown_judgements", early)
+    monkeypatch.setattr(filters, "shown_judgments", early)
     wrong = changed_by_filters(queued, {})
     assert reports
     assert any("neural-engine-contention says" in line for line in wrong)

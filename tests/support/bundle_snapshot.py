@@ -27,7 +27,7 @@ class ToldTable:
 
 
 @dataclass(frozen=True)
-class Told:
+class Snapshot:
     """Everything that a recording tells."""
 
     facts: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Told:
     """By name of the store."""
 
 
-def told(path: Path) -> Told:
+def snapshot(path: Path) -> Snapshot:
     """Read all tables. Raises `UnreadableRecording`."""
     recording = open_recording(path)
     run = recording.run
@@ -51,10 +51,10 @@ def told(path: Path) -> Told:
                 form = "numbers" if isinstance(cells, IntegerCells) else "texts"
                 content[column.mnemonic] = (form, column, [cells.item(row) for row in range(table.rows)])
             tables[table.source] = ToldTable(schema, table.reason, content)
-    return Told(facts, recording.contents.notes, tables)
+    return Snapshot(facts, recording.contents.notes, tables)
 
 
-def unsaid(sound: Told, found: Told) -> set[str]:
+def unsaid(sound: Snapshot, found: Snapshot) -> set[str]:
     """What a damaged bundle tells otherwise than the sound one, without a word.
 
     Each is `fact NAME`, `STORE numbers COLUMN`, `STORE texts COLUMN` or `STORE identity`. What is not known any more

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import tracekit
-from support.bundle_snapshot import Told, told, unsaid
+from support.bundle_snapshot import Snapshot, snapshot, unsaid
 from support.fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
 from tracekit.errors import UnreadableRecording
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, write_bundle
@@ -87,7 +87,7 @@ class Bundle:
     path: Path
     files: Mapping[str, bytes]
     """By path inside it; an archive is one file without a name."""
-    told: Told
+    snapshot: Snapshot
     report: dict[str, Any]
 
     def place(self, name: str) -> Path:
@@ -115,7 +115,7 @@ def sound_bundle(form: str, path: Path) -> Bundle:
     """The bundle at a path, and what it tells."""
     inside = sorted(each for each in path.rglob("*") if each.is_file())
     files = {each.relative_to(path).as_posix(): each.read_bytes() for each in inside} or {"": path.read_bytes()}
-    return Bundle(form, path, files, told(path), dataclasses.asdict(tracekit.analyze(path)))
+    return Bundle(form, path, files, snapshot(path), dataclasses.asdict(tracekit.analyze(path)))
 
 
 def damage(bundle: Bundle, kind: str, choice: random.Random) -> dict[str, bytes | None]:
@@ -189,7 +189,7 @@ def beyond_checking(bundle: Bundle, kind: str, path: str) -> Callable[[str], boo
         return change.startswith(f"{store} ") or of_shared(change)
 
     def of_shared(change: str) -> bool:
-        schema = bundle.told.tables[store].schema if store in bundle.told.tables else ""
+        schema = bundle.snapshot.tables[store].schema if store in bundle.snapshot.tables else ""
         if schema in {"process-info", "thread-info"}:
             return in_texts(change)
         return schema == "time-info" and change in {"fact start_date", "fact end_date"}
@@ -219,11 +219,11 @@ def judge(bundle: Bundle, kind: str, touched: Mapping[str, bytes | None], *, ana
     """
     with time_limit(MAX_SECONDS):
         try:
-            found = told(bundle.path)
+            found = snapshot(bundle.path)
         except UnreadableRecording as error:
             check_sentence(str(error))
             return "refused"
-        changes = unsaid(bundle.told, found)
+        changes = unsaid(bundle.snapshot, found)
         rules = [beyond_checking(bundle, kind, path) for path in touched]
         wrong = sorted(change for change in changes if not any(rule(change) for rule in rules))
         assert not wrong, f"told otherwise without a word: {wrong}"
@@ -231,7 +231,7 @@ def judge(bundle: Bundle, kind: str, touched: Mapping[str, bytes | None], *, ana
             judge_report(bundle, found)
     if changes:
         return "unsaid"
-    return "same" if found == bundle.told else "said"
+    return "same" if found == bundle.snapshot else "said"
 
 
 def check_sentence(text: str) -> None:
@@ -240,13 +240,13 @@ def check_sentence(text: str) -> None:
     assert len(text) < 1000, text
 
 
-def judge_report(bundle: Bundle, found: Told) -> None:
+def judge_report(bundle: Bundle, found: Snapshot) -> None:
     """The report of a damaged bundle passes on what its reader says; without damage it is the same."""
     try:
         report = dataclasses.asdict(tracekit.analyze(bundle.path))
     except UnreadableRecording:
         # The table that everything hangs on lost a column.
-        assert found != bundle.told
+        assert found != bundle.snapshot
         return
     assert set(found.notes) <= set(report["recording"]["notes"])
     unreadable = {table.schema for table in found.tables.values() if table.content[""][2] == "unreadable"}
@@ -254,7 +254,7 @@ def judge_report(bundle: Bundle, found: Told) -> None:
     # Of tables that an analysis does not read, it tells what their descriptions tell.
     assert unreadable & set(NEEDED_SCHEMAS) <= listed <= unreadable
     assert all(table["reason"] for table in report["tables"] if table["state"] == "unreadable")
-    if found == bundle.told:
+    if found == bundle.snapshot:
         assert report == bundle.report
 
 

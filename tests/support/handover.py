@@ -16,8 +16,8 @@ import numpy as np
 
 from tracekit.recording import table as read
 from tracekit.recording.contents import Contents
+from tracekit.recording.engineering_types import NUMERIC, Kind, kind_of
 from tracekit.recording.export.assembly import assemble
-from tracekit.recording.export.cells import NUMERIC, Kind, kind_of
 from tracekit.recording.export.loading import ExportedFile, LoadedFiles
 from tracekit.recording.export.nodes import Node
 from tracekit.recording.export.recording import FORM, ExportRecording
@@ -54,7 +54,7 @@ def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] 
     for number, position, table in export_xml._numbered(runs):
         if only is None or table.schema in only:
             node = _node(table, number, position, newer)
-            files.setdefault(export_xml._file_name(table), []).append(node)
+            files.setdefault(export_xml._file_name(table, (position - 1) % runs[number - 1].parts), []).append(node)
     toc = _source("toc.xml", toc_document(runs).encode())
     notes: list[str] = []
     exported = [ExportedFile(_source(name, b""), nodes) for name, nodes in sorted(files.items())]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.testing.expectations import (
+from support.expectations import (
     Expected,
     ModelRows,
     expect_concurrent_predictions,

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.ground_truth import ground_truth
 from tracekit.testing.export_xml import write_export
-from tracekit.testing.ground_truth import ground_truth
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import LOAD, LOAD_COLD, Model
 from tracekit.testing.scenario import CORE_ML, Scenario

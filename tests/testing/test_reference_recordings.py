@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.testing.reference_recordings import (
+from support.reference_recordings import (
     CONDITIONS,
     DECODE,
     FIGURES,

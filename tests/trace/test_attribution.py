@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from support.ground_truth import ground_truth
+from support.samples import SAMPLES
 from tracekit.recording.open import open_recording
-from tracekit.testing import Model, Process, Scenario, ground_truth, write_export
-from tracekit.testing.samples import SAMPLES
+from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.events import Lane
 from tracekit.trace.filter import everything, narrowed, only_models

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.errors import MissingColumn, UnreadableRecording
-from tracekit.trace.collect import gather
+from tracekit.trace.collect import collect
 
 COLUMNS = "start duration label"
 
@@ -16,19 +16,19 @@ def gathered(rows):
 
 
 def test_a_schema_that_the_recording_does_not_hold_gives_nothing(make):
-    assert gather(make.recording(), ["x"]) is None
-    assert gather(make.recording(make.unreadable("x", "not exported")), ["x"]) is None
+    assert collect(make.recording(), ["x"]) is None
+    assert collect(make.recording(make.unreadable("x", "not exported")), ["x"]) is None
 
 
 def test_an_empty_table_gives_no_rows_and_no_note(make):
-    rows = gather(make.recording(make.table("x", COLUMNS)), ["x"])
+    rows = collect(make.recording(make.table("x", COLUMNS)), ["x"])
     assert (rows.table.rows, rows.notes) == (0, ())
 
 
 def test_rows_of_two_tables_of_one_schema_are_counted_once(make):
     one = make.table("x", COLUMNS, (0, 5, "a"), (10, 5, "b"), position=1, target="SINGLE")
     other = make.table("x", COLUMNS, (10, 5, "b"), (0, 5, "a"), (20, 5, "c"), position=2, target="ALL")
-    rows = gather(make.recording(one, other), ["x"])
+    rows = collect(make.recording(one, other), ["x"])
     assert gathered(rows) == [(0, 5, "a"), (10, 5, "b"), (20, 5, "c")]
     # Counted on: the third row of the second table is the fifth of the schema.
     assert rows.row.tolist() == [0, 1, 4]
@@ -38,14 +38,14 @@ def test_rows_of_two_tables_of_one_schema_are_counted_once(make):
 def test_a_row_that_one_table_repeats_is_that_many_events(make):
     one = make.table("x", COLUMNS, (0, 5, "a"), (0, 5, "a"))
     other = make.table("x", COLUMNS, (0, 5, "a"), (0, 5, "a"), (0, 5, "a"))
-    assert len(gathered(gather(make.recording(one), ["x"]))) == 2
-    assert len(gathered(gather(make.recording(one, other), ["x"]))) == 3
+    assert len(gathered(collect(make.recording(one), ["x"]))) == 2
+    assert len(gathered(collect(make.recording(one, other), ["x"]))) == 3
 
 
 def test_with_once_identical_rows_are_one_across_schemas_too(make):
     one = make.table("x", COLUMNS, (0, 5, "a"), (0, 5, "a"), (1, 5, "a"))
     other = make.table("y", COLUMNS, (0, 5, "a"), (2, 5, "a"))
-    rows = gather(make.recording(one, other), ["x", "y"], once=True)
+    rows = collect(make.recording(one, other), ["x", "y"], once=True)
     assert gathered(rows) == [(0, 5, "a"), (1, 5, "a"), (2, 5, "a")]
     assert [rows.schema.item(row) for row in range(3)] == ["x", "x", "y"]
     assert rows.row.tolist() == [0, 2, 1]
@@ -54,39 +54,39 @@ def test_with_once_identical_rows_are_one_across_schemas_too(make):
 def test_how_a_row_is_drawn_does_not_make_it_another_row(make):
     one = make.table("x", "start label color full-layout-id", (0, "a", 1, 1))
     other = make.table("x", "start label color full-layout-id", (0, "a", 2, 2))
-    assert len(gathered(gather(make.recording(one, other), ["x"]))) == 1
+    assert len(gathered(collect(make.recording(one, other), ["x"]))) == 1
 
 
 def test_a_missing_value_is_not_zero_and_not_empty_text(make):
     rows = [(0, 5, "a"), (0, None, "a"), (0, 0, "a"), (0, 5, None), (0, 5, "")]
-    kept = gathered(gather(make.recording(make.table("x", COLUMNS, *rows)), ["x"], once=True))
+    kept = gathered(collect(make.recording(make.table("x", COLUMNS, *rows)), ["x"], once=True))
     assert kept == rows
 
 
 def test_columns_are_joined_by_name_where_their_order_differs(make):
     one = make.table("x", "start duration label", (0, 5, "a"))
     other = make.table("x", "start label duration", (9, "b", 6))
-    assert gathered(gather(make.recording(one, other), ["x"])) == [(0, 5, "a"), (9, 6, "b")]
+    assert gathered(collect(make.recording(one, other), ["x"])) == [(0, 5, "a"), (9, 6, "b")]
 
 
 def test_a_column_that_is_text_in_one_table_is_text_in_all(make):
     one = make.table("x", "start id", (0, 7))
     other = make.table("x", "start id", (0, "7"), (1, "OS_SIGNPOST_ID_EXCLUSIVE"))
-    rows = gather(make.recording(one, other), ["x"])
+    rows = collect(make.recording(one, other), ["x"])
     assert gathered(rows) == [(0, "7"), (1, "OS_SIGNPOST_ID_EXCLUSIVE")]
 
 
 def test_rows_without_a_usable_time_are_left_out_and_counted(make):
-    rows = gather(make.recording(make.table("x", COLUMNS, (None, 5, "a"), (2**62, 5, "b"), (3, 5, "c"))), ["x"])
+    rows = collect(make.recording(make.table("x", COLUMNS, (None, 5, "a"), (2**62, 5, "b"), (3, 5, "c"))), ["x"])
     assert gathered(rows) == [(3, 5, "c")]
     assert rows.notes == ("2 of 3 rows of x left out: no usable time.",)
 
 
 def test_a_table_with_rows_and_no_time_is_refused_by_name(make):
     with pytest.raises(MissingColumn, match="table 'x' has no column 'start'"):
-        gather(make.recording(make.table("x", "duration label", (5, "a"))), ["x"])
+        collect(make.recording(make.table("x", "duration label", (5, "a"))), ["x"])
     with pytest.raises(UnreadableRecording, match="'start' of table 'x' does not hold numbers"):
-        gather(make.recording(make.table("x", COLUMNS, ("soon", 5, "a"))), ["x"])
+        collect(make.recording(make.table("x", COLUMNS, ("soon", 5, "a"))), ["x"])
 
 
 ROWS = st.lists(
@@ -105,19 +105,19 @@ def test_each_row_counts_as_often_as_in_the_table_that_holds_it_most_often(make,
         expected |= Counter(rows)
     # Numbers read as text where a column has no number at all in some table; both sides as text.
     found = Counter(
-        tuple(None if cell is None else str(cell) for cell in row) for row in gathered(gather(recording, ["x"]))
+        tuple(None if cell is None else str(cell) for cell in row) for row in gathered(collect(recording, ["x"]))
     )
     as_text = Counter({tuple(None if cell is None else str(cell) for cell in row): n for row, n in expected.items()})
     assert found == as_text
-    once = gathered(gather(recording, ["x"], once=True))
+    once = gathered(collect(recording, ["x"], once=True))
     assert len(once) == len(set(once)) == len(expected)
 
 
 def test_a_column_without_any_value_in_one_table_takes_nothing_from_the_numbers_of_another(make):
     one, other = make.table("x", COLUMNS, (0, None, "a")), make.table("x", COLUMNS, (1, 5, "b"))
-    assert gathered(gather(make.recording(one, other), ["x"])) == [(0, None, "a"), (1, 5, "b")]
+    assert gathered(collect(make.recording(one, other), ["x"])) == [(0, None, "a"), (1, 5, "b")]
 
 
 @pytest.mark.parametrize(("time", "kept"), [(2**50 - 2, 1), (2**50 - 1, 0)])
 def test_the_largest_of_apples_times_means_that_there_is_none(make, time, kept):
-    assert len(gathered(gather(make.recording(make.table("x", COLUMNS, (time, 5, "a"))), ["x"]))) == kept
+    assert len(gathered(collect(make.recording(make.table("x", COLUMNS, (time, 5, "a"))), ["x"]))) == kept

@@ -76,9 +76,9 @@ def test_a_table_that_lacks_its_meaning_makes_only_its_instrument_unreadable(mak
     broken = make.table("potential-hangs", "start duration", (0, 5))
     trace = build_trace(make.recording(broken, make.coreml((0, 1, "Prediction", "net"))))
     assert "hangs" not in trace.context
-    assert trace.cover("Hangs").state == "unreadable"
-    assert "'potential-hangs' has no column 'hang-type'" in trace.cover("Hangs").conclusion
-    assert trace.cover("Hangs").rows is None
+    assert trace.coverage_of("Hangs").state == "unreadable"
+    assert "'potential-hangs' has no column 'hang-type'" in trace.coverage_of("Hangs").conclusion
+    assert trace.coverage_of("Hangs").rows is None
     assert len(trace.activity) == 1
 
 

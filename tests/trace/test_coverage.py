@@ -10,7 +10,7 @@ GPU_LABEL = "net_main__Op0_MpsGraphInference:Compute Command 0   (app (42)) 0x1"
 
 
 def covered(make, *tables, name="Core ML", **about):
-    return build_trace(make.recording(*tables, **about)).cover(name)
+    return build_trace(make.recording(*tables, **about)).coverage_of(name)
 
 
 def gpu(make, label):
@@ -27,7 +27,7 @@ def test_every_instrument_is_covered_by_every_recording(make):
     assert {entry.state for entry in trace.coverage} == {TableState.MISSING}
     assert {entry.rows for entry in trace.coverage} == {None}
     with pytest.raises(KeyError):
-        trace.cover("Allocations")
+        trace.coverage_of("Allocations")
 
 
 def test_conclusions_and_advice_are_sentences(make):
@@ -154,9 +154,9 @@ def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):
         (3, 1, "Render", None),
     )
     trace = build_trace(make.recording(table, make.engine((0, 1, "Neural Engine Load")), target=app))
-    assert trace.cover("GPU").shares == (("exact", 0.25), ("foreign", 0.5), ("unattributed", 0.25))
-    assert trace.cover("Neural Engine").shares == (("unattributed", 1.0),)
-    assert trace.cover("MPS").shares == ()
+    assert trace.coverage_of("GPU").shares == (("exact", 0.25), ("foreign", 0.5), ("unattributed", 0.25))
+    assert trace.coverage_of("Neural Engine").shares == (("unattributed", 1.0),)
+    assert trace.coverage_of("MPS").shares == ()
 
 
 def test_damage_that_shows_only_when_rows_are_read_makes_an_instrument_unreadable(tmp_path):
@@ -171,6 +171,6 @@ def test_damage_that_shows_only_when_rows_are_read_makes_an_instrument_unreadabl
     recording = open_recording(bundle)
     assert {entry.state for entry in recording.run.tables if entry.schema == "coreml-os-signpost"} == {TableState.ROWS}
     trace = build_trace(recording)
-    entry = trace.cover("Core ML")
+    entry = trace.coverage_of("Core ML")
     assert (entry.state, entry.rows) == (TableState.UNREADABLE, None)
     assert "bulkstore" in entry.conclusion

@@ -271,7 +271,7 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
 )
 def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, predictions, rows, first):
     trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
-    assert trace.cover("Core ML").state == "empty"
+    assert trace.coverage_of("Core ML").state == "empty"
     assert trace.models.loc[0, ["name", "prediction", "inferred"]].tolist() == ["MambaASR_fp16_w8", predictions, True]
     on_gpu = trace.hardware[(trace.hardware["lane"] == "gpu") & trace.hardware["prediction"].notna()]
     groups = on_gpu.groupby("prediction")

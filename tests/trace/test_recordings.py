@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
+from support.ground_truth import ground_truth
+from support.samples import SAMPLES
 from tracekit.recording.open import open_recording
 from tracekit.testing.export_xml import write_export
-from tracekit.testing.ground_truth import ground_truth
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
-from tracekit.testing.samples import SAMPLES
 from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 
@@ -41,7 +41,7 @@ def test_a_sample_means_what_its_scenario_says(samples, name):
     truth = ground_truth(SAMPLES[name]())
     trace = opened(samples / f"{name}.trace")
     if not truth.judgeable:
-        assert (trace.cover("Core ML").state, trace.models.empty) == ("empty", True)
+        assert (trace.coverage_of("Core ML").state, trace.models.empty) == ("empty", True)
         return
     assert_links_are_true(trace, truth)
     models = trace.models.set_index("name")
@@ -102,7 +102,7 @@ def test_a_pipeline_and_its_stages_survive_the_way_through_files(tmp_path, versi
 def test_a_real_export_of_mps_rows_beside_an_empty_core_ml_table_is_explained(corpus):
     folder = corpus / "xml"
     trace = opened([folder / "xcode16.4-coreml-os-signpost-0rows.xml", folder / "xcode16.4-mps-hw-intervals.xml"])
-    core_ml = trace.cover("Core ML")
+    core_ml = trace.coverage_of("Core ML")
     assert (core_ml.state, core_ml.rows) == ("empty", 0)
     assert "MPS graphs were sent to the GPU (10 rows)" in core_ml.conclusion
     assert "get-task-allow" in core_ml.conclusion
@@ -116,11 +116,11 @@ def test_a_real_export_of_mps_rows_beside_an_empty_core_ml_table_is_explained(co
 def test_the_real_table_of_contents_alone_says_what_to_export(corpus):
     trace = opened(corpus / "xml" / "xcode16.4-coreml-toc-quick_probe.xml")
     for name in ("Core ML", "Neural Engine", "GPU", "MPS"):
-        assert trace.cover(name).state == "unreadable"
-        assert "xcrun xctrace export" in trace.cover(name).advice
+        assert trace.coverage_of(name).state == "unreadable"
+        assert "xcrun xctrace export" in trace.coverage_of(name).advice
     # The Core ML template of Xcode 16.4 carries neither instrument.
     for name in ("Hangs", "Thermal State"):
-        assert trace.cover(name).state == "missing"
+        assert trace.coverage_of(name).state == "missing"
 
 
 @pytest.mark.corpus

@@ -102,7 +102,7 @@ def test_without_rows_of_the_engine_there_is_nothing_to_share(make):
 def test_the_coverage_says_so_once_and_only_where_it_matters(make):
     def told(*rows, coreml):
         trace = build_trace(make.recording(make.coreml(*coreml), make.engine(*rows)))
-        return trace.cover("Neural Engine").conclusion, trace.notes
+        return trace.coverage_of("Neural Engine").conclusion, trace.notes
 
     start = "Activity of the Neural Engine was recorded for the whole machine, without naming processes"
     call = ((100 * MS, 100 * MS, "Prediction", "net-1"),)

@@ -11,12 +11,12 @@ import pytest
 from rich.console import Console
 from textual.app import App
 
-from tracekit.tui.action import Scope, Section, key_signs
-from tracekit.tui.actions import ACTIONS, action_named, bindings
+from tracekit.tui.actions import ACTIONS, action_named
 from tracekit.tui.app import ViewApp
 from tracekit.tui.categories import LOOKS, OF_STATE, Category
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.keys import Scope, Section, bindings, key_signs
 from tracekit.tui.palette import ActionCommands
 from tracekit.tui.screens.help import LETTER_SIGNS, help_text
 from tracekit.tui.theme import PALETTES
@@ -42,14 +42,14 @@ def test_no_key_does_two_things_in_one_scope() -> None:
 
 
 def test_every_action_is_in_the_help_exactly_once() -> None:
-    text = rendered(help_text(PALETTES[True]))
+    text = rendered(help_text(PALETTES[True], ACTIONS))
     for action in ACTIONS:
         assert text.count(f"{action.title}. ") + text.count(f"{action.title} (") == 1, action.id
         assert text.count(action.help) == 1, action.id
 
 
 def test_every_look_on_the_lanes_is_in_the_help() -> None:
-    text = rendered(help_text(PALETTES[True])).partition("On the lanes")[2]
+    text = rendered(help_text(PALETTES[True], ACTIONS)).partition("On the lanes")[2]
     for look in LOOKS.values():
         assert f" {look.letter} " in text
         assert f"{look.title}\n" in "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
@@ -59,7 +59,7 @@ def test_every_look_on_the_lanes_is_in_the_help() -> None:
 
 @pytest.mark.parametrize("letters", [False, True])
 def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
-    text = rendered(help_text(PALETTES[True], letters=letters)).partition("On the lanes")[2]
+    text = rendered(help_text(PALETTES[True], ACTIONS, letters=letters)).partition("On the lanes")[2]
     lines = [line.split("  ")[1].strip() for line in text.splitlines() if line.startswith("  ") and line.strip()]
     assert {"▼", "◆", "◇", "▸ ▹", "+", "▾ ▴", "╱╱╱", "underlined"} <= set(lines)
     assert ({LITTLE, "[LLLL]", "[====]", "[ ]", "reversed"} <= set(lines)) == letters
@@ -121,7 +121,7 @@ def test_every_action_says_what_it_does_in_one_sentence() -> None:
 
 
 def test_the_help_says_what_enter_does_on_rows_that_stand_for_many() -> None:
-    text = " ".join(rendered(help_text(PALETTES[True])).split())
+    text = " ".join(rendered(help_text(PALETTES[True], ACTIONS)).split())
     assert "the events of numbers or of a model" in text
     assert "double click On the title of a lane, show all its rows; on a row of a list, as enter." in text
 

@@ -10,8 +10,8 @@ from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.trouble import TroubleScreen
 from tracekit.tui.state import EventRef, Grouping
 from tracekit.tui.theme import DARK, LIGHT
-from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline
+from tracekit.tui.viewport import column_of
 
 
 def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(run_view, reload_sample) -> None:
@@ -144,13 +144,13 @@ def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(run_view, reload
 def test_expanding_a_lane_shows_all_its_rows(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         timeline = screen.app.browse.query_one(Timeline)
-        lane = timeline.painter.lane("activity")
-        assert len(timeline.painter.tracks(lane)) == 4
+        lane = timeline.renderer.lane("activity")
+        assert len(timeline.renderer.tracks(lane)) == 4
         await screen.press("x")
         # The scenario keeps up to eight predictions in flight.
-        assert len(timeline.painter.tracks(lane)) == 8
+        assert len(timeline.renderer.tracks(lane)) == 8
         await screen.press("x")
-        assert len(timeline.painter.tracks(lane)) == 4
+        assert len(timeline.renderer.tracks(lane)) == 4
 
     run_view(test, samples / "captions_concurrent.trace")
 
@@ -189,7 +189,7 @@ def test_a_click_selects_what_is_under_the_pointer(run_view, reload_sample) -> N
     async def test(screen) -> None:
         await screen.press("n", "f", "escape", "escape")
         timeline = screen.app.browse.query_one(Timeline)
-        await screen.pilot.click(Timeline, offset=(timeline.painter.gutter + timeline.painter.columns // 2, 2))
+        await screen.pilot.click(Timeline, offset=(timeline.renderer.gutter + timeline.renderer.columns // 2, 2))
         await screen.settle()
         assert screen.state.selection.event == EventRef("activity", 0)
 
@@ -208,12 +208,12 @@ def test_a_click_on_a_tab_shows_its_pane(run_view, reload_sample) -> None:
 def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         def titles() -> list[str]:
-            painter = screen.app.browse.query_one(Timeline).painter
-            shown = screen.text().splitlines()[3 : 3 + painter.arrangement.visible]
-            return [line[: painter.gutter] for line in shown]
+            renderer = screen.app.browse.query_one(Timeline).renderer
+            shown = screen.text().splitlines()[3 : 3 + renderer.arrangement.visible]
+            return [line[: renderer.gutter] for line in shown]
 
         await screen.press("t", "t")
-        lanes = [lane for lane in screen.app.lanes().lanes if not lane.pinned]
+        lanes = [lane for lane in screen.app.lanes.lanes if not lane.pinned]
         rows = sum(len(lane.tracks) for lane in lanes)
         shown = titles()
         # A heading, and three rows of lanes.
@@ -239,9 +239,9 @@ def test_without_colors_range_and_filter_are_told_by_signs(run_view, reload_samp
         await screen.press("n", "n", "v", *["n"] * 5, "v", "f", "n")
         axis = screen.text().splitlines()[2]
         timeline = screen.app.browse.query_one(Timeline)
-        span, view, columns = screen.state.range, screen.state.view, timeline.painter.columns
+        span, view, columns = screen.state.range, screen.state.view, timeline.renderer.columns
         first, last = (
-            timeline.painter.gutter + column_of(view, columns, time) for time in (span.start_ns, span.end_ns - 1)
+            timeline.renderer.gutter + column_of(view, columns, time) for time in (span.start_ns, span.end_ns - 1)
         )
         assert (axis[first], axis[last]) == ("[", "]")
         assert "=" in axis[first:last]
@@ -249,7 +249,7 @@ def test_without_colors_range_and_filter_are_told_by_signs(run_view, reload_samp
         await screen.press("escape", "slash", *"kind:prediction", "enter")
         activity = next(line for line in screen.text().splitlines() if "Activity" in line)
         assert "·" in activity
-        assert not set("lL") & set(activity[timeline.painter.gutter :])
+        assert not set("lL") & set(activity[timeline.renderer.gutter :])
 
     run_view(test, reload_sample)
 
@@ -309,13 +309,13 @@ def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypa
 
 def test_evidence_stays_marked_however_lanes_are_grouped(run_view, reload_sample) -> None:
     async def test(screen) -> None:
-        marked = screen.app.lanes().evidence
+        marked = screen.app.lanes.evidence
         assert marked
-        lanes = [lane.id for lane in screen.app.lanes().lanes]
+        lanes = [lane.id for lane in screen.app.lanes.lanes]
         await screen.press("t")
-        assert [lane.id for lane in screen.app.lanes().lanes] != lanes
-        assert screen.app.lanes().evidence == marked
+        assert [lane.id for lane in screen.app.lanes.lanes] != lanes
+        assert screen.app.lanes.evidence == marked
         await screen.press("t", "t")
-        assert [lane.id for lane in screen.app.lanes().lanes] == lanes
+        assert [lane.id for lane in screen.app.lanes.lanes] == lanes
 
     run_view(test, reload_sample)

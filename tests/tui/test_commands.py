@@ -19,7 +19,7 @@ from tracekit.tui.inspection.event import ATTRIBUTION_WORDS
 from tracekit.tui.query import parse_filter
 from tracekit.tui.screens.ask import AskScreen, ChooseScreen
 from tracekit.tui.state import Bookmark, EventFilter, EventRef, FindingRef
-from tracekit.tui.timeline.viewport import Span
+from tracekit.tui.viewport import Span
 
 
 def test_a_filter_lists_what_passes_and_is_said(run_view, reload_sample) -> None:

@@ -56,9 +56,9 @@ def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(run
         report = screen.state.session.report
         last = len(report.checks) - 1
         shut, opened = check_rows(report, None), check_rows(report, last)
-        assert last in shut.rows[shut.place(FindingRef(last), 0)].alike
-        assert opened.rows[opened.place(FindingRef(last), 0)].ref == FindingRef(last)
-        assert shut.place(FindingRef(0, 3), 0) is None
+        assert last in shut.rows[shut.row_of(FindingRef(last), 0)].alike
+        assert opened.rows[opened.row_of(FindingRef(last), 0)].ref == FindingRef(last)
+        assert shut.row_of(FindingRef(0, 3), 0) is None
 
     run_view(test, reload_sample)
 
@@ -140,7 +140,7 @@ def test_the_number_of_an_interval_is_told_before_all_of_its_name(
         named = tuple(replace(entry, label=f"Mamba/Op0{'+' * 60}s/Command") for entry in first.evidence)
         shown = replace(first, evidence=named, evidence_total=total)
         rows = check_rows(replace(report, checks=(shown, *report.checks[1:])), 0)
-        told = rows.told_interval(2, room)
+        told = rows.interval_description(2, room)
         assert len(told) <= room
         assert told == expected
 
@@ -202,7 +202,7 @@ def test_one_reason_of_many_detectors_is_told_once(run_view, reload_sample) -> N
         rows = check_rows(replace(report, checks=checks), None)
         assert [line[1:3] for line in texts(rows)[5:]] == [["21 checks", ""], ["check-20", ""]]
         assert texts(rows)[5][-1] == "Too little."
-        assert "check-0, check-1, " in rows.told(5)
+        assert "check-0, check-1, " in rows.description(5)
         opened = check_rows(replace(report, checks=checks), 7)
         below = texts(opened)[6:27]
         assert [line[1:3] for line in below] == [*([f"check-{at}", ""] for at in range(20)), ["check-21", "2 models"]]

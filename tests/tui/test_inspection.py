@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracekit.analysis.breakdown.work import Handoffs
+from tracekit.analysis.breakdown import Handoffs
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.prediction import directions
 from tracekit.tui.state import FindingRef
@@ -54,7 +54,7 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is loaded again for each prediction.")]
+    ("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is reloaded before every prediction.")]
 )
 def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
     async def test(screen) -> None:
@@ -92,7 +92,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
 @pytest.mark.parametrize(
     ("outcome", "heading"),
     [
-        ("finding", "The model is loaded again for each prediction"),
+        ("finding", "The model is reloaded before every prediction"),
         ("insufficient_data", "reload-before-predict: not judged"),
         ("not_applicable", "reload-before-predict: does not apply"),
         ("error", "reload-before-predict: failed"),

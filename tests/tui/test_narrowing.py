@@ -14,11 +14,11 @@ from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.glyphs import Ink, Picture, emphasized
+from tracekit.tui.timeline.glyphs import Ink, Picture, faded
 from tracekit.tui.timeline.monochrome import faded_letters
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
-from tracekit.tui.timeline.viewport import Span, column_of
 from tracekit.tui.timeline.widget import Timeline
+from tracekit.tui.viewport import Span, column_of
 
 
 async def set_filter(screen, text: str) -> None:
@@ -33,11 +33,11 @@ def lines_of(screen):
 
 def categories(screen, lane_id: str) -> list[int]:
     """Categories of the columns of the first row of a lane, as its lowest line is drawn."""
-    painter = screen.app.browse.query_one(Timeline).painter
-    place = [lane.id for lane in painter.lanes].index(lane_id)
-    *_, line = [line for line in painter.arrangement.lines if line.lanes == (place,) and line.track == 0]
-    lane = painter.lanes[place]
-    return painter._picture(screen.state, lane, painter.tracks(lane)[0], line).categories
+    renderer = screen.app.browse.query_one(Timeline).renderer
+    index = [lane.id for lane in renderer.lanes].index(lane_id)
+    *_, line = [line for line in renderer.arrangement.lines if line.lanes == (index,) and line.track == 0]
+    lane = renderer.lanes[index]
+    return renderer._picture(screen.state, lane, renderer.tracks(lane)[0], line).categories
 
 
 def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_one_key(run_view, samples: Path) -> None:
@@ -97,7 +97,7 @@ def test_what_is_chosen_stays_and_the_rest_fades() -> None:
     whole = Picture(["█", "▃", " ", "▅"], [4, 4, -1, 7], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     chosen = Picture(["P", " ", " ", "▂"], [4, -1, -1, 4], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     codes = [4, Category.FADED, -1, 4]
-    assert emphasized(whole, chosen) == Picture(["P", "▃", " ", "▂"], codes, whole.inks)
+    assert faded(whole, chosen) == Picture(["P", "▃", " ", "▂"], codes, whole.inks)
     assert faded_letters(whole, chosen) == Picture(["P", "·", " ", "▂"], codes, whole.inks)
 
 
@@ -105,8 +105,8 @@ def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:
     events = make_events((0, 100), (10, 20), (50, 20), (200, 10))
     rows = tracks(events, 4)
     kept = passing_tracks(events, rows, np.array([False, True, False, True]))
-    assert [row.places.tolist() for row in rows] == [[0, 3], [1, 2]]
-    assert [row.places.tolist() for row in kept] == [[3], [1]]
+    assert [row.positions.tolist() for row in rows] == [[0, 3], [1, 2]]
+    assert [row.positions.tolist() for row in kept] == [[3], [1]]
     assert kept[0].total.until(np.array([150, 205])).tolist() == [0, 5]
 
 

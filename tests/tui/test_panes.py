@@ -249,9 +249,9 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
         row = calls.parts(place)
         assert sum(part.share for part in row.slices) == pytest.approx(1)
         assert len(row.bar(37)) == 37
-    assert calls.place(int(calls.index[3])) == 3
+    assert calls.position(int(calls.index[3])) == 3
     loads = np.flatnonzero((reload_trace.activity["kind"] == "load_cached").to_numpy())
-    assert calls.place(int(loads[0])) is None
+    assert calls.position(int(loads[0])) is None
 
 
 def test_signs_of_bars_are_unique() -> None:

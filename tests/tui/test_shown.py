@@ -21,7 +21,7 @@ from tracekit.tui.opening import Request
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.ranges import aggregation
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.viewport import Span
+from tracekit.tui.viewport import Span
 
 NAME = "neural-engine-contention"
 

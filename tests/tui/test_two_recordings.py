@@ -14,8 +14,8 @@ from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.filtering import passing
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.viewport import column_of
 from tracekit.tui.timeline.widget import Timeline
+from tracekit.tui.viewport import column_of
 
 
 def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples: Path) -> None:
@@ -25,7 +25,7 @@ def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples:
         await screen.press("w", "w")
         text = screen.text()
         assert "against" in text
-        rulers = [timeline.painter.line(1) for timeline in timelines]
+        rulers = [timeline.renderer.line(1) for timeline in timelines]
         assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
 
     run_view(test, reload_sample, samples / "style_transfer_fixed.trace")
@@ -66,10 +66,10 @@ def test_first_predictions_are_put_under_one_another(run_view, reload_sample, sa
         whole = screen.state.bounds
         await screen.press("A")
         assert screen.state.view == screen.state.bounds != whole
-        painters = [timeline.painter for timeline in screen.app.browse.query(Timeline)]
+        renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
         state = screen.state
         columns = [
-            column_of(state.seen_from(at).view, painter.columns, firsts[at]) for at, painter in enumerate(painters)
+            column_of(state.seen_from(at).view, renderer.columns, firsts[at]) for at, renderer in enumerate(renderers)
         ]
         assert columns[0] == columns[1]
         assert "╱" in screen.text()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.statistics import medians_of_others
-from tracekit.intervals import containing, union_length_by_group
+from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PREPARE_SHARE = 0.25
 """Least part of a load that unnamed preparation on the Neural Engine must cover to be taken for the load's own. Such
-rows name no process, so short ones may be anybody's (our judgement)."""
+rows name no process, so short ones may be anybody's (our judgment)."""
 
 _PREPARE = "prepare"
 """In the label of a load on the Neural Engine that did not come from the cache."""
@@ -88,19 +88,18 @@ def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
     """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
     rows = preparations(trace)
     names_it = rows["model"].isin(loads["model"].dropna().unique()).to_numpy(dtype=bool)
-    named = _inside(loads, rows[names_it])[0] > 0
+    named = _inside(loads, rows[names_it]) > 0
     unnamed_rows = rows[rows["model"].isna().to_numpy(dtype=bool)]
     activity = trace.activity
     every = activity[(activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP)).to_numpy(dtype=bool)]
     # Inside loads of several models at once, a row without a name may be of either.
-    covered = _inside(every, unnamed_rows)[0][every.index.get_indexer(loads.index)]
+    covered = _inside(every, unnamed_rows)[every.index.get_indexer(loads.index)]
     return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
 
 
-def _inside(loads: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
-    """For each load the time in ns that rows inside it alone cover, and for each row the load (-1 where not one)."""
-    start, row_start = loads["start_ns"].to_numpy(), rows["start_ns"].to_numpy()
-    row_end = row_start + rows["duration_ns"].to_numpy()
-    place, _ = containing(start, start + loads["duration_ns"].to_numpy(), row_start, row_end)
-    inside = place >= 0
-    return union_length_by_group(place[inside], row_start[inside], row_end[inside], len(loads)), place
+def _inside(loads: pd.DataFrame, rows: pd.DataFrame) -> IntArray:
+    """For each load the time in ns that rows inside it alone cover."""
+    outer, inner = Intervals.from_rows(loads), Intervals.from_rows(rows)
+    load, _ = containing(outer.starts, outer.ends, inner.starts, inner.ends)
+    inside = load >= 0
+    return inner.where(inside).covered_by_group(load[inside], len(loads))

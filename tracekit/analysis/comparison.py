@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FEW = 10
 """Below so many values on either side, a difference of means is marked: one value out of line moves the mean of nine by
-a tenth and more of its own size. Our judgement; the same count from which a 90th percentile is given."""
+a tenth and more of its own size. Our judgment; the same count from which a 90th percentile is given."""
 
 
 class Measure(StrEnum):
@@ -145,7 +145,7 @@ def recorded_lanes(trace: Trace) -> frozenset[str]:
     return frozenset(
         lane
         for instrument, lanes in _LANES.items()
-        if trace.cover(instrument).state is TableState.ROWS
+        if trace.coverage_of(instrument).state is TableState.ROWS
         for lane in lanes
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.intervals import depth_profile, integrate
+from tracekit.intervals import Intervals, depth_profile, integrate, sums_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,13 +60,12 @@ class DepthOverTime:
 
 def depth_over_time(predictions: pd.DataFrame) -> DepthOverTime:
     """Depth of predictions (shared event columns) of one model or of several. O(n log n)."""
-    starts = predictions["start_ns"].to_numpy()
-    times, depth = depth_profile(starts, starts + predictions["duration_ns"].to_numpy())
+    called = Intervals.from_rows(predictions)
+    times, depth = depth_profile(called.starts, called.ends)
     lasting = np.append(np.diff(times), 0) if len(times) else times
     order = np.argsort(depth, kind="stable")
-    total = np.concatenate(([0], np.cumsum(lasting[order])))
     edges = np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2))
-    return DepthOverTime(times, depth, np.diff(total[edges]))
+    return DepthOverTime(times, depth, sums_between(lasting[order], edges))
 
 
 SLICES = 20
@@ -114,17 +113,15 @@ def summarize_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencyS
 
     O(n log n).
     """
-    starts = predictions["start_ns"].to_numpy()
-    durations = predictions["duration_ns"].to_numpy()
-    ends = starts + durations
-    times, depth = depth_profile(starts, ends)
+    called = Intervals.from_rows(predictions)
+    durations = called.durations
+    times, depth = depth_profile(called.starts, called.ends)
     lasting = np.append(np.diff(times), 0) if len(times) else times
     busy = int(lasting[depth >= 1].sum())
     above = int(lasting[depth > limit].sum())
-    time_above = integrate(times, (depth > limit).astype(np.int64), starts, ends)
-    time_shared = integrate(times, (depth > 1).astype(np.int64), starts, ends)
+    time_above = integrate(times, (depth > limit).astype(np.int64), called.starts, called.ends)
     is_above = 2 * time_above > durations
-    alone = (time_shared == 0) & (durations > 0)
+    alone = called.alone() & (durations > 0)
     return ConcurrencySummary(
         limit=limit,
         max_depth=int(depth.max(initial=0)),

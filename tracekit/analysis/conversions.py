@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.copies import covered_inside, cut_to_predictions, data_rows, places
-from tracekit.intervals import union_length
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any
 
@@ -61,13 +60,12 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
     long = is_cast & (rows.duration_ns >= least_ns) & ~lost
     converting = np.unique(group[long])
     counted = np.isin(group, converting) & ~lost
-    start, end = cut_to_predictions(predictions, rows, group)
+    times = cut_to_predictions(predictions, rows, group)
 
     def covered(chosen: BoolArray) -> int:
-        return covered_inside(predictions, group[chosen], start[chosen], end[chosen])
+        return covered_inside(predictions, group[chosen], times.where(chosen))
 
     predicted, total = int(predictions["duration_ns"].sum()), covered(counted)
-    others = rows.where(~counted)
     return ConversionSummary(
         predicted_ns=predicted,
         covered_ns=total,
@@ -75,5 +73,5 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, leas
         cast_ns=covered(counted & is_cast),
         converting=int((converting < len(predictions)).sum()),
         rows=rows.label[counted],
-        unclear_ns=union_length(others.start_ns, others.start_ns + others.duration_ns),
+        unclear_ns=rows.where(~counted).times.covered_ns,
     )

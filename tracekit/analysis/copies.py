@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import clip, depth_profile, integrate, union, union_length, union_length_by_group
+from tracekit.intervals import Intervals
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
 from tracekit.trace.frames import categorical, is_any
 
@@ -31,6 +31,11 @@ class DataRows:
     """Label of the prediction; -1 where there is no single one."""
     kind: pd.Categorical
     attribution: pd.Categorical
+
+    @property
+    def times(self) -> Intervals:
+        """When each lasted."""
+        return Intervals(self.start_ns, self.start_ns + self.duration_ns)
 
     def where(self, chosen: BoolArray) -> DataRows:
         """Some of the rows."""
@@ -98,10 +103,10 @@ def summarize_copies(
     # Without predictions there is nothing that an ambiguous row could lie in.
     counted = linked | (ambiguous & (len(predictions) > 0))
     outside, copies, group = rows.where(~counted), rows.where(counted), group[counted]
-    starts, ends = cut_to_predictions(predictions, copies, group)
+    times = cut_to_predictions(predictions, copies, group)
 
     def covered(chosen: BoolArray) -> int:
-        return covered_inside(predictions, group[chosen], starts[chosen], ends[chosen])
+        return covered_inside(predictions, group[chosen], times.where(chosen))
 
     predicted = int(predictions["duration_ns"].sum())
     total = covered(np.ones(len(group), dtype=bool))
@@ -116,7 +121,7 @@ def summarize_copies(
         large_rows=copies.label[large],
         large_share=covered(large) / predicted if predicted else 0.0,
         outside_count=len(outside.label),
-        outside_ns=union_length(outside.start_ns, outside.start_ns + outside.duration_ns),
+        outside_ns=outside.times.covered_ns,
     )
 
 
@@ -126,35 +131,30 @@ def places(predictions: pd.DataFrame, copies: DataRows) -> IntArray:
     return np.where(position >= 0, position, len(predictions)).astype(np.int64)
 
 
-def cut_to_predictions(predictions: pd.DataFrame, copies: DataRows, group: IntArray) -> tuple[IntArray, IntArray]:
-    """Starts and ends of the copies, cut to their prediction (or to the span of all where there is no single one); all
-    without length where there is no prediction."""
-    outer_starts = predictions["start_ns"].to_numpy()
-    outer_ends = outer_starts + predictions["duration_ns"].to_numpy()
-    if not len(outer_starts):
-        nowhere = np.zeros(len(group), np.int64)
-        return nowhere, nowhere
-    low = np.append(outer_starts, outer_starts.min())[group]
-    high = np.append(outer_ends, outer_ends.max())[group]
-    return clip(copies.start_ns, copies.start_ns + copies.duration_ns, low, high)
+def cut_to_predictions(predictions: pd.DataFrame, copies: DataRows, group: IntArray) -> Intervals:
+    """Times of the copies, cut to their prediction (or to the span of all where there is no single one); all without
+    length where there is no prediction."""
+    called = Intervals.from_rows(predictions)
+    if not len(called):
+        return Intervals(np.zeros(len(group), np.int64), np.zeros(len(group), np.int64))
+    low = np.append(called.starts, called.starts.min())[group]
+    high = np.append(called.ends, called.ends.max())[group]
+    return copies.times.clipped(low, high)
 
 
-def covered_inside(predictions: pd.DataFrame, group: IntArray, starts: IntArray, ends: IntArray) -> int:
+def covered_inside(predictions: pd.DataFrame, group: IntArray, times: Intervals) -> int:
     """Time in ns of the predictions that rows cover, each cut to its prediction, overlaps inside one counted once.
 
     Never more than the summed duration of the predictions: a row of no single prediction (`group` is their number)
     counts once, and only while no other row covers any of them, since it may lie in the prediction that has that row.
     O(n log n).
     """
-    alone = group < len(predictions)
-    total = int(union_length_by_group(group[alone], starts[alone], ends[alone], len(predictions)).sum())
-    if alone.all():
+    linked = group < len(predictions)
+    total = int(times.where(linked).covered_by_group(group[linked], len(predictions)).sum())
+    if linked.all():
         return total
-    began = predictions["start_ns"].to_numpy()
-    called = depth_profile(*union(began, began + predictions["duration_ns"].to_numpy()))
-    covered = depth_profile(*union(starts[alone], ends[alone]))
-    low, high = union(starts[~alone], ends[~alone])
-    return total + int((integrate(*called, low, high) - integrate(*covered, low, high)).sum())
+    called, rest = Intervals.from_rows(predictions), times.where(~linked).union()
+    return total + int((called.covered_within(rest) - times.where(linked).covered_within(rest)).sum())
 
 
 def _outstanding(copies: DataRows, group: IntArray, unlinked: int, ratio: float, least_ns: int) -> BoolArray:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.intervals import Intervals
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,13 +32,12 @@ def states_at(states: pd.DataFrame, names: Sequence[str], times_ns: IntArray) ->
     """
     if states.empty:
         return np.full(len(times_ns), UNKNOWN, np.int64)
-    starts = states["start_ns"].to_numpy()
-    ends = starts + states["duration_ns"].to_numpy()
-    place = {name: index for index, name in enumerate(names)}
-    held = np.array([place.get(str(state), UNKNOWN) for state in states["state"]], np.int64)
-    row = np.searchsorted(starts, times_ns, side="right") - 1
-    inside = (row >= 0) & (times_ns < ends[np.maximum(row, 0)])
-    return np.where(inside, held[np.maximum(row, 0)], UNKNOWN)
+    held = Intervals.from_rows(states)
+    index_of = {name: index for index, name in enumerate(names)}
+    state = np.array([index_of.get(str(name), UNKNOWN) for name in states["state"]], np.int64)
+    row = np.searchsorted(held.starts, times_ns, side="right") - 1
+    inside = (row >= 0) & (times_ns < held.ends[np.maximum(row, 0)])
+    return np.where(inside, state[np.maximum(row, 0)], UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

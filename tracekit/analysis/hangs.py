@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.load_waits import hangs_of_target, hung_share
-from tracekit.intervals import depth_profile, integrate, union
+from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Kind, Level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.arrays import BoolArray, FloatArray
     from tracekit.trace.trace import Trace
 
 
@@ -54,7 +54,7 @@ class HangCalls:
 
 
 MIN_FREE = 0.1
-"""Part of the time beside a hang that must be free of other hangs to compare it (our judgement)."""
+"""Part of the time beside a hang that must be free of other hangs to compare it (our judgment)."""
 
 
 def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
@@ -66,22 +66,19 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     if every is None:
         return None
     hangs = every[(every["duration_ns"] >= rule.least_ns).to_numpy(dtype=bool)]
-    start, end = _times(hangs)
-    length = np.maximum(end - start, 1)
+    hung = Intervals.from_rows(hangs)
+    length = np.maximum(hung.durations, 1)
     sorts = [app_calls(trace, kinds) for kinds in (_LOADS, [Kind.PREDICTION])] if len(hangs) else []
     inside = [calls[hung_share(calls, trace) >= rule.call_share] for calls in sorts]
-    shares = [_within(*_times(rows), start, end) / length for rows in inside]
-    rarer = [
-        share >= rule.ratio * _beside(calls, every, start, end) for calls, share in zip(sorts, shares, strict=True)
-    ]
+    shares = [Intervals.from_rows(rows).covered_within(hung) / length for rows in inside]
+    rarer = [share >= rule.ratio * _beside(calls, every, hung) for calls, share in zip(sorts, shares, strict=True)]
     # Loads and predictions on one thread do not overlap, so that their shares add up.
     covered = np.sum(shares, axis=0) if shares else np.zeros(0)
     counted = np.sum([share * is_rare for share, is_rare in zip(shares, rarer, strict=True)], axis=0)
     explained = np.broadcast_to(counted >= rule.hang_share, len(hangs)) if shares else np.zeros(0, dtype=bool)
     chosen = [trace.activity.head(0)]
     for rows, is_rare in zip(inside, rarer, strict=True):
-        told = explained & is_rare
-        chosen.append(rows[_within(start[told], end[told], *_times(rows)) > 0])
+        chosen.append(rows[hung.where(explained & is_rare).covered_within(Intervals.from_rows(rows)) > 0])
     return HangCalls(hangs, np.minimum(covered, 1.0), explained, pd.concat(chosen))
 
 
@@ -92,26 +89,16 @@ def app_calls(trace: Trace, kinds: Sequence[Kind] = (*_LOADS, Kind.PREDICTION)) 
     return activity[chosen.to_numpy(dtype=bool)]
 
 
-def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, start: IntArray, end: IntArray) -> FloatArray:
-    """Share that calls cover of the time before each hang or after it, the larger of both; each is as long as the hang,
-    without the time of other hangs."""
-    hung, length = _times(hangs), end - start
-    either = [np.concatenate(pair) for pair in zip(hung, _times(calls), strict=True)]
-    most = np.zeros(len(start))
-    for low in (start - length, end):
-        in_hangs = _within(*hung, low, low + length)
-        free = length - in_hangs
-        used = _within(either[0], either[1], low, low + length) - in_hangs
+def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, hung: Intervals) -> FloatArray:
+    """Share that calls cover of the time before each interval of `hung` or after it, the larger of both; each is as
+    long as the interval, without the time of `hangs`."""
+    length = hung.durations
+    in_hang = Intervals.from_rows(hangs).covered_time()
+    in_either = Intervals.from_rows(hangs, calls).covered_time()
+    max_share = np.zeros(len(hung))
+    for start in (hung.starts - length, hung.ends):
+        free = in_hang.free_within(start, start + length)
+        used = free - in_either.free_within(start, start + length)
         share = np.where(free >= MIN_FREE * length, used / np.maximum(free, 1), 0.0)
-        most = np.maximum(most, share)
-    return most
-
-
-def _within(starts: IntArray, ends: IntArray, low: IntArray, high: IntArray) -> IntArray:
-    """Time of each window that at least one interval covers."""
-    return integrate(*depth_profile(*union(starts, ends)), low, high)
-
-
-def _times(rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
-    start = rows["start_ns"].to_numpy()
-    return start, start + rows["duration_ns"].to_numpy()
+        max_share = np.maximum(max_share, share)
+    return max_share

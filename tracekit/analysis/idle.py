@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.intervals import depth_profile, integrate, union
+from tracekit.intervals import Intervals
 from tracekit.trace.events import Level
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.arrays import FloatArray, IndexArray, IntArray
+    from tracekit.intervals import CoveredTime
 
 
 BEAT_SPREAD = 0.01
@@ -70,20 +71,16 @@ class Asked:
     """Shape (rows,): starts, ascending."""
     model: IndexArray
     """Shape (rows,): code of the model in the categories of `Trace.activity`."""
-    start_ns: IntArray
-    """Shape (pieces,): merged, with `end_ns`."""
-    end_ns: IntArray
-    profile: tuple[IntArray, IntArray]
-    """The pieces as a step function, as `depth_profile` gives it."""
+    covered: CoveredTime
+    """The time of all rows."""
 
 
 def asked(activity: pd.DataFrame) -> Asked:
     """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n)."""
     top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
-    begin = activity["start_ns"].to_numpy()[top]
-    start, end = union(begin, begin + activity["duration_ns"].to_numpy()[top])
+    times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
-    return Asked(begin, model, start, end, depth_profile(start, end))
+    return Asked(times.starts, model, times.union().covered_time())
 
 
 def idle_times(work: Asked, starts_ns: IntArray, sequence: IntArray, least: int) -> Idle:
@@ -95,8 +92,7 @@ def idle_times(work: Asked, starts_ns: IntArray, sequence: IntArray, least: int)
     enough = np.bincount(sequence)[sequence] >= least if len(sequence) else np.zeros(0, np.bool_)
     step = np.flatnonzero((sequence[1:] == sequence[:-1]) & enough[1:])
     first, last = starts_ns[step], starts_ns[step + 1]
-    covered = integrate(*work.profile, first, last)
-    start, end = work.end_ns[:-1], work.start_ns[1:]
+    start, end = work.covered.pieces.ends[:-1], work.covered.pieces.starts[1:]
     place = np.searchsorted(first, start, side="right") - 1
     inside = place >= 0
     inside[inside] = end[inside] <= last[place[inside]]
@@ -106,7 +102,7 @@ def idle_times(work: Asked, starts_ns: IntArray, sequence: IntArray, least: int)
         end_ns=end,
         next_model=work.model[np.searchsorted(work.begin_ns, end, side="left")],
         distance_ns=last - first,
-        idle_ns=last - first - covered,
+        idle_ns=work.covered.free_within(first, last),
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 USUAL = 0.8
 """Least share of an instance's calls that must agree for a property to be the instance's own: rows that are lost or
-added by chance touch few (our judgement)."""
+added by chance touch few (our judgment)."""
 
 
 @dataclass(frozen=True, slots=True)

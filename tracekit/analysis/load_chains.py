@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tracekit.analysis.cold_loads import ColdRule, cold_loads, preparations
-from tracekit.intervals import union_length
+from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Level
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.arrays import BoolArray
     from tracekit.trace.trace import Trace
 
 
 TOLERANCE = 0.02
-"""Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgement)."""
+"""Part of the time by which work that runs one after another may overlap: clocks and rounding (our judgment)."""
 
 COVERED = 0.8
 """Least part of loads that overlap which preparation on the Neural Engine must cover to show what they wait for (our
-judgement)."""
+judgment)."""
 
 
 class LoadChain(NamedTuple):
@@ -65,11 +65,11 @@ def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
 def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, least: int) -> tuple[LoadChain, ...]:
     """Chains of loads (sorted by start) in which each starts at most `gap_ns` after those before it have ended, with
     `least` different models or instances. O(l log l + chains × preparations)."""
-    starts = loads["start_ns"].to_numpy()
-    if not len(starts):
+    times = Intervals.from_rows(loads)
+    if not len(times):
         return ()
-    reach = np.maximum.accumulate(starts + loads["duration_ns"].to_numpy())
-    chain = np.concatenate(([0], np.cumsum(starts[1:] - reach[:-1] > gap_ns)))
+    reach = np.maximum.accumulate(times.ends)
+    chain = np.concatenate(([0], np.cumsum(times.starts[1:] - reach[:-1] > gap_ns)))
     own = loads.groupby(["model", "instance"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
     models = np.bincount(np.unique(np.column_stack((chain, own)), axis=0)[:, 0])
     edges = np.searchsorted(chain, np.arange(len(models) + 1))
@@ -81,22 +81,25 @@ def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, least: int) -> t
 
 
 def _chain(loads: pd.DataFrame, models: int, prepared: pd.DataFrame) -> LoadChain:
-    starts, durations = loads["start_ns"].to_numpy(), loads["duration_ns"].to_numpy()
-    first, last = int(starts[0]), int((starts + durations).max())
-    if _apart(starts, durations):
-        return LoadChain(loads, models, first, last, True, int(durations.sum() - durations.max()))
-    own = prepared["model"].isna() | prepared["model"].isin(loads["model"].unique())
-    row_start, row_length = prepared["start_ns"].to_numpy(), prepared["duration_ns"].to_numpy()
-    inside = own.to_numpy(dtype=bool) & (row_start >= first) & (row_start + row_length <= last)
-    row_start, row_length = row_start[inside], row_length[inside]
-    covered = union_length(row_start, row_start + row_length)
-    if len(row_start) < len(loads) or covered < COVERED * (last - first):
+    times = Intervals.from_rows(loads)
+    first, last = int(times.starts[0]), int(times.ends.max())
+    if _apart(times):
+        return LoadChain(loads, models, first, last, True, _beyond_longest(times))
+    possible = prepared["model"].isna() | prepared["model"].isin(loads["model"].unique())
+    work = Intervals.from_rows(prepared)
+    work = work.where(possible.to_numpy(dtype=bool) & (work.starts >= first) & (work.ends <= last))
+    if len(work) < len(loads) or work.covered_ns < COVERED * (last - first):
         return LoadChain(loads, models, first, last, None, 0)
-    if not _apart(row_start, row_length):
+    if not _apart(work):
         return LoadChain(loads, models, first, last, False, 0)
-    return LoadChain(loads, models, first, last, True, int(row_length.sum() - row_length.max()))
+    return LoadChain(loads, models, first, last, True, _beyond_longest(work))
 
 
-def _apart(starts: IntArray, durations: IntArray) -> bool:
+def _apart(times: Intervals) -> bool:
     """Whether intervals run one after another."""
-    return bool(durations.sum() <= union_length(starts, starts + durations) * (1 + TOLERANCE))
+    return bool(times.durations.sum() <= times.covered_ns * (1 + TOLERANCE))
+
+
+def _beyond_longest(times: Intervals) -> int:
+    """Summed durations in ns, less the longest."""
+    return int(times.durations.sum() - times.durations.max())

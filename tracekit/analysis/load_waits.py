@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import medians_of_others
-from tracekit.intervals import depth_profile, integrate, union
+from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 PAUSE_RATIO = 5
-"""A pause stands out where it is so many times as long as the usual pause between calls (our judgement)."""
+"""A pause stands out where it is so many times as long as the usual pause between calls (our judgment)."""
 
 _NEVER = np.iinfo(np.int64).max // 2
 
@@ -29,9 +29,9 @@ _NEVER = np.iinfo(np.int64).max // 2
 def pauses_after(predictions: pd.DataFrame) -> IntArray:
     """Time in ns from the end of each prediction to the start of the next, 0 where they overlap; for the last one a
     time without end. `predictions` are sorted by start."""
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    return np.append(np.maximum(starts[1:] - ends[:-1], 0), [_NEVER] * min(len(starts), 1)).astype(np.int64)
+    called = Intervals.from_rows(predictions)
+    between = np.maximum(called.starts[1:] - called.ends[:-1], 0)
+    return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
 def stand_alone(predictions: pd.DataFrame, places: IntArray, pause_ns: int) -> BoolArray:
@@ -58,44 +58,37 @@ def next_call(
     row ended, or after `setup` (rows of any model that the app works through before it gets to the call), each part of
     which follows the one before at most `soon_ns` later. `predictions` are sorted by start. O(n log n) in all rows.
     """
-    begin = work["start_ns"].to_numpy()
-    end = begin + work["duration_ns"].to_numpy()
+    times = Intervals.from_rows(work)
     starts = predictions["start_ns"].to_numpy()
-    before, after = (np.searchsorted(starts, time, side="left") for time in (begin, end))
+    before, after = (np.searchsorted(starts, time, side="left") for time in (times.starts, times.ends))
     following = np.append(starts, _NEVER)[after]
-    waits = (before == after) & (following - end <= soon_ns)
+    waits = (before == after) & (following - times.ends <= soon_ns)
     if setup is not None and len(starts) and not waits.all():
         late = np.flatnonzero((before == after) & ~waits & (following < _NEVER))
-        ready = _ready(begin[late], end[late], setup, starts, soon_ns)
+        ready = _ready(times.where(late), Intervals.from_rows(setup), starts, soon_ns)
         waits[late] = following[late] - ready <= soon_ns
     return np.where(waits, after, -1).astype(np.int64)
 
 
-def _ready(begin: IntArray, end: IntArray, setup: pd.DataFrame, calls: IntArray, soon_ns: int) -> IntArray:
+def _ready(work: Intervals, setup: Intervals, calls: IntArray, soon_ns: int) -> IntArray:
     """When the chain of setup work ends in which each row of work stands: shape (work,), its own end where it stands
     alone. Setup during which one of the `calls` starts holds up none of them."""
-    starts = setup["start_ns"].to_numpy()
-    ends = starts + setup["duration_ns"].to_numpy()
-    holds_up = np.searchsorted(calls, starts, side="left") == np.searchsorted(calls, ends, side="left")
-    starts, ends = np.concatenate((starts[holds_up], begin)), np.concatenate((ends[holds_up], end))
+    holds_up = np.searchsorted(calls, setup.starts, side="left") == np.searchsorted(calls, setup.ends, side="left")
+    steps = setup.where(holds_up).joined(work)
     # Rows that follow each other closely enough touch once each is made longer by that time.
-    first, last = union(starts, ends + soon_ns)
-    place = np.searchsorted(first, end, side="right") - 1
-    inside = (place >= 0) & (end <= np.append(last, -1)[place])
-    return np.where(inside, np.maximum(np.append(last, 0)[place] - soon_ns, end), end)
+    chains = Intervals(steps.starts, steps.ends + soon_ns).union()
+    chain = np.searchsorted(chains.starts, work.ends, side="right") - 1
+    inside = (chain >= 0) & (work.ends <= np.append(chains.ends, -1)[chain])
+    return np.where(inside, np.maximum(np.append(chains.ends, 0)[chain] - soon_ns, work.ends), work.ends)
 
 
+@cached_by_trace
 def setup_work(trace: Trace) -> pd.DataFrame:
     """Start and duration of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
-    if trace not in _SETUP:
-        activity = trace.activity
-        chosen = is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE) | first_after_load(activity)
-        _SETUP[trace] = activity.loc[is_any(activity["level"], Level.TOP) & chosen, ["start_ns", "duration_ns"]]
-    return _SETUP[trace]
-
-
-_SETUP: WeakKeyDictionary[Trace, pd.DataFrame] = WeakKeyDictionary()
+    activity = trace.activity
+    chosen = is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE) | first_after_load(activity)
+    return activity.loc[is_any(activity["level"], Level.TOP) & chosen, ["start_ns", "duration_ns"]]
 
 
 def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
@@ -112,11 +105,8 @@ def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
     """Share of each row (0 to 1) in which the main thread of the target did not answer; 0 where hangs were not
     recorded. O((w + h) log h)."""
     hangs = hangs_of_target(trace)
-    begin = work["start_ns"].to_numpy()
-    end = begin + work["duration_ns"].to_numpy()
     if hangs is None or hangs.empty:
         return np.zeros(len(work))
-    start = hangs["start_ns"].to_numpy()
-    profile = depth_profile(*union(start, start + hangs["duration_ns"].to_numpy()))
-    share: FloatArray = integrate(*profile, begin, end) / np.maximum(end - begin, 1)
+    times = Intervals.from_rows(work)
+    share: FloatArray = Intervals.from_rows(hangs).covered_within(times) / np.maximum(times.durations, 1)
     return share

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.trace.frames import is_any
 
@@ -41,8 +42,7 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
 def first_of_model(loads: pd.DataFrame, predictions: pd.DataFrame) -> BoolArray:
     """Shape (predictions,): `first_after_load` for rows of one model and level. O(n log n)."""
     is_load = np.arange(len(loads) + len(predictions)) < len(loads)
-    ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
-    time = np.concatenate((ends, predictions["start_ns"].to_numpy()))
+    time = np.concatenate((Intervals.from_rows(loads).ends, predictions["start_ns"].to_numpy()))
     return _follows_load(is_load, time, (_instances(loads, predictions),))[len(loads) :]
 
 
@@ -91,22 +91,22 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame) -> Uses:
     Both frames are of one model and sorted by start. O((l + p) log l).
     """
     group, load = pd.factorize(_latest_load(loads, predictions))
-    starts = predictions["start_ns"].to_numpy()
+    called = Intervals.from_rows(predictions)
     first, last = np.zeros(len(load), np.int64), np.zeros(len(load), np.int64)
     # Of several values for one place, the one that is written last stays.
     first[group[::-1]] = np.arange(len(group))[::-1]
-    last[group] = starts
+    last[group] = called.starts
     end = np.full(len(load), np.iinfo(np.int64).min)
-    np.maximum.at(end, group, starts + predictions["duration_ns"].to_numpy())
+    np.maximum.at(end, group, called.ends)
     count = np.bincount(group, minlength=len(load)).astype(np.int64)
-    return Uses(group.astype(np.int64), load, first, starts[first], last, end, count)
+    return Uses(group.astype(np.int64), load, first, called.starts[first], last, end, count)
 
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     """Place of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
     instance = pd.factorize(_instances(loads, predictions))[0].astype(np.int64)
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
-    ends = loads["start_ns"].to_numpy() + loads["duration_ns"].to_numpy()
+    ends = Intervals.from_rows(loads).ends
     # Times become ranks among the ends, so that instance and time fit into one number to search for.
     ascending = np.sort(ends)
     width = len(ends) + 1

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.breakdown import breakdown
-from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.analysis.breakdown import breakdown, summarize_breakdown
 from tracekit.analysis.concurrency import summarize_in_flight
-from tracekit.analysis.latency import frame_rate, summarize_latency
-from tracekit.analysis.latency_trend import summarize_latency_trend
+from tracekit.analysis.latency import frame_rate, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
-from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.analysis.throughput import bursts, summarize_cadence, working
+from tracekit.analysis.statistics import row_statistics
+from tracekit.analysis.throughput import bursts, summarize_cadence
+from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import shown_models
@@ -26,13 +25,13 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.analysis.breakdown.breakdown import Breakdown
-    from tracekit.analysis.breakdown.summary import BreakdownSummary
+    from tracekit.analysis.breakdown import Breakdown, BreakdownSummary
     from tracekit.analysis.concurrency import InFlight
-    from tracekit.analysis.latency import FrameRate, Latency
-    from tracekit.analysis.latency_trend import LatencyTrend
-    from tracekit.analysis.throughput import Cadence, Working
+    from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend
+    from tracekit.analysis.statistics import Statistics
+    from tracekit.analysis.throughput import Cadence
     from tracekit.arrays import BoolArray
+    from tracekit.intervals import CoveredTime
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -99,10 +98,10 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     return tuple(sorted(summaries, key=lambda summary: (-_total_ns(summary), summary.name)))
 
 
-def _working(trace: Trace) -> Working | None:
+def _working(trace: Trace) -> CoveredTime | None:
     """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
     held = {entry.instrument for entry in trace.coverage if entry.state in (TableState.ROWS, TableState.EMPTY)}
-    return working(trace.hardware) if {NEURAL_ENGINE, GPU} <= held else None
+    return Intervals.from_rows(trace.hardware).covered_time() if {NEURAL_ENGINE, GPU} <= held else None
 
 
 _COLUMNS = ["start_ns", "duration_ns", "kind", "instance", "attribution"]
@@ -131,7 +130,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
 
 
 def _summary(
-    whole: tuple[Breakdown, Working | None, BoolArray],
+    whole: tuple[Breakdown, CoveredTime | None, BoolArray],
     name: str,
     level: str,
     parents: tuple[str, ...],
@@ -148,8 +147,8 @@ def _summary(
         loads=len(loads),
         cold_loads=_cold_loads(loads),
         predictions=len(predictions),
-        prediction=_statistics(predictions),
-        load=_statistics(loads),
+        prediction=row_statistics(predictions),
+        load=row_statistics(loads),
     )
     return summary if level == Level.SUB or predictions.empty else _with_calls(summary, predictions, whole)
 
@@ -157,7 +156,7 @@ def _summary(
 def _with_calls(
     summary: ModelSummary,
     predictions: pd.DataFrame,
-    whole: tuple[Breakdown, Working | None, BoolArray],
+    whole: tuple[Breakdown, CoveredTime | None, BoolArray],
 ) -> ModelSummary:
     """The summary with what the app's calls tell.
 
@@ -183,10 +182,6 @@ def _cold_loads(loads: pd.DataFrame) -> int | None:
     if loads.empty or is_any(loads["kind"], Kind.LOAD).any():
         return None
     return int(is_any(loads["kind"], Kind.LOAD_UNCACHED).sum())
-
-
-def _statistics(rows: pd.DataFrame) -> Statistics | None:
-    return duration_statistics(rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy())
 
 
 def _total_ns(summary: ModelSummary) -> int:

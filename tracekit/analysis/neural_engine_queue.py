@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import depth_profile, integrate, running_end, union
+from tracekit.intervals import Intervals, running_end
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import is_any
 
@@ -93,15 +93,15 @@ def engine_waits(
     found = _pieces(line, predictions, data, compute, hardware)
     if found is None:
         return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
-    handover, ways = _usual(trace, line)
+    handover, ways = _usual(trace)
     late = found.begin - found.ready > _usual_way(found, np.zeros(len(found.ready), np.int64), ways)
     queued = found.met & late & (np.abs(found.begin - found.reach) <= handover)
     low = np.maximum(found.ready, line.opened(handover)[found.place])[queued]
     start, called = found.begin[queued], found.called[queued]
     waited = low < start
     low, start = low[waited], start[waited]
-    _, begin, end = _calls_and_times(hardware, is_any(hardware["kind"], Kind.ANE_EXEC))
-    return EngineWaits(called[waited], low, start, integrate(*depth_profile(*union(begin, end)), low, start))
+    executed = Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_EXEC))
+    return EngineWaits(called[waited], low, start, executed.covered_within(Intervals(low, start)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,22 +171,18 @@ def _usual_way(pieces: _Pieces, model: IntArray, fallback: pd.Series) -> FloatAr
     return usual
 
 
-_USUAL: WeakKeyDictionary[Trace, tuple[int, pd.Series]] = WeakKeyDictionary()
-
-
-def _usual(trace: Trace, line: _Timeline) -> tuple[int, pd.Series]:
+@cached_by_trace
+def _usual(trace: Trace) -> tuple[int, pd.Series]:
     """The hand-over in ns, and `_ways` of all models together."""
-    if trace not in _USUAL:
-        found = _pieces(line, trace.activity, trace.data, trace.compute, trace.hardware)
-        if found is None:
-            return 0, pd.Series(dtype=np.float64)
-        activity = trace.activity
-        model = activity["model"].cat.codes.to_numpy()[activity.index.get_indexer(pd.Index(found.called))]
-        ways = _ways(found, np.zeros(len(model), np.int64))
-        delay = found.begin - found.ready
-        late = found.met & (delay > _usual_way(found, model.astype(np.int64), ways))
-        _USUAL[trace] = _handover_ns(np.abs(found.begin - found.reach)[late], delay[late]), ways
-    return _USUAL[trace]
+    pieces = _pieces(_timeline(trace), trace.activity, trace.data, trace.compute, trace.hardware)
+    if pieces is None:
+        return 0, pd.Series(dtype=np.float64)
+    activity = trace.activity
+    model = activity["model"].cat.codes.to_numpy()[activity.index.get_indexer(pd.Index(pieces.called))]
+    ways = _ways(pieces, np.zeros(len(model), np.int64))
+    delay = pieces.begin - pieces.ready
+    late = pieces.met & (delay > _usual_way(pieces, model.astype(np.int64), ways))
+    return _handover_ns(np.abs(pieces.begin - pieces.reach)[late], delay[late]), ways
 
 
 def _handover_ns(behind: IntArray, delay: IntArray) -> int:
@@ -209,9 +205,8 @@ def _handover_ns(behind: IntArray, delay: IntArray) -> int:
 
 def _calls_and_times(rows: pd.DataFrame, chosen: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
     """Prediction (-1 for none), start and end of the chosen rows."""
-    start = rows["start_ns"].to_numpy()[chosen]
-    called = rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen]
-    return called, start, start + rows["duration_ns"].to_numpy()[chosen]
+    times = Intervals.from_rows(rows).where(chosen)
+    return rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)[chosen], times.starts, times.ends
 
 
 def _last_end_before(
@@ -249,18 +244,13 @@ class _Timeline:
         return self.start[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
 
 
-_TIMELINES: WeakKeyDictionary[Trace, _Timeline] = WeakKeyDictionary()
-
-
+@cached_by_trace
 def _timeline(trace: Trace) -> _Timeline:
-    if trace not in _TIMELINES:
-        executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
-        rows = trace.hardware.loc[executed, ["start_ns", "duration_ns"]]
-        label, start = rows.index.to_numpy(), rows["start_ns"].to_numpy()
-        end = start + rows["duration_ns"].to_numpy()
-        reach = np.maximum.accumulate(end)
-        last = np.maximum.accumulate(np.where(end == reach, np.arange(len(end)), 0))
-        before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(start)]
-        reaching = np.concatenate(([-1], label[last]))[: len(start)]
-        _TIMELINES[trace] = _Timeline(label, start, before, reaching)
-    return _TIMELINES[trace]
+    executed = is_any(trace.hardware["kind"], Kind.ANE_EXEC)
+    rows = trace.hardware.loc[executed, ["start_ns", "duration_ns"]]
+    label, times = rows.index.to_numpy(), Intervals.from_rows(rows)
+    reach = np.maximum.accumulate(times.ends)
+    last = np.maximum.accumulate(np.where(times.ends == reach, np.arange(len(times)), 0))
+    before = np.concatenate(([np.iinfo(np.int64).min // 2], reach))[: len(times)]
+    reaching = np.concatenate(([-1], label[last]))[: len(times)]
+    return _Timeline(label, times.starts, before, reaching)

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.copies import cut_to_predictions, data_rows, places
-from tracekit.analysis.growth import growth
-from tracekit.intervals import union_length_by_group
+from tracekit.analysis.latency import growth
 from tracekit.trace.events import COPY_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
 
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 SMALL_INPUT = 0.1
 """An input is small beside another where copying it takes at most so much of the time: a token beside a cache (our
 judgement)."""
-
-OPENING_RATIO = 3.0
-"""A prompt takes so many times a token that follows. A pause before the call explains less (our judgement)."""
 
 MIN_SEQUENCE = 8
 """Calls that a sequence must have to tell how it opens (our judgement)."""
@@ -55,18 +51,18 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     linked = group < len(predictions)
     if not linked.all():
         copies, group = copies.where(linked), group[linked]
-    start, end = cut_to_predictions(predictions, copies, group)
+    times = cut_to_predictions(predictions, copies, group)
     is_input = is_any(copies.kind, Kind.INPUT_COPY)
     middle = predictions["start_ns"].to_numpy() + predictions["duration_ns"].to_numpy() // 2
-    first_half = start < middle[group]
+    first_half = times.starts < middle[group]
     goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
 
     def covered(chosen: BoolArray) -> IntArray:
-        return union_length_by_group(group[chosen], start[chosen], end[chosen], len(predictions))
+        return times.where(chosen).covered_by_group(group[chosen], len(predictions))
 
     smallest = np.full(len(predictions), np.iinfo(np.int64).max)
     largest = np.zeros(len(predictions), np.int64)
-    lengths = (end - start)[is_input]
+    lengths = times.durations[is_input]
     np.minimum.at(smallest, group[is_input], lengths)
     np.maximum.at(largest, group[is_input], lengths)
     return StateCopies(
@@ -81,16 +77,6 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
 def copies_grow(both: IntArray, sequence: IntArray) -> bool:
     """Whether copies become longer with each call of a sequence, as a cache does that holds what came before."""
     return growth(np.maximum(both, 1), sequence).usual
-
-
-def opens_with_a_prompt(durations: IntArray, sequence: IntArray) -> bool:
-    """Whether sequences open with a call that takes `OPENING_RATIO` times the median of their others. O(n log n)."""
-    frame = pd.DataFrame({"duration": durations, "sequence": sequence})
-    groups = frame.groupby("sequence")["duration"]
-    found = pd.DataFrame({"first": groups.first(), "usual": groups.median(), "count": groups.size()})
-    found = found[found["count"] >= MIN_SEQUENCE]
-    long = int((found["first"] >= OPENING_RATIO * found["usual"]).sum())
-    return long >= 2 and long >= USUAL * len(found)
 
 
 def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: IntArray) -> bool:

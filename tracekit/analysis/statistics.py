@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.intervals import union_length
+from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class Statistics:
 def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statistics | None:
     """Statistics of rows with these starts and durations, shape (n,) each; None where n is 0.
 
-    Quantiles interpolate linearly between the neighbouring values. O(n log n).
+    Quantiles interpolate linearly between the neighboring values. O(n log n).
     """
     count = len(durations_ns)
     if count == 0:
@@ -59,7 +59,7 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
     return Statistics(
         count=count,
         total_ns=total,
-        union_ns=union_length(starts_ns, starts_ns + durations_ns),
+        union_ns=Intervals(starts_ns, starts_ns + durations_ns).covered_ns,
         mean_ns=total / count,
         min_ns=int(durations_ns.min()),
         p50_ns=float(values[0]),
@@ -69,6 +69,11 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
         max_ns=int(durations_ns.max()),
         stdev_ns=float(durations_ns.std(ddof=1)) if count >= 2 else None,
     )
+
+
+def row_statistics(rows: pd.DataFrame) -> Statistics | None:
+    """Statistics of the durations of rows of an event frame; None without rows. O(n log n)."""
+    return duration_statistics(rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy())
 
 
 def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
@@ -88,6 +93,4 @@ def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
 
 def covered_ns(*frames: pd.DataFrame) -> int:
     """Time in ns that at least one row of the event frames covers. O(n log n)."""
-    starts = np.concatenate([frame["start_ns"].to_numpy() for frame in frames])
-    durations = np.concatenate([frame["duration_ns"].to_numpy() for frame in frames])
-    return union_length(starts, starts + durations)
+    return Intervals.from_rows(*frames).covered_ns

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.intervals import depth_profile, integrate, union, union_by_group
+from tracekit.intervals import Intervals, union_by_group
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from tracekit.arrays import IntArray
-
-    Working = tuple[IntArray, IntArray]
-    """When hardware worked, as a step function that `depth_profile` gives: 1 while it did."""
+    from tracekit.intervals import CoveredTime
 
 BURST_FACTOR = 5.0
 """A pause longer than this many median distances from start to start ends a burst (reference, catalogue A14)."""
@@ -54,29 +52,26 @@ def bursts(predictions: pd.DataFrame, factor: float = BURST_FACTOR) -> Bursts:
     A burst ends where the next prediction starts more than `factor` times the median distance later; the median is of
     distances above 0, so that calls handed over at one instant do not make every pause long. O(n log n).
     """
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    distances = np.diff(starts)
+    called = Intervals.from_rows(predictions)
+    distances = np.diff(called.starts)
     positive = distances[distances > 0]
     limit = factor * float(np.median(positive)) if len(positive) else np.inf
-    opens = np.concatenate(([True], distances > limit))[: len(starts)]
+    opens = np.concatenate(([True], distances > limit))[: len(called)]
     burst = np.cumsum(opens) - 1
     first = np.flatnonzero(opens)
-    count = np.diff(first, append=len(starts))
-    groups, piece_starts, piece_ends = union_by_group(burst, starts, ends)
-    covered = np.concatenate(([0], np.cumsum(piece_ends - piece_starts)))
+    count = np.diff(first, append=len(called))
     return Bursts(
         burst=burst,
         first=first,
         count=count,
-        start_ns=starts[first],
-        end_ns=np.maximum.reduceat(ends, first) if len(first) else first,
-        busy_ns=np.diff(covered[np.searchsorted(groups, np.arange(len(first) + 1))]),
+        start_ns=called.starts[first],
+        end_ns=np.maximum.reduceat(called.ends, first) if len(first) else first,
+        busy_ns=called.covered_by_group(burst, len(first)),
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaps:
+class IdleGaps:
     """Times inside bursts in which no prediction was in flight: shape (gaps,) each, by start.
 
     They add up to `Bursts.gap_ns`; a prediction without duration neither fills a gap nor splits one.
@@ -88,31 +83,21 @@ class Gaps:
     """Time of the gap in which no row of the hardware was active; None where it was not given."""
 
 
-def working(hardware: pd.DataFrame) -> Working:
-    """When any of these rows was active. O(n log n)."""
-    starts = hardware["start_ns"].to_numpy()
-    return depth_profile(*union(starts, starts + hardware["duration_ns"].to_numpy()))
-
-
-def gaps(predictions: pd.DataFrame, found: Bursts, busy: Working | None = None) -> Gaps:
+def gaps(predictions: pd.DataFrame, found: Bursts, busy: CoveredTime | None = None) -> IdleGaps:
     """Gaps between predictions inside their bursts.
 
     `busy`: when the compute units worked, whoever they worked for; None where that was not recorded.
-    O((n + m) log n), m the steps of `busy`.
+    O((n + m) log n), m the pieces of `busy`.
     """
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    group, piece_starts, piece_ends = union_by_group(found.burst, starts, ends)
+    called = Intervals.from_rows(predictions)
+    group, piece_starts, piece_ends = union_by_group(found.burst, called.starts, called.ends)
     # A gap opens where a burst or a piece begins or ends: calls without duration at the edge of a burst leave no piece.
     owner = np.concatenate((np.arange(len(found.count)), group))
     low = np.concatenate((found.start_ns, piece_ends))[np.argsort(owner, kind="stable")]
     owner = np.concatenate((group, np.arange(len(found.count))))
     high = np.concatenate((piece_starts, found.end_ns))[np.argsort(owner, kind="stable")]
     low, high = low[high > low], high[high > low]
-    idle = None
-    if busy is not None:
-        idle = high - low - integrate(*busy, low, high)
-    return Gaps(low, high, idle)
+    return IdleGaps(low, high, None if busy is None else busy.free_within(low, high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +142,7 @@ class Cadence:
 def summarize_cadence(
     predictions: pd.DataFrame,
     found: Bursts,
-    busy: Working | None = None,
+    busy: CoveredTime | None = None,
     *,
     tolerance: float = 0.02,
     spread: float = 0.05,

@@ -6,8 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.cli.command import Command
+from tracekit.cli.inputs import (
+    add_model_argument,
+    add_process_argument,
+    add_reader_arguments,
+    add_run_argument,
+    positive_number,
+    xctrace_options,
+)
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.cli.reader import add_reader_arguments, xctrace_options
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -42,11 +49,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _add_input(group: _ArgumentGroup) -> None:
-    group.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
-    group.add_argument(
-        "--model", action="append", default=[], metavar="NAME", help="only models matching NAME (glob; repeatable)"
-    )
-    group.add_argument("--process", metavar="NAME|PID", help="only this process")
+    add_run_argument(group)
+    add_model_argument(group)
+    add_process_argument(group)
     add_reader_arguments(group)
     group.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="recordings to read at a time (default: 1)")
 
@@ -104,23 +109,12 @@ def _add_output(group: _ArgumentGroup) -> None:
     loudness.add_argument("-v", "--verbose", action="store_true", help="full report, plus read statistics on stderr")
 
 
-def _run_number(text: str) -> int:
-    """Type of `--run`."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-# argparse names the type in its message: "invalid run number value: 'x'".
-_run_number.__name__ = "run number"
-
-
 def _jobs(text: str) -> int:
     """Type of `--jobs`."""
-    return _run_number(text)
+    return positive_number(text)
 
 
+# argparse names the type in its message: "invalid number of jobs value: 'x'".
 _jobs.__name__ = "number of jobs"
 
 
@@ -193,7 +187,7 @@ def _analyzed(arguments: Namespace, entry: Input) -> Report:
         report = analyze(
             entry.paths,
             **options_of(arguments),
-            asking=xctrace_options(arguments, quiet=arguments.quiet),
+            xctrace=xctrace_options(arguments, quiet=arguments.quiet),
             progress=progress,
         )
     if arguments.verbose:

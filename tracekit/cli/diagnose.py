@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_model_argument, add_paths_argument, add_reader_arguments, xctrace_options
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.cli.reader import add_reader_arguments, xctrace_options
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -15,15 +15,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        nargs="+",
-        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
-    )
-    parser.add_argument(
-        "--model", action="append", default=[], metavar="NAME", help="show only models matching NAME (glob; repeatable)"
-    )
+    add_paths_argument(parser)
+    add_model_argument(parser)
     add_reader_arguments(parser)
     add_config_arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
@@ -47,7 +40,7 @@ def run(arguments: Namespace) -> ExitStatus:
             config=config_of(arguments),
             redact=not arguments.no_redact,
             reader=arguments.reader,
-            asking=xctrace_options(arguments),
+            xctrace=xctrace_options(arguments),
             progress=progress,
         )
     diagnosis = diagnose(report)

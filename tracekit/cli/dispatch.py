@@ -54,9 +54,9 @@ def dispatch(arguments: Sequence[str]) -> int:
         raise
     except BaseException as error:  # the last line of defense: a user never sees a bare traceback, nor status 1 for it
         _show_traceback(debug)
-        told = words_of(error).splitlines()[0]
+        message = words_of(error).splitlines()[0]
         advice = "report it with the traceback above" if debug else "run again with --debug and report it"
-        narrate(f"tracekit: internal error ({told}); {advice}.")
+        narrate(f"tracekit: internal error ({message}); {advice}.")
         return ExitStatus.UNUSABLE
 
 

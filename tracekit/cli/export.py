@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.reader import add_reader_arguments, xctrace_options
+from tracekit.cli.inputs import add_reader_arguments, add_run_argument, xctrace_options
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "jsonl", "parquet", "xml")
 """As `tracekit.recording.writing.FORMATS` has them."""
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Tables that are named beside the reason for which they were left out; more of them are counted."""
 
 
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="only tables of this schema; repeatable (default: all with rows; for xml also the empty ones)",
     )
-    parser.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
+    add_run_argument(parser)
     add_reader_arguments(parser)
     parser.add_argument(
         "--force",
@@ -47,18 +47,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--no-redact", action="store_true", help="keep device names, arguments and such in the list of tables"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
-
-
-def _run_number(text: str) -> int:
-    """Type of `--run`."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-# argparse names the type in its message: "invalid run number value: 'x'".
-_run_number.__name__ = "run number"
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -80,7 +68,7 @@ def run(arguments: Namespace) -> ExitStatus:
             schemas=arguments.schema or None,
             progress=progress,
             reader=arguments.reader,
-            asking=xctrace_options(arguments, quiet=arguments.quiet),
+            xctrace=xctrace_options(arguments, quiet=arguments.quiet),
         )
         if not reading.failures:
             _check_schemas(reading.recording, arguments.schema)
@@ -127,11 +115,11 @@ def _check_schemas(recording: Recording, schemas: list[str]) -> None:
 
     tables = recording.run.tables
     for schema in schemas:
-        found = [entry for entry in tables if entry.schema == schema]
-        if not found:
+        entries = [entry for entry in tables if entry.schema == schema]
+        if not entries:
             raise unknown("table", schema, dict.fromkeys(entry.schema for entry in tables))
-        if not any(is_readable(entry.state) for entry in found):
-            raise UnreadableRecording(f"table '{schema}' cannot be read: {found[0].reason}")
+        if not any(is_readable(entry.state) for entry in entries):
+            raise UnreadableRecording(f"table '{schema}' cannot be read: {entries[0].reason}")
 
 
 def _tell(written: WrittenFolder, folder: Path) -> None:
@@ -143,7 +131,7 @@ def _tell(written: WrittenFolder, folder: Path) -> None:
     tables = format_count(len(written.files), "table")
     narrate(f"tracekit: wrote {tables} with {format_count(written.rows, 'row')}{listing} into {folder}")
     for reason, schemas in _reasons(written).items():
-        named = ", ".join(dict.fromkeys(schemas)) if len(schemas) <= MOST_NAMED else f"{len(schemas)} tables"
+        named = ", ".join(dict.fromkeys(schemas)) if len(schemas) <= MAX_NAMED else f"{len(schemas)} tables"
         narrate(f"tracekit: left out {named}: {reason}")
     if written.files:
         narrate(

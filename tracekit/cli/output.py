@@ -50,14 +50,14 @@ def _moved(stream: TextIO) -> TextIO:
     """The same stream on a descriptor of its own, so that a plug-in, or a library in C, that writes to the descriptor 1
     writes to standard error. The stream itself where it has no descriptor."""
     try:
-        own = os.dup(stream.fileno())
+        duplicate = os.dup(stream.fileno())
     except (OSError, ValueError):
         return stream
     if sys.stderr is None:
         _discard(stream)
     else:
         os.dup2(sys.stderr.fileno(), stream.fileno())
-    return open(own, "w", encoding=stream.encoding, buffering=1 if stream.isatty() else -1)  # noqa: PTH123
+    return open(duplicate, "w", encoding=stream.encoding, buffering=1 if stream.isatty() else -1)  # noqa: PTH123
 
 
 @contextmanager

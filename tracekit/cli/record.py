@@ -103,8 +103,8 @@ def _resolved(launch: tuple[str, ...]) -> tuple[str, ...]:
 
     if not launch:
         return ()
-    found = shutil.which(launch[0]) or (launch[0] if Path(launch[0]).exists() else None)
-    return (str(Path(found).absolute()) if found else launch[0], *launch[1:])
+    program = shutil.which(launch[0]) or (launch[0] if Path(launch[0]).exists() else None)
+    return (str(Path(program).absolute()) if program else launch[0], *launch[1:])
 
 
 def _check_output(output: Path) -> None:

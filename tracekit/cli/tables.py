@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.reader import add_reader_arguments, xctrace_options
+from tracekit.cli.inputs import add_paths_argument, add_reader_arguments, xctrace_options
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -19,9 +19,9 @@ HEADINGS = ("run", "position", "state", "rows", "columns", "schema", "source", "
 """Keys of the JSON, and, but for the reason, columns of the list. `position` is the N of `table[N]` in the run."""
 NUMBERS = frozenset({"run", "position", "rows", "columns"})
 """Columns that are aligned on the right."""
-LEAST_NEEDED = ("attributes", "source", "position", "run", "columns")
+DROPPED_FIRST = ("attributes", "source", "position", "run", "columns")
 """Columns that a narrow terminal does without, the first one first."""
-MOST_NAMED = 3
+MAX_NAMED = 3
 """Tables that are named beside the reason for which they cannot be read; more of them are counted."""
 ANY_WIDTH = 10_000
 """Where there is no terminal, every column is shown."""
@@ -31,12 +31,7 @@ ATTRIBUTES_WIDTH = 40
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        nargs="+",
-        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
-    )
+    add_paths_argument(parser)
     add_reader_arguments(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
 
@@ -49,7 +44,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
     with showing_progress() as progress:
         contents = open_contents(
-            arguments.path, progress=progress, reader=arguments.reader, asking=xctrace_options(arguments)
+            arguments.path, progress=progress, reader=arguments.reader, xctrace=xctrace_options(arguments)
         )
     rows = list(_rows(contents))
     if arguments.format == "json":
@@ -94,12 +89,12 @@ def _text(value: object) -> str:
 def _aligned(rows: Sequence[Sequence[object]], room: int) -> str:
     """Columns two spaces apart, as many as there is room for."""
     columns = {
-        heading: [heading, *(_text(row[place]) for row in rows)]
-        for place, heading in enumerate(HEADINGS)
+        heading: [heading, *(_text(row[index]) for row in rows)]
+        for index, heading in enumerate(HEADINGS)
         if heading != "reason"
     }
     widths = {heading: max(map(len, cells)) for heading, cells in columns.items()}
-    for heading in LEAST_NEEDED:
+    for heading in DROPPED_FIRST:
         if sum(widths.values()) + 2 * (len(widths) - 1) > room:
             del widths[heading], columns[heading]
     lines = zip(
@@ -124,7 +119,7 @@ def _reasons(rows: Iterable[Sequence[object]]) -> str:
             heading = "Unreadable" if table["state"] == "unreadable" else "Incomplete"
             schemas.setdefault((heading, reason), []).append(str(table["schema"]))
     lines = [
-        visible(f"{heading}: {listed(names) if len(names) <= MOST_NAMED else f'{len(names)} tables'} ({reason})") + "\n"
+        visible(f"{heading}: {listed(names) if len(names) <= MAX_NAMED else f'{len(names)} tables'} ({reason})") + "\n"
         for (heading, reason), names in schemas.items()
     ]
     return "".join(["\n", *lines]) if lines else ""

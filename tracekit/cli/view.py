@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_model_argument, add_process_argument, add_reader_arguments, add_run_argument
 from tracekit.cli.project import add_config_arguments, config_of
-from tracekit.cli.reader import add_reader_arguments
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,24 +23,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("other", metavar="OTHER", nargs="?", help="a second recording to compare it with")
     chosen = parser.add_argument_group("what to look at")
-    chosen.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
-    chosen.add_argument(
-        "--model", action="append", default=[], metavar="NAME", help="show only models matching NAME (glob; repeatable)"
-    )
-    chosen.add_argument("--process", metavar="NAME|PID", help="show only this process")
+    add_run_argument(chosen)
+    add_model_argument(chosen)
+    add_process_argument(chosen)
     add_reader_arguments(chosen)
     add_config_arguments(parser)
-
-
-def _run_number(text: str) -> int:
-    """Type of `--run`."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-_run_number.__name__ = "run number"
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -60,9 +47,9 @@ def run(arguments: Namespace) -> ExitStatus:
     if "-" in paths:
         raise UsageError("view cannot read a recording from standard input, which is the keyboard; give it a file")
     # The screen belongs to the UI: nothing is said beside it while it runs.
-    asking = XctraceOptions(arguments.timeout, _nothing, _nothing)
+    xctrace = XctraceOptions(arguments.timeout)
     config = _checked(config_of(arguments))
-    request = Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, asking, config)
+    request = Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, xctrace, config)
     failure = run_app(request)
     if failure is None:
         return ExitStatus.DONE
@@ -78,10 +65,6 @@ def _checked(config: Path | None) -> Path | None:
 
         load_config(config, all_detectors())
     return config
-
-
-def _nothing(*_: object) -> None:
-    """Say nothing."""
 
 
 COMMAND = Command(

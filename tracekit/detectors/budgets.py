@@ -25,11 +25,11 @@ def parse_budget(text: str) -> tuple[str | None, float]:
 
     Raises `UsageError` for any other text, and for a budget of 0.
     """
-    found = _FORM.fullmatch(text)
-    number = 0.0 if found is None else float(found["number"])
-    if found is None or number <= 0 or not math.isfinite(number):
+    match = _FORM.fullmatch(text)
+    number = 0.0 if match is None else float(match["number"])
+    if match is None or number <= 0 or not math.isfinite(number):
         raise UsageError(f"budget '{text}': write a time or a rate above 0, as 16.7ms, 33.3 or 30fps, or MODEL=16.7ms")
-    return found["model"], 1_000 / number if found["unit"] == "fps" else number
+    return match["model"], 1_000 / number if match["unit"] == "fps" else number
 
 
 def with_budgets(

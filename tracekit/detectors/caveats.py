@@ -19,16 +19,16 @@ INFERRED = (
 
 def units_not_recorded(trace: Trace) -> tuple[Coverage, ...]:
     """Coverage of the Neural Engine and the GPU, where their work was not recorded or cannot be read."""
-    entries = map(trace.cover, (NEURAL_ENGINE, GPU))
+    entries = map(trace.coverage_of, (NEURAL_ENGINE, GPU))
     return tuple(entry for entry in entries if entry.state not in (TableState.ROWS, TableState.EMPTY))
 
 
 def caveats(detector: AnyDetector, trace: Trace) -> tuple[str, ...]:
     """One sentence for each thing that limits what the detector finds, or finds in order."""
     instruments = (*detector.needs, *detector.uses)
-    found = []
+    sentences = []
     if trace.inferred and CORE_ML in instruments:
-        found.append(INFERRED)
+        sentences.append(INFERRED)
     if trace.sharing.is_shared and NEURAL_ENGINE in instruments:
-        found.append(trace.sharing.sentence)
-    return tuple(found)
+        sentences.append(trace.sharing.sentence)
+    return tuple(sentences)

@@ -17,11 +17,11 @@ from tracekit.detectors.outcomes import (
     Direction,
     Evidence,
     Finding,
-    Intervals,
     Metric,
     Outcome,
     Passed,
 )
+from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ Part = TypeVar("Part")
 _ROUNDING = 1e-6
 """By how much a share may exceed 1 where its time was rounded."""
 
-_MOST = 2**63
+_INT64_END = 2**63
 """Whole numbers of a report fit 64 bits with a sign; readers of JSON and numpy take no others."""
 
 
@@ -73,7 +73,7 @@ def _tuple_of(kind: type[Part], values: object, what: str) -> tuple[Part, ...]:
 def _check_whole(value: object, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{what} is of type {type(value).__name__}, no whole number")
-    if not -_MOST <= int(value) < _MOST:
+    if not -_INT64_END <= int(value) < _INT64_END:
         raise ValueError(f"{what} does not fit 64 bits")
 
 
@@ -106,24 +106,25 @@ def _check_evidence(finding: Finding) -> None:
 
 
 def _check_cost(finding: Finding) -> None:
-    if not isinstance(finding.lost, Intervals):
-        raise TypeError(f"lost is of type {type(finding.lost).__name__}, no Intervals")
-    starts, ends = finding.lost
-    if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in finding.lost):
-        raise TypeError("lost intervals are two arrays of int64 of one length")
+    affected = finding.affected
+    if type(affected) is not Intervals:
+        raise TypeError(f"affected is of type {type(affected).__name__}, no Intervals")
+    starts, ends = affected.starts, affected.ends
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in (starts, ends)):
+        raise TypeError("affected intervals are two arrays of int64 of one length")
     if starts.shape != ends.shape:
-        raise TypeError("lost intervals are two arrays of int64 of one length")
+        raise TypeError("affected intervals are two arrays of int64 of one length")
     if (starts >= ends).any() or (starts[1:] < ends[:-1]).any():
-        raise ValueError("lost intervals are without length, not sorted, or overlap")
+        raise ValueError("affected intervals are without length, not sorted, or overlap")
     if finding.cost is None:
         return
     if type(finding.cost) is not Cost:
         raise TypeError(f"the cost is of type {type(finding.cost).__name__}, no Cost")
     check_texts(finding.cost, ("basis", "of"))
-    if not isinstance(finding.cost.ns, int) or not 0 <= finding.cost.ns < _MOST:
+    if not isinstance(finding.cost.ns, int) or not 0 <= finding.cost.ns < _INT64_END:
         raise ValueError(f"a cost of {finding.cost.ns!r} is no whole number of ns from 0 on")
     # Not NaN either, which is in no order to anything.
     if not 0 <= finding.cost.share <= 1 + _ROUNDING:
         raise ValueError(f"a cost share of {finding.cost.share!r} does not lie between 0 and 1")
     if finding.cost.ns and not len(starts):
-        raise ValueError("a cost without lost intervals cannot be kept apart from those of others")
+        raise ValueError("a cost without affected intervals cannot be kept apart from those of others")

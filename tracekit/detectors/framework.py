@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.analysis.breakdown import Breakdown
     from tracekit.analysis.neural_engine_queue import EngineWaits
     from tracekit.arrays import BoolArray
     from tracekit.detectors.outcomes import Outcome
@@ -100,8 +100,7 @@ class Metadata(Generic[Options]):
     pattern: Pattern
     """Where it belongs in the diagnostic tree of Core ML."""
     description: str
-    """Markdown page: what it is, `## On the lanes` with a picture, `## How it is measured`, `## What can look like it
-    and is not`."""
+    """Markdown page: what it is, `## On the timeline` with a plot, `## How it is measured`, `## Not a problem when`."""
     why: str
     """One sentence: what it costs the user."""
     fix: str

@@ -39,9 +39,9 @@ class OptionInfo:
 
 
 _YEAR_S = 31_536_000
-_LONGEST: dict[str, Number] = {"s": _YEAR_S, "ms": _YEAR_S * 1_000, "µs": _YEAR_S * 1_000_000}
+_MAX_TIMES: dict[str, Number] = {"s": _YEAR_S, "ms": _YEAR_S * 1_000, "µs": _YEAR_S * 1_000_000}
 """Times of a year, far beyond any recording, in the units that options have: in ns they still fit int64."""
-_MOST = 1_000_000_000
+_MAX_NUMBER = 1_000_000_000
 """More than a recording can hold of anything."""
 
 
@@ -53,9 +53,9 @@ def option(
     It may be set to `minimum` to `maximum`. Where they are not given, whole numbers count something and begin at 1,
     others at 0; a time ends at a year, and all else at a billion.
     """
-    least = minimum if minimum is not None else int(isinstance(default, int))
-    most = maximum if maximum is not None else _LONGEST.get(unit, _MOST)
-    return field(default=default, metadata={"unit": unit, "basis": basis, "minimum": least, "maximum": most})
+    smallest = minimum if minimum is not None else int(isinstance(default, int))
+    largest = maximum if maximum is not None else _MAX_TIMES.get(unit, _MAX_NUMBER)
+    return field(default=default, metadata={"unit": unit, "basis": basis, "minimum": smallest, "maximum": largest})
 
 
 def option_infos(detector: AnyDetector) -> tuple[OptionInfo, ...]:
@@ -142,12 +142,12 @@ def check_settings(detectors: Sequence[AnyDetector], settings: Settings, model_s
     from tracekit.detectors.framework import RecordingDetector
 
     configure(detectors, settings)
-    whole = {detector.id for detector in detectors if isinstance(detector, RecordingDetector)}
+    of_recording = {detector.id for detector in detectors if isinstance(detector, RecordingDetector)}
     for pattern, own in model_settings.items():
         configure(detectors, own)
         for key in own:
-            if key.partition(".")[0] in whole:
-                raise UsageError(f"'{key}': judges the recording as a whole, so it cannot be set for '{pattern}' alone")
+            if key.partition(".")[0] in of_recording:
+                raise UsageError(f"'{key}': applies to the whole recording, so it cannot be set for '{pattern}' alone")
 
 
 def matches(model: str, pattern: str) -> bool:

@@ -8,16 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from tracekit.intervals import union
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from tracekit.arrays import IntArray
+from tracekit.intervals import Intervals
 
 
 class Direction(StrEnum):
@@ -50,6 +42,16 @@ class Metric:
         return self.value >= self.threshold
 
 
+def above(name: str, value: float | None, unit: str, threshold: float) -> Metric:
+    """A condition that holds from the threshold on."""
+    return Metric(name, value, unit, threshold, Direction.ABOVE)
+
+
+def below(name: str, value: float | None, unit: str, threshold: float) -> Metric:
+    """A condition that holds up to the threshold."""
+    return Metric(name, value, unit, threshold, Direction.BELOW)
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """The time that the fix could win back at most."""
@@ -75,23 +77,6 @@ class Evidence:
     row: int
 
 
-class Intervals(NamedTuple):
-    """Times of the run that no two of which overlap: shape (n,) each, ns, sorted, half-open."""
-
-    starts: IntArray
-    ends: IntArray
-
-
-def covered_by(rows: pd.DataFrame) -> Intervals:
-    """The time that at least one row of an event frame covers. O(n log n)."""
-    starts = rows["start_ns"].to_numpy()
-    return Intervals(*union(starts, starts + rows["duration_ns"].to_numpy()))
-
-
-def _nowhere() -> Intervals:
-    return Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The antipattern is there."""
@@ -107,9 +92,9 @@ class Finding:
     """The intervals that weigh most first; at most the framework's limit is kept."""
     evidence_total: int = 0
     """How many intervals there are in all, where `evidence` is a selection."""
-    lost: Intervals = field(default_factory=_nowhere)
-    """Where the time of `cost` lies, so that no ns is counted for two findings. It may be longer than the cost: then
-    the cost is spread evenly over it. Needed wherever there is a cost."""
+    affected: Intervals = field(default_factory=Intervals.none)
+    """Where the time of `cost` lies, so that no ns is counted for two findings: sorted, none overlapping another. It
+    may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
 
     @property
     def models(self) -> frozenset[str] | None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.options import option_infos
+from tracekit.detectors.patterns import Pattern
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
 
 
+HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a documented limit."
+
+
 def page_markdown(detector: AnyDetector) -> str:
-    """Markdown: what it is, how it is measured, thresholds and where they come from, the fix, the sources."""
+    """Markdown: what it is, how it is measured, thresholds and their basis, the fix, the sources."""
     sources = ["## Sources", "", *(f"- [{source.title}]({source.url})" for source in detector.references)]
     parts = [
         f"# {detector.id}",
         f"**{detector.finding_title}.** {detector.why}",
-        f"Pattern of the Core ML diagnostic tree: {detector.pattern}.",
+        _symptom(detector),
         detector.description.strip(),
         needs_sentence(detector),
         _thresholds(detector),
@@ -27,26 +31,35 @@ def page_markdown(detector: AnyDetector) -> str:
 
 
 def needs_sentence(detector: AnyDetector) -> str:
-    """What must have been recorded for the detector to look, and what it uses beside that."""
-    sentence = f"Needs rows of: {', '.join(detector.needs)}." if detector.needs else "Looks at every recording."
+    """What must have been recorded to evaluate the check, and what it uses where recorded."""
+    sentence = f"Requires: {', '.join(detector.needs)}." if detector.needs else "Requires: any recording."
     if detector.uses:
-        sentence += f" Uses where recorded: {', '.join(detector.uses)}."
+        sentence += f" Optional: {', '.join(detector.uses)}."
     if detector.on_inferred:
-        sentence += " Can judge predictions inferred from hardware."
+        sentence += " Also evaluates predictions inferred from hardware."
     return sentence
+
+
+def _symptom(detector: AnyDetector) -> str:
+    """Where `tracekit diagnose` shows the check."""
+    if detector.pattern == Pattern.RECORDING:
+        return "About the recording itself, not the app."
+    place, _, symptom = detector.pattern.partition(" ")
+    return f"Symptom: {symptom} (`tracekit diagnose`, {place})."
 
 
 def _thresholds(detector: AnyDetector) -> str:
     infos = option_infos(detector)
     if not infos:
-        return "## Thresholds\n\nNone: it reports what it sees."
+        return "## Thresholds\n\nNone. It reports whatever was recorded."
     lines = [
         "## Thresholds",
         "",
-        "| option | default | unit | where the number comes from |",
+        "| option | default | unit | basis |",
         "|---|---|---|---|",
         *(f"| `{info.name}` | {info.default} | {info.unit} | {info.basis} |" for info in infos),
         "",
+        *([HEURISTIC, ""] if any(info.basis.startswith("Heuristic: ") for info in infos) else []),
         f"Change one with `tracekit analyze PATH --set {detector.id}.{infos[0].name}={infos[0].default}`.",
     ]
     return "\n".join(lines)

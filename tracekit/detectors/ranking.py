@@ -1,6 +1,6 @@
 """What fixing each finding would win back, no nanosecond counted for two, and which findings lead to each other.
 
-A finding claims its cost evenly over the time that it calls lost. Of two findings that claim the same time, the one
+A finding claims its cost evenly over the time that it calls affected. Of two findings that claim the same time, the one
 that is ranked first has it, and the other only what it claims beyond that.
 """
 
@@ -64,8 +64,8 @@ def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
     gains = savings([_finding(entry) for entry in order])
     related = _related(order)
     return tuple(
-        RankedFinding(entry, None if _finding(entry).cost is None else gain, related[place])
-        for place, (entry, gain) in enumerate(zip(order, gains, strict=True))
+        RankedFinding(entry, None if _finding(entry).cost is None else gain, related[index])
+        for index, (entry, gain) in enumerate(zip(order, gains, strict=True))
     )
 
 
@@ -76,29 +76,31 @@ def savings(findings: Sequence[Finding]) -> list[int]:
     O(n log n) in the intervals, and for each finding O(pieces of its time of which any can still be won back).
     """
     costs = [_cost_ns(entry) for entry in findings]
-    wholes = [int((entry.lost.ends - entry.lost.starts).sum()) for entry in findings]
-    shares = [min(cost / whole, 1.0) if whole else 0.0 for cost, whole in zip(costs, wholes, strict=True)]
-    most_later = [*accumulate(reversed(shares), max, initial=0.0)][-2::-1]
+    affected = [entry.affected for entry in findings]
+    lengths_ns = [int(times.durations.sum()) for times in affected]
+    shares = [min(cost / length, 1.0) if length else 0.0 for cost, length in zip(costs, lengths_ns, strict=True)]
+    max_later = [*accumulate(reversed(shares), max, initial=0.0)][-2::-1]
     # Edges that are equal do no harm: nothing lies between them.
-    edges = np.sort(np.concatenate([np.zeros(0, np.int64), *(part for entry in findings for part in entry.lost)]))
+    bounds = [bound for times in affected for bound in (times.starts, times.ends)]
+    edges = np.sort(np.concatenate([np.zeros(0, np.int64), *bounds]))
     lengths = np.diff(edges)
     taken = np.zeros(len(lengths))
     piece = np.arange(len(edges))
-    gains, spent = [], 0
-    for entry, cost, share, later in zip(findings, costs, shares, most_later, strict=True):
+    gains, finished = [], 0
+    for times, cost, share, later in zip(affected, costs, shares, max_later, strict=True):
         if not share:
             gains.append(cost)
             continue
-        pieces = _ranges(*(piece[np.searchsorted(edges, part)] for part in entry.lost))
+        pieces = _ranges(*(piece[np.searchsorted(edges, bound)] for bound in (times.starts, times.ends)))
         before = taken[pieces]
         taken[pieces] = after = np.maximum(before, share)
         gains.append(min(round(float(((after - before) * lengths[pieces]).sum())), cost))
-        spent += int((after >= later).sum())
-        if spent > len(edges):
+        finished += int((after >= later).sum())
+        if finished > len(edges):
             # What no later finding can claim is looked at no more.
             left = taken < later
             piece = np.append(0, np.cumsum(left))[piece]
-            lengths, taken, spent = lengths[left], taken[left], 0
+            lengths, taken, finished = lengths[left], taken[left], 0
     return gains
 
 
@@ -122,24 +124,24 @@ def _ranges(firsts: IntArray, ends: IntArray) -> IntArray:
 def _related(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:
     """For each finding those that can cause it or be caused by it, in order. O(findings + pairs that are related)."""
     by_id: dict[str, dict[str | None, list[int]]] = {}
-    for place, entry in enumerate(order):
-        by_id.setdefault(entry.detector.id, {}).setdefault(entry.outcome.model, []).append(place)
-    found: list[list[tuple[int, Related]]] = [[] for _ in order]
+    for index, entry in enumerate(order):
+        by_id.setdefault(entry.detector.id, {}).setdefault(entry.outcome.model, []).append(index)
+    pairs_of: list[list[tuple[int, Related]]] = [[] for _ in order]
     for effect, entry in enumerate(order):
         for name in dict.fromkeys(entry.detector.caused_by):
             for cause in _meeting(by_id.get(name, {}), entry.outcome.model):
                 if not _may_share_models(order[cause], entry):
                     continue
                 model = order[cause].outcome.model
-                found[effect].append((cause, Related(name, model, Relation.CAUSED_BY)))
-                found[cause].append((effect, Related(entry.detector.id, entry.outcome.model, Relation.CAUSES)))
-    return [tuple(related for _, related in sorted(pairs, key=lambda pair: pair[0])) for pairs in found]
+                pairs_of[effect].append((cause, Related(name, model, Relation.CAUSED_BY)))
+                pairs_of[cause].append((effect, Related(entry.detector.id, entry.outcome.model, Relation.CAUSES)))
+    return [tuple(related for _, related in sorted(pairs, key=lambda pair: pair[0])) for pairs in pairs_of]
 
 
 def _meeting(by_model: dict[str | None, list[int]], model: str | None) -> list[int]:
-    """Places of the findings about this model or about the recording; all of them for a finding about the recording."""
+    """Indices of the findings about this model or the recording; all of them for a finding about the recording."""
     if model is None:
-        return [place for places in by_model.values() for place in places]
+        return [index for indices in by_model.values() for index in indices]
     return [*by_model.get(model, ()), *by_model.get(None, ())]
 
 

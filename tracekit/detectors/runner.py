@@ -168,7 +168,7 @@ def _unnamed(trace: Trace) -> list[Outcome]:
 def _missing_evidence(detector: AnyDetector, trace: Trace) -> InsufficientData | None:
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
-        coverage = trace.cover(instrument)
+        coverage = trace.coverage_of(instrument)
         stand_in = instrument == CORE_ML and detector.on_inferred and trace.inferred
         if coverage.state is not TableState.ROWS and not stand_in:
             return InsufficientData(model=None, reason=coverage.conclusion, record=coverage.advice)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.export import limits
+from tracekit.recording import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,12 +132,12 @@ def _check_directory(stream: BinaryIO, label: str) -> None:
     start = max(0, size - _END.size - _MAX_COMMENT)
     stream.seek(start)
     tail = stream.read()
-    place = tail.rfind(b"PK\x05\x06")
-    if place < 0:
+    record = tail.rfind(b"PK\x05\x06")
+    if record < 0:
         raise zipfile.BadZipFile("its list of members is missing, as if the file was cut off")
-    end = _END.unpack_from(tail, place)
+    end = _END.unpack_from(tail, record)
     entries, directory = end[4], end[5]
-    locator = place - _END64_LOCATOR.size
+    locator = record - _END64_LOCATOR.size
     if locator >= 0 and tail.startswith(b"PK\x06\x07", locator):
         stream.seek(min(_END64_LOCATOR.unpack_from(tail, locator)[2], size))
         end64 = _END64.unpack(stream.read(_END64.size))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tracekit.recording.progress import Progress
 
     Paths = str | Path | Sequence[str | Path]
+    """One path or several that make up one recording. `-` is standard input."""
 
 
 def open_recording(
@@ -31,7 +32,7 @@ def open_recording(
     schemas: Collection[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
-    asking: XctraceOptions | None = None,
+    xctrace: XctraceOptions | None = None,
 ) -> Recording:
     """Open a recording.
 
@@ -43,12 +44,13 @@ def open_recording(
 
     reader: `native`; `xctrace`, which reads the needed tables of a bundle through Apple's tool; or `auto`, which reads
     natively and, where that tool is, through it what cannot be read so. Exports have one reader, and `auto` and
-    `native` are the same for them. asking: how the tool is asked. What it read is told in the notes.
+    `native` are the same for them. xctrace: time limit of the tool, and who hears of its steps. The notes tell what it
+    read.
 
     Raises `UnreadableRecording` for input that cannot be read, `UsageError` for a run or reader that does not exist,
     `TracekitError` for the reader `xctrace` where there is none.
     """
-    return open_reading(path, run=run, schemas=schemas, progress=progress, reader=reader, asking=asking).recording
+    return open_reading(path, run=run, schemas=schemas, progress=progress, reader=reader, xctrace=xctrace).recording
 
 
 def open_reading(
@@ -58,17 +60,17 @@ def open_reading(
     schemas: Collection[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
-    asking: XctraceOptions | None = None,
+    xctrace: XctraceOptions | None = None,
 ) -> Reading:
     """As `open_recording`, with the tables that `xctrace` was asked for in vain."""
     paths = [path] if isinstance(path, str | Path) else list(path)
     tool = usable_tool(paths, reader)
     if tool is None:
         return Reading(open_directly(paths, run, schemas, progress))
-    trace, needed, how = Path(paths[0]), schemas or (), asking or XctraceOptions()
+    trace, needed, options = Path(paths[0]), schemas or (), xctrace or XctraceOptions()
     if reader == "xctrace":
-        return read_through(tool, trace, run, needed, how)
-    return read_with_help(tool, trace, run, needed, progress, how)
+        return read_through(tool, trace, run, needed, options)
+    return read_with_help(tool, trace, run, needed, progress, options)
 
 
 def open_contents(
@@ -76,21 +78,21 @@ def open_contents(
     *,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
-    asking: XctraceOptions | None = None,
+    xctrace: XctraceOptions | None = None,
 ) -> Contents:
     """What a recording holds: all runs, and their tables with state and row counts. Cells are not decoded.
 
-    reader and asking: as for `open_recording`. Raises `UnreadableRecording` for input that cannot be read.
+    reader and xctrace: as for `open_recording`. Raises `UnreadableRecording` for input that cannot be read.
     """
     paths = [path] if isinstance(path, str | Path) else list(path)
-    recording = open_recording(paths, schemas=(), progress=progress, reader=reader, asking=asking)
+    recording = open_recording(paths, schemas=(), progress=progress, reader=reader, xctrace=xctrace)
     if usable_tool(paths, reader) is None:
         return recording.contents
     # The tool answers for one run at a time.
     runs = [
         recording.run
         if each.number == recording.run.number
-        else open_recording(paths, run=each.number, schemas=(), reader=reader, asking=asking).run
+        else open_recording(paths, run=each.number, schemas=(), reader=reader, xctrace=xctrace).run
         for each in recording.contents.runs
     ]
     return replace(recording.contents, runs=tuple(runs))

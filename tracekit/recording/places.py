@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 def is_part_of_recording(target: Path, paths: Sequence[str | Path]) -> bool:
     """Whether writing a file would change a recording: one inside any trace bundle, or one that the paths mean, be it
     through links. Raises OSError."""
-    place = target.resolve()
-    if any(folder.suffix.lower() == BUNDLE_SUFFIX and folder.is_dir() for folder in place.parents):
+    path = target.resolve()
+    if any(folder.suffix.lower() == BUNDLE_SUFFIX and folder.is_dir() for folder in path.parents):
         return True
     for source in _sources(paths):
-        if source.is_dir() and place.is_relative_to(source) and (is_bundle(source) or _is_export(place)):
+        if source.is_dir() and path.is_relative_to(source) and (is_bundle(source) or _is_export(path)):
             return True
-        if source.is_file() and place.exists() and place.samefile(source):
+        if source.is_file() and path.exists() and path.samefile(source):
             return True
     # A second name of a file that lies in one of the folders.
-    return place.is_file() and place.stat().st_nlink > 1 and _is_export(place)
+    return path.is_file() and path.stat().st_nlink > 1 and _is_export(path)
 
 
 def would_be_replaced(folder: Path, paths: Sequence[str | Path]) -> bool:
     """Whether a folder holds a file that the paths mean, or lies in a bundle or is a folder among them."""
-    place = folder.resolve()
-    if any(above.suffix.lower() == BUNDLE_SUFFIX and above.is_dir() for above in (place, *place.parents)):
+    resolved = folder.resolve()
+    if any(above.suffix.lower() == BUNDLE_SUFFIX and above.is_dir() for above in (resolved, *resolved.parents)):
         return True
     given = [Path(path) for path in paths if str(path) != STANDARD_INPUT]
     files = [path for path in given if path.is_file()]
-    return any(place == source for source in _sources(paths)) or any(
-        place in (path.parent.resolve(), path.resolve().parent) for path in files
+    return any(resolved == source for source in _sources(paths)) or any(
+        resolved in (path.parent.resolve(), path.resolve().parent) for path in files
     )
 
 

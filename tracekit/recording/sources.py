@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording import archives
-from tracekit.recording.export import limits
+from tracekit.recording import archives, limits
+from tracekit.recording.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -101,11 +101,6 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
         except (ValueError, RuntimeError) as error:
             raise UnreadableRecording(f"{str(given)[:80]!r} is no usable path ({error})") from error
     return inputs
-
-
-def quoted(name: str) -> str:
-    """A name as it may stand in a message: file names may hold control characters."""
-    return "'" + "".join(char if char.isprintable() else "?" for char in name[:200]) + "'"
 
 
 def os_error(label: str, error: OSError) -> UnreadableRecording:

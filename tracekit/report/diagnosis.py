@@ -58,7 +58,8 @@ TREE: tuple[Branch, ...] = (
                 Pattern.UNSUPPORTED_VERSION,
                 "",
                 "Compare the specification version of the model with the system it runs on: 4 needs iOS 13, 5 iOS 14, "
-                "6 iOS 15, 7 iOS 16, 8 iOS 17, 9 iOS 18. In coremltools: `model.get_spec().specificationVersion`.",
+                "6 iOS 15, 7 iOS 16, 8 iOS 17, 9 iOS 18, 10 iOS 26. In coremltools: "
+                "`model.get_spec().specificationVersion`.",
             ),
             Leaf(
                 Pattern.NO_COMPUTE_PLAN,

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tracekit.analysis.concurrency import InFlight
-    from tracekit.analysis.latency import Latency
-    from tracekit.analysis.latency_trend import LatencyTrend
+    from tracekit.analysis.latency import Latency, LatencyTrend
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
     from tracekit.analysis.throughput import Cadence

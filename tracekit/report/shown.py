@@ -72,11 +72,11 @@ def _placed(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgme
 def _reaches(finding: Finding, start_ns: int, end_ns: int) -> bool:
     """Whether any time that a finding calls lost, or its evidence, lies in a range; also where it names no time, or
     where its evidence is a selection. O(intervals)."""
-    starts = np.array([*finding.lost.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
-    ends = np.array([*finding.lost.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
+    starts = np.array([*finding.affected.starts, *(entry.start_ns for entry in finding.evidence)], np.int64)
+    ends = np.array([*finding.affected.ends, *(entry.end_ns for entry in finding.evidence)], np.int64)
     if not len(starts) or bool(((starts < end_ns) & (np.maximum(ends, starts + 1) > start_ns)).any()):
         return True
-    return not len(finding.lost.starts) and finding.evidence_total > len(finding.evidence)
+    return not len(finding.affected.starts) and finding.evidence_total > len(finding.evidence)
 
 
 def _nothing_shown(shown: Shown) -> Outcome:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.breakdown.breakdown import Part, Unknown
+from tracekit.analysis.breakdown import Part, Unknown
 from tracekit.report import formatting
 from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
+    from tracekit.analysis.breakdown import BreakdownSummary, PartSummary
     from tracekit.analysis.latency import FrameRate
     from tracekit.analysis.models import ModelSummary
 

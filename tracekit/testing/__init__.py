@@ -1,34 +1,50 @@
-"""Recordings with known contents, to test detectors and readers with.
+"""Recordings with known contents, to test a detector with. What is listed here stays; the modules below may change.
 
-Describe what happened as a `Scenario`, write it with `write_export` or `write_bundle`, and compare what an analysis
-finds with `ground_truth`. Nothing here uses the rest of tracekit, so the two cannot share a mistake.
+Three ways to describe a recording, from the exact to the lifelike:
+
+- `Scenario`: row by row. `predict`, `load`, `gpu_work` and so on add what happened, to the nanosecond.
+- `App`, by `start_recording`: one thread of an app. `predict` with steps (`cpu`, `gpu`, `neural_engine`) moves the time
+  on and writes the rows that belong to them. The modules `apps` and `threads` have whole apps and usual threads.
+- `Simulation`: several models, threads or processes that queue for the same hardware.
+
+`App.finish` and `Simulation.run` give a `Scenario`. `write_export` and `write_bundle` write it as files that tracekit
+reads. What must be found follows from the description; nothing here uses the rest of tracekit, so the two cannot share
+a mistake.
 """
 
 from __future__ import annotations
 
+from tracekit.testing import apps, threads
 from tracekit.testing.bundle import write_bundle
-from tracekit.testing.expectations import Expected
 from tracekit.testing.export_xml import write_export, write_single_export
-from tracekit.testing.ground_truth import GroundTruth, ModelTruth, ground_truth
 from tracekit.testing.machines import Machine, Process
+from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model, PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.simulation import Simulation
+from tracekit.testing.work import Stage, Step, cpu, gpu, neural_engine
 
 __all__ = [
+    "App",
     "Draws",
-    "Expected",
-    "GroundTruth",
     "Machine",
     "Model",
-    "ModelTruth",
     "PointRow",
     "Prediction",
     "Process",
     "Scenario",
     "SignpostRow",
+    "Simulation",
+    "Stage",
     "StateRow",
-    "ground_truth",
+    "Step",
+    "apps",
+    "cpu",
+    "gpu",
+    "neural_engine",
+    "start_recording",
+    "threads",
     "write_bundle",
     "write_export",
     "write_single_export",

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.intervals import Intervals
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import fixed
@@ -45,7 +46,6 @@ from tracekit.trace.prediction_lookup import (
     of_model,
     of_pipelines,
     running,
-    times,
 )
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -
     calls = calls_of(events)
     on_gpu, graph = (np.asarray(hardware["lane"] == lane) for lane in (Lane.GPU, Lane.MPS))
     executed = np.asarray(hardware["kind"] == Kind.ANE_EXEC)
-    start, end = times(hardware)
+    times = Intervals.from_rows(hardware)
     # What may be of a prediction that has ended is sought by the part that no slack explains.
-    end = np.where(on_gpu | graph, np.maximum(start, end - GPU_OUTLIVES_NS), end)
-    rows = Rows(start, end, codes_in(hardware["model"], events["model"].cat.categories))
+    end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
+    rows = Rows(times.starts, end, codes_in(hardware["model"], events["model"].cat.categories))
     answer = _Answer.of(hardware)
     if _all_named(events):
         unknown = (answer.attribution == _code(Attribution.LABEL)) & (rows.model < 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tracekit.errors import UnreadableRecording
 from tracekit.trace.attribution import attributed, graph_rows, with_graphs
-from tracekit.trace.collect import gather
+from tracekit.trace.collect import collect
 from tracekit.trace.context import context_frame
 from tracekit.trace.coverage import coverage
 from tracekit.trace.data_quality import doubts
@@ -109,7 +109,7 @@ class _Binding:
         """What `bind` makes of the rows of these schemas; None where there are none to be had, or where they cannot
         be understood."""
         try:
-            rows = gather(self.recording, schemas, once=once)
+            rows = collect(self.recording, schemas, once=once)
             if rows is None:
                 return None
             bound = bind(rows)
@@ -122,7 +122,7 @@ class _Binding:
 
 def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
     """The Core ML rows, linked, and the models that they name."""
-    rows = gather(binding.recording, coreml.SCHEMAS)
+    rows = collect(binding.recording, coreml.SCHEMAS)
     if rows is None:
         return empty_events(), KnownModels()
     binding.notes += rows.notes

@@ -50,7 +50,7 @@ class Rows:
         return _time_column(self.table).values
 
 
-def gather(recording: Recording, schemas: Sequence[str], *, once: bool = False) -> Rows | None:
+def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False) -> Rows | None:
     """Rows of all tables of these schemas; None where none of them is `rows` or `empty`.
 
     A row that occurs in several tables counts as often as in the table that holds it most often; with `once` a row

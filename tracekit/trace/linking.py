@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.intervals import containing
+from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import fixed
 
@@ -102,13 +102,12 @@ class _Names:
 
 
 def _found(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub: BoolArray) -> _Found:
-    start = events["start_ns"].to_numpy()
-    end = start + events["duration_ns"].to_numpy()
+    times = Intervals.from_rows(events)
     found = _Found(np.zeros(len(events), np.int64), np.zeros(len(events), np.int64))
 
     def search(inner: IndexArray, sought: IntArray, outer: IndexArray, offered: IntArray) -> None:
-        within = containing_by_key(start[outer], end[outer], offered, start[inner], end[inner], sought)
-        place, found.count[inner] = within
+        around, rows = times.where(outer), times.where(inner)
+        place, found.count[inner] = containing_by_key(around, offered, rows, sought)
         found.place[inner] = np.append(outer, 0)[place]
 
     top_rows = np.flatnonzero(~prediction & ~sub)
@@ -125,29 +124,26 @@ def _found(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub: Bool
 
 
 def containing_by_key(
-    outer_start: IntArray,
-    outer_end: IntArray,
-    outer_key: CodeArray,
-    inner_start: IntArray,
-    inner_end: IntArray,
-    inner_key: CodeArray,
+    outer: Intervals, outer_key: CodeArray, inner: Intervals, inner_key: CodeArray
 ) -> tuple[IntArray, IntArray]:
     """`tracekit.intervals.containing` among the outer intervals that have the inner one's key.
 
     For each inner interval the place of the one outer interval of the same key that contains it, -1 where there is not
     one, and how many do. O(n log n), and one pass for each distinct key.
     """
-    place = np.full(len(inner_start), -1, np.int64)
-    count = np.zeros(len(inner_start), np.int64)
+    place = np.full(len(inner), -1, np.int64)
+    count = np.zeros(len(inner), np.int64)
     outer_order, inner_order = np.argsort(outer_key, kind="stable"), np.argsort(inner_key, kind="stable")
     keys, firsts = np.unique(inner_key[inner_order], return_index=True)
-    lasts = np.append(firsts, len(inner_start))[1:]
+    lasts = np.append(firsts, len(inner))[1:]
     lows = np.searchsorted(outer_key[outer_order], keys, side="left")
     highs = np.searchsorted(outer_key[outer_order], keys, side="right")
     for first, last, low, high in zip(firsts, lasts, lows, highs, strict=True):
         if low == high:
             continue
-        among, asked = outer_order[low:high], inner_order[first:last]
-        index, count[asked] = containing(outer_start[among], outer_end[among], inner_start[asked], inner_end[asked])
-        place[asked] = np.append(among, -1)[index]
+        among, sought = outer_order[low:high], inner_order[first:last]
+        index, count[sought] = containing(
+            outer.starts[among], outer.ends[among], inner.starts[sought], inner.ends[sought]
+        )
+        place[sought] = np.append(among, -1)[index]
     return place, count

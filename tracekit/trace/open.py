@@ -8,14 +8,11 @@ from tracekit.recording import open_recording
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable
 
     from tracekit.recording import Progress, XctraceOptions
+    from tracekit.recording.open import Paths
     from tracekit.trace.trace import Trace
-
-    Paths = str | Path | Sequence[str | Path]
-    """One path or several that make up one recording. `-` is standard input."""
 
 
 def open_trace(
@@ -23,15 +20,15 @@ def open_trace(
     *,
     run: int | None = None,
     reader: str = "auto",
-    asking: XctraceOptions | None = None,
+    xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Trace:
     """Read a recording and work out what it means.
 
     `run` is the number of the run; the latest one where it is None. `reader` is `auto`, `native` or `xctrace`, and
-    `asking` says how the last is asked, as for `open_recording`. Raises `UnreadableRecording` for an input that is no
+    `xctrace` says how the last is asked, as for `open_recording`. Raises `UnreadableRecording` for an input that is no
     recording or a broken one, `UsageError` for a run that it does not hold, and `TracekitError` for the reader
     `xctrace` on a machine without it.
     """
-    opened = open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress, reader=reader, asking=asking)
+    opened = open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress, reader=reader, xctrace=xctrace)
     return build_trace(opened)

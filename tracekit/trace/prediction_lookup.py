@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tracekit.intervals import containing
+from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Kind, Lane
 from tracekit.trace.linking import containing_by_key
 
@@ -77,19 +77,13 @@ def calls_of(events: pd.DataFrame) -> Calls:
     """The predictions among the linked Core ML rows."""
     activity = np.asarray(events["lane"] == Lane.ACTIVITY)
     row = np.flatnonzero(activity & np.asarray(events["kind"] == Kind.PREDICTION))
-    start, end = times(events)
+    times = Intervals.from_rows(events).where(row)
     label = (np.cumsum(activity) - 1)[row]
     place = np.full(int(activity.sum()) + 1, -1, np.int64)
     place[label] = np.arange(len(row))
     outer = place[events["prediction"].fillna(-1).to_numpy(np.int64)[row]]
     model = codes_in(events["model"], events["model"].cat.categories)
-    return Calls(label, start[row], end[row], model[row], outer, row)
-
-
-def times(rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
-    """Starts and ends of the rows of an event frame."""
-    start = rows["start_ns"].to_numpy()
-    return start, start + rows["duration_ns"].to_numpy()
+    return Calls(label, times.starts, times.ends, model[row], outer, row)
 
 
 def codes_in(column: pd.Series, names: pd.Index) -> IntArray:
@@ -152,5 +146,6 @@ def running(calls: Calls, rows: Rows) -> BoolArray:
 
 def _of_keys(calls: Calls, offered: IndexArray, key: IntArray, rows: Rows, sought: IntArray) -> Found:
     """Search among the predictions `offered` under `key` for those of the key that each row seeks."""
-    place, count = containing_by_key(calls.start[offered], calls.end[offered], key, rows.start, rows.end, sought)
+    around = Intervals(calls.start[offered], calls.end[offered])
+    place, count = containing_by_key(around, key, Intervals(rows.start, rows.end), sought)
     return np.append(offered, -1)[place], count

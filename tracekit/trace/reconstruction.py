@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Kind, Lane, Level
@@ -120,7 +121,7 @@ def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple
     by that number their place in the frame."""
     firsts = np.flatnonzero(np.diff(call, prepend=-1))
     chosen = hardware.iloc[rows[firsts]].reset_index(drop=True)
-    ends = (hardware["start_ns"].to_numpy() + hardware["duration_ns"].to_numpy())[rows]
+    ends = Intervals.from_rows(hardware).ends[rows]
     device = hardware["device"].cat.codes.to_numpy()[rows]
     if not len(firsts):
         return chosen, firsts

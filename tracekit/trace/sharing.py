@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.intervals import union_length
+from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.units import format_share
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.arrays import IntArray
 
 
 MOST_OUTSIDE = 0.05
@@ -105,20 +103,12 @@ def _shared(outside: float | None, models: tuple[str, ...]) -> str:
 
 def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:
     calls = events[np.asarray(events["lane"] == Lane.ACTIVITY) & np.asarray(events["kind"] == Kind.PREDICTION)]
-    start, end = _times(executed)
-    whole = union_length(start, end)
-    if calls.empty or not whole:
+    times, called = Intervals.from_rows(executed), Intervals.from_rows(calls)
+    executed_ns = times.covered_ns
+    if calls.empty or not executed_ns:
         return None
-    call_start, call_end = _times(calls)
     loaded = executed["model"].isin(events["model"].cat.categories).to_numpy(dtype=bool)
     own = np.asarray(executed["attribution"] == Attribution.LABEL) & loaded
     # Time under own work counts as inside, as time under a prediction does.
-    low = np.concatenate((call_start - PADDING_NS, start[own]))
-    high = np.concatenate((call_end + PADDING_NS, end[own]))
-    either = union_length(np.concatenate((low, start)), np.concatenate((high, end)))
-    return (either - union_length(low, high)) / whole
-
-
-def _times(rows: pd.DataFrame) -> tuple[IntArray, IntArray]:
-    start = rows["start_ns"].to_numpy()
-    return start, start + rows["duration_ns"].to_numpy()
+    inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(own))
+    return (inside.joined(times).covered_ns - inside.covered_ns) / executed_ns

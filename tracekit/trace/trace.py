@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tracekit.trace.cache import TraceCache
 from tracekit.trace.events import Attribution
 from tracekit.trace.sharing import Sharing
 
@@ -36,7 +37,7 @@ class Coverage:
     occur. Empty for instruments without attribution."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Trace:
     """The Activity, Data, Compute and hardware lanes of one run, their context, and what the run can tell.
 
@@ -64,6 +65,7 @@ class Trace:
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
     sharing: Sharing = field(default_factory=Sharing)
     """Whether other processes used the Neural Engine too."""
+    cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
 
     @property
     def inferred(self) -> bool:
@@ -71,7 +73,7 @@ class Trace:
         (`tracekit.trace.reconstruction`)."""
         return bool((self.activity["attribution"] == Attribution.INFERRED).any())
 
-    def cover(self, instrument: str) -> Coverage:
+    def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
         for entry in self.coverage:
             if entry.instrument == instrument:

@@ -1,80 +1,160 @@
-"""What an action of the terminal UI is."""
+"""What an action of the terminal UI is, and what it may ask of the app."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING
+import inspect
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from tracekit.tui.keys import Shortcut, shortcut_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tracekit.tui.app import ViewApp
+    from textual.geometry import Size
+    from textual.screen import Screen
+    from textual.widget import Widget
+
+    from tracekit.tui.detail.pane import DetailPane
+    from tracekit.tui.opening import Request
+    from tracekit.tui.state import EventRef, FindingRef, Grouping, State
+    from tracekit.tui.theme import Palette
+    from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.viewport import History, Viewport
+
+Result = TypeVar("Result")
 
 
-class Scope(StrEnum):
-    """Where the keys of an action work."""
+class ActionHost(Protocol):
+    """The app, as actions know it."""
 
-    APP = "app"
-    """Everywhere, except while text is typed."""
-    TIMELINE = "timeline"
-    """While the timeline has the focus."""
-    LIST = "list"
-    """While a list of the detail area has the focus."""
+    @property
+    def request(self) -> Request:
+        """What the user asked to see."""
+        ...
+
+    @property
+    def state(self) -> State:
+        """What is shown."""
+        ...
+
+    @property
+    def lanes(self) -> Lanes:
+        """Lanes of the active recording."""
+        ...
+
+    @property
+    def columns(self) -> int:
+        """Columns of time on screen."""
+        ...
+
+    @property
+    def palette(self) -> Palette:
+        """Colors of the theme."""
+        ...
+
+    @property
+    def size(self) -> Size:
+        """Cells of the terminal."""
+        ...
+
+    @property
+    def focused(self) -> Widget | None:
+        """The widget that has the keys."""
+        ...
+
+    @property
+    def pane(self) -> DetailPane:
+        """The pane that is on screen, or would be but for the inspector."""
+        ...
+
+    def change(self, **fields: Any) -> None:
+        """Replace fields of the state, and show it."""
+        ...
+
+    def go(self, view: Viewport, *, step: bool = True) -> None:
+        """Look at another part. Steps that follow one another count as one for going back."""
+        ...
+
+    def revisit(self, view: Viewport, history: History) -> None:
+        """Look again where one was."""
+        ...
+
+    def switch_recording(self, index: int) -> None:
+        """Be about another recording."""
+        ...
+
+    def select_event(self, ref: EventRef) -> None:
+        """Select an event, put the cursor on its beginning, and show it."""
+        ...
+
+    def select_finding(self, ref: FindingRef) -> None:
+        """Select a finding; with an interval of its evidence, the event that it was made from."""
+        ...
+
+    def regroup(self, grouping: Grouping) -> None:
+        """Lay the lanes out in another way."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Put a sentence on the status line, until the next action."""
+        ...
+
+    def focus_pane(self) -> None:
+        """Put the keys on the pane that is on screen."""
+        ...
+
+    def focus_timeline(self, recording: int) -> None:
+        """Put the keys on the timeline of a recording."""
+        ...
+
+    def focus_area(self, step: int) -> None:
+        """Put the keys on the next area, or with -1 on the one before."""
+        ...
+
+    def ask(self, screen: Screen[Result], then: Callable[[Result | None], None]) -> None:
+        """Show a screen over the others; what it gives goes to a function, None where the user gave up."""
+        ...
+
+    def in_background(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+        """Do something long in a thread, then show what came of it."""
+        ...
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put a text on the clipboard of the terminal."""
+        ...
+
+    def switch_theme(self) -> None:
+        """Switch between light and dark."""
+        ...
+
+    def show_help(self) -> None:
+        """Show all keys."""
+        ...
+
+    def show_palette(self) -> None:
+        """Let the user find an action by name."""
+        ...
+
+    def leave(self) -> None:
+        """End; a read that is under way is given up."""
+        ...
 
 
-class Section(StrEnum):
-    """Sections of the help screen and the palette, in order."""
-
-    MOVE = "Move and zoom"
-    SELECT = "Select and walk"
-    FIND = "Search and bookmarks"
-    DETAIL = "Detail"
-    EXPORT = "Copy and save"
-    COMPARE = "Two recordings"
-    APP = "View and program"
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action(Shortcut):
     """One thing that the user can do."""
 
-    id: str
-    keys: tuple[str, ...]
-    """Keys as Textual names them; the first is the one that the footer shows."""
-    title: str
-    """Two or three words."""
-    section: Section
     help: str
     """One sentence."""
-    run: Callable[[ViewApp], None]
-    scope: Scope = Scope.APP
-    footer: bool = False
-    early: bool = False
-    """Whether it can be done before a recording is open."""
+    run: Callable[[ActionHost], None]
 
 
-_KEY_SIGNS = {
-    "plus": "+",
-    "equals_sign": "=",
-    "minus": "-",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "question_mark": "?",
-    "left": "←",
-    "right": "→",
-    "up": "↑",
-    "down": "↓",
-    "escape": "esc",
-    "slash": "/",
-    "full_stop": ".",
-    "comma": ",",
-    "apostrophe": "'",
-    "pageup": "page up",
-    "pagedown": "page down",
-}
+def action(identity: str) -> Callable[[Callable[[ActionHost], None]], Action]:
+    """Makes a function what the shortcut of that id does. The first paragraph of its docstring is the help."""
 
+    def made(run: Callable[[ActionHost], None]) -> Action:
+        sentence = inspect.cleandoc(run.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+        return Action(**asdict(shortcut_named(identity)), help=sentence, run=run)
 
-def key_signs(action: Action) -> str:
-    """Keys as they stand on a keyboard: `w + =`."""
-    return "  ".join(_KEY_SIGNS.get(key, key) for key in action.keys)
+    return made

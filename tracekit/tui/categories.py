@@ -1,4 +1,4 @@
-"""What the colours on the lanes mean. Every category has a letter too, for terminals without colours."""
+"""What the colors on the lanes mean. Every category has a letter too, for terminals without colors."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ LOOKS: dict[Category, Look] = {
 }
 
 FILLINGS: dict[Category, str] = {Category.INFERRED: "╌"}
-"""What fills a bar of something that was not recorded itself, so that it differs in more than its colour."""
+"""What fills a bar of something that was not recorded itself, so that it differs in more than its color."""
 
 OF_KIND: dict[Kind, Category] = {
     Kind.LOAD: Category.LOAD,

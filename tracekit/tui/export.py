@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tracekit.report.report import Report
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, Session
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
 def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence[str], about: str = "") -> str:
@@ -33,8 +33,8 @@ def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence
     facts = reduce(both_private, map(private_facts, traces))
     models = {name for trace in traces for name in model_names(trace)}
     # As one text, so that one name is one alias in all cells; before anything is escaped, so that names are found.
-    told = redact_text(_EDGE.join([visible(about), *(text for _, text in filled)]), facts, models)
-    lead, *cells = map(markdown.escape, told.split(_EDGE))
+    redacted = redact_text(_EDGE.join([visible(about), *(text for _, text in filled)]), facts, models)
+    lead, *cells = map(markdown.escape, redacted.split(_EDGE))
     table = markdown.table([title for title, _ in filled], [cells], words=len(filled))
     return f"{lead}\n\n{table}\n" if about else f"{table}\n"
 

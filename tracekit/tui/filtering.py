@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
 def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> BoolArray:
@@ -49,13 +49,13 @@ def _holding(trace: Trace, name: str, wanted: str) -> BoolArray:
     That is the label but for the hardware, whose labels name single pieces of work.
     """
     frame: pd.DataFrame = getattr(trace, name)
-    found = np.zeros(len(frame), np.bool_)
+    holds = np.zeros(len(frame), np.bool_)
     for column in ("label", "model", "process"):
-        found |= _where(frame[column], lambda text: wanted in text.casefold())
+        holds |= _where(frame[column], lambda text: wanted in text.casefold())
     if name == "hardware":
         titles = _titles(trace)
-        found |= np.array([wanted in text.casefold() for text in titles.texts], np.bool_)[titles.codes]
-    return found
+        holds |= np.array([wanted in text.casefold() for text in titles.texts], np.bool_)[titles.codes]
+    return holds
 
 
 _titles = lru_cache(maxsize=2)(hardware_titles)
@@ -65,8 +65,8 @@ _titles = lru_cache(maxsize=2)(hardware_titles)
 def _where(column: pd.Series, holds: Callable[[str], bool]) -> BoolArray:
     """Rows of a category column whose text fulfils a condition; asked once for each distinct text."""
     texts = [holds(text) for text in column.cat.categories.to_numpy()]
-    found: BoolArray = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
-    return found
+    mask: BoolArray = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
+    return mask
 
 
 def ranks(column: pd.Series) -> IntArray:
@@ -75,5 +75,5 @@ def ranks(column: pd.Series) -> IntArray:
     order = np.empty(len(texts) + 1, np.int64)
     order[np.argsort(np.array(texts, dtype=object), kind="stable")] = np.arange(len(texts))
     order[-1] = len(texts)
-    found: IntArray = order[column.cat.codes.to_numpy()]
-    return found
+    ranks_of_rows: IntArray = order[column.cat.codes.to_numpy()]
+    return ranks_of_rows

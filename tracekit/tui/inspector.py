@@ -9,12 +9,12 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from tracekit.tui.commands.walk import finding_here
 from tracekit.tui.inspection.event import event_blocks
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
 from tracekit.tui.inspection.prediction import prediction_blocks
 from tracekit.tui.inspection.range import range_blocks
+from tracekit.tui.selection import finding_here
 from tracekit.tui.state import NOTHING
 from tracekit.tui.theme import PALETTES
 

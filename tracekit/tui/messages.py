@@ -7,51 +7,8 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tracekit.recording import Progress
-    from tracekit.tui.state import EventFilter, EventRef, FindingRef, Session, Sort
-    from tracekit.tui.timeline.lanes import Lanes
-    from tracekit.tui.timeline.viewport import Span, Viewport
-
-
-class ReadingProgressed(Message):
-    """How far reading has come. Only the latest matters."""
-
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
-        self.progress = progress
-
-    def can_replace(self, message: Message) -> bool:
-        """A later one makes this one needless."""
-        return isinstance(message, ReadingProgressed)
-
-
-class RecordingsOpened(Message):
-    """All recordings were read; their reports are still to come."""
-
-    def __init__(self, sessions: tuple[Session, ...], lanes: tuple[Lanes, ...]) -> None:
-        super().__init__()
-        self.sessions = sessions
-        self.lanes = lanes
-
-
-class RecordingJudged(Message):
-    """The report of one of the recordings is there."""
-
-    def __init__(self, place: int, session: Session, evidence: Mapping[str, frozenset[int]]) -> None:
-        super().__init__()
-        self.place = place
-        self.session = session
-        self.evidence = evidence
-
-
-class OpeningFailed(Message):
-    """A recording could not be opened."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__()
-        self.sentence = sentence
+    from tracekit.tui.state import EventFilter, EventRef, FindingRef, Sort
+    from tracekit.tui.viewport import Span, Viewport
 
 
 class EventSelected(Message):
@@ -105,7 +62,7 @@ class EventsWanted(Message):
 
 
 class CheckToggled(Message):
-    """The evidence of a check is to be listed, or no longer; `check` is its place in the report."""
+    """The evidence of a check is to be listed, or no longer; `check` is its index in the report."""
 
     def __init__(self, check: int) -> None:
         super().__init__()
@@ -140,7 +97,7 @@ class CursorMoved(Message):
 
 
 class RecordingChosen(Message):
-    """One of two recordings got the keys; `session` is its place."""
+    """One of two recordings got the keys; `session` is its index."""
 
     def __init__(self, session: int) -> None:
         super().__init__()
@@ -165,6 +122,14 @@ class PaneChosen(Message):
 
 class ZoomWanted(Message):
     """The timeline is to zoom to what is selected."""
+
+
+class InspectorWanted(Message):
+    """The inspector is to be shown or hidden, as there is room for it now."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        super().__init__()
+        self.wanted = wanted
 
 
 class RedrawWanted(Message):

@@ -8,21 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from textual.message import Message
+
 from tracekit.errors import TracekitError
 from tracekit.report.choice import shown_of
 from tracekit.trace.filter import narrowed
 from tracekit.trace.open import open_trace
-from tracekit.tui.messages import OpeningFailed, ReadingProgressed, RecordingJudged, RecordingsOpened
 from tracekit.tui.prediction_table import calls_of
 from tracekit.tui.state import Grouping, Session, bounds_of
 from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from threading import Event
-
-    from textual.message import Message
 
     from tracekit.recording import Progress, XctraceOptions
 
@@ -41,9 +40,48 @@ class Request:
     models: Sequence[str] = ()
     process: str | None = None
     reader: str = "auto"
-    asking: XctraceOptions | None = None
+    xctrace: XctraceOptions | None = None
     config: Path | None = None
     """File of settings."""
+
+
+class ReadingProgressed(Message):
+    """How far reading has come. Only the latest matters."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+
+    def can_replace(self, message: Message) -> bool:
+        """A later one makes this one needless."""
+        return isinstance(message, ReadingProgressed)
+
+
+class RecordingsOpened(Message):
+    """All recordings were read; their reports are still to come."""
+
+    def __init__(self, sessions: tuple[Session, ...], lanes: tuple[Lanes, ...]) -> None:
+        super().__init__()
+        self.sessions = sessions
+        self.lanes = lanes
+
+
+class RecordingJudged(Message):
+    """The report of one of the recordings is there."""
+
+    def __init__(self, index: int, session: Session, evidence: Mapping[str, frozenset[int]]) -> None:
+        super().__init__()
+        self.index = index
+        self.session = session
+        self.evidence = evidence
+
+
+class OpeningFailed(Message):
+    """A recording could not be opened."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.sentence = sentence
 
 
 _LONGEST_WAIT_S = 1.0
@@ -70,10 +108,10 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
         tell(RecordingsOpened(sessions, lanes))
         # Judging would compete with the first picture for the interpreter.
         shown.wait(_LONGEST_WAIT_S)
-        for place, session in enumerate(sessions):
+        for index, session in enumerate(sessions):
             go_on()
-            found = judged(session)
-            tell(RecordingJudged(place, found, evidence_rows(found)))
+            session_judged = judged(session)
+            tell(RecordingJudged(index, session_judged, evidence_rows(session_judged)))
     except Cancelled:
         return
     except TracekitError as error:
@@ -84,7 +122,7 @@ def open_all(request: Request, tell: Callable[[Message], object], given_up: Call
 
 def read(request: Request, path: str, progress: Callable[[Progress], None] | None = None) -> Session:
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
-    opened = open_trace(path, run=request.run, reader=request.reader, asking=request.asking, progress=progress)
+    opened = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=progress)
     shown = shown_of(opened, models=request.models, process=request.process)
     trace, whole = (opened, None) if shown is None else (narrowed(opened, shown), opened)
     return Session(
@@ -103,10 +141,10 @@ def judged(session: Session) -> Session:
 
 def evidence_rows(session: Session) -> dict[str, frozenset[int]]:
     """Indices of the rows that are evidence of a finding, by frame. O(evidence * n)."""
-    found: dict[str, set[int]] = {}
+    rows_of_frame: dict[str, set[int]] = {}
     for check in session.report.checks if session.report is not None else ():
         for entry in check.evidence:
             ref = session.locate(entry)
             if ref is not None:
-                found.setdefault(ref.frame, set()).add(ref.index)
-    return {name: frozenset(rows) for name, rows in found.items()}
+                rows_of_frame.setdefault(ref.frame, set()).add(ref.index)
+    return {name: frozenset(rows) for name, rows in rows_of_frame.items()}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.command import DiscoveryHit, Hit, Provider
 
-from tracekit.tui.action import key_signs
 from tracekit.tui.actions import ACTIONS
+from tracekit.tui.keys import key_signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown.breakdown import breakdown
+from tracekit.analysis.breakdown import breakdown
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.trace.events import Attribution
@@ -38,17 +38,19 @@ class Calls:
     def __len__(self) -> int:
         return len(self.index)
 
-    def place(self, index: int) -> int | None:
-        """Place of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
+    def position(self, index: int) -> int | None:
+        """Position of a row of `Trace.activity`; None where it is no prediction that the app called. O(log n)."""
         at = int(np.searchsorted(self.index, index))
         return at if at < len(self.index) and self.index[at] == index else None
 
-    def parts(self, place: int) -> PartsRow:
+    def parts(self, position: int) -> PartsRow:
         """Where the time of one went, without what only many predictions tell."""
-        whole = int(self.durations[place])
+        whole = int(self.durations[position])
         slices = tuple(
             Slice(group, float(time), float(time) / whole, bool(missing))
-            for group, time, missing in zip(GROUPS, self.time_ns[:, place], self.incomplete[:, place], strict=True)
+            for group, time, missing in zip(
+                GROUPS, self.time_ns[:, position], self.incomplete[:, position], strict=True
+            )
             if time
         )
         return PartsRow("", float(whole), slices, (), None, None)
@@ -60,9 +62,9 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
     parts = breakdown(trace)
     index = parts.frame.index.to_numpy(dtype=np.int64)
     if shown is not None:
-        kept = shown.rows["activity"]
-        parts = parts.of(parts.frame.index[kept[index]])
-        index = np.cumsum(kept)[index[kept[index]]] - 1
+        is_shown = shown.rows["activity"]
+        parts = parts.of(parts.frame.index[is_shown[index]])
+        index = np.cumsum(is_shown)[index[is_shown[index]]] - 1
     predictions = trace.activity.loc[parts.frame.index]
     return Calls(
         index=index,

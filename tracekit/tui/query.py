@@ -62,7 +62,7 @@ def parse_filter(text: str, known: Known) -> EventFilter:
     except ValueError as error:
         raise QueryError("A quote is not closed.") from error
     words: list[str] = []
-    found = EventFilter()
+    parsed = EventFilter()
     while tokens:
         token = tokens.pop(0)
         if token.startswith(("duration>", "duration<")):
@@ -71,18 +71,18 @@ def parse_filter(text: str, known: Known) -> EventFilter:
         name, colon, value = token.partition(":")
         if token[0:1] in (">", "<"):
             bound = parse_duration(_amount(token[1:], tokens))
-            found = replace(found, min_ns=bound) if token[0] == ">" else replace(found, max_ns=bound)
+            parsed = replace(parsed, min_ns=bound) if token[0] == ">" else replace(parsed, max_ns=bound)
         elif colon and name == "model":
-            found = replace(found, model=_one("model", value, known.models) if value else "")
+            parsed = replace(parsed, model=_one("model", value, known.models) if value else "")
         elif colon and name == "kind":
-            found = replace(found, kind=_one("kind", value, known.kinds))
+            parsed = replace(parsed, kind=_one("kind", value, known.kinds))
         elif colon and name == "device":
-            found = replace(found, device=_one("device", value, known.devices))
+            parsed = replace(parsed, device=_one("device", value, known.devices))
         elif colon and (meant := get_close_matches(name, _KEYS, 1, _ALIKE)):
             raise QueryError(f"There is no filter '{name}:'; write {meant[0]}:{value}.")
         else:
             words.append(token)
-    return replace(found, text=" ".join(words))
+    return replace(parsed, text=" ".join(words))
 
 
 def _amount(text: str, tokens: list[str]) -> str:
@@ -122,15 +122,15 @@ def parse_time(text: str, here_ns: int) -> int:
     clock = _CLOCK.fullmatch(rest)
     if clock is not None:
         minutes = int(clock[1] or 0) * 60 + int(clock[2])
-        found = round((minutes * 60 + Decimal(clock[3])) * _UNITS["s"])
+        time_ns = round((minutes * 60 + Decimal(clock[3])) * _UNITS["s"])
     elif _SECONDS.fullmatch(rest):
-        found = round(Decimal(rest) * _UNITS["s"])
+        time_ns = round(Decimal(rest) * _UNITS["s"])
     else:
         try:
-            found = parse_duration(rest)
+            time_ns = parse_duration(rest)
         except QueryError as error:
             raise QueryError(f"'{text}' is no time: write 1.5, 250ms, 1:02.5 or +10ms.") from error
-    return {"": found, "+": here_ns + found, "-": here_ns - found}[sign]
+    return {"": time_ns, "+": here_ns + time_ns, "-": here_ns - time_ns}[sign]
 
 
 def _one(what: str, value: str, known: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, Session
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 STARTS = "what starts in it"
 RULE = f"{STARTS}, predictions with all that belongs to them"

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.timeline.viewport import NO_HISTORY, Bounds, History, Span, Viewport
+from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ class FindingRef:
     """A check of the report, and which of its evidence is looked at (None: the finding as a whole)."""
 
     check: int
-    """Place in `Report.checks`."""
+    """Index in `Report.checks`."""
     evidence: int | None = None
 
 
@@ -145,8 +145,8 @@ class Session:
 
     def frame(self, name: str) -> pd.DataFrame:
         """The frame that an `EventRef` names."""
-        found: pd.DataFrame = getattr(self.trace, name) if name in EVENT_FRAMES else self.trace.context[name]
-        return found
+        frame: pd.DataFrame = getattr(self.trace, name) if name in EVENT_FRAMES else self.trace.context[name]
+        return frame
 
     def row(self, ref: EventRef) -> pd.Series:
         """The row that an `EventRef` names."""
@@ -176,9 +176,9 @@ class Session:
             frame = self.frame(name)
             rows = np.flatnonzero(frame["row"].to_numpy() == evidence.row)
             tables = frame["table"].iloc[rows].astype(str).to_numpy()
-            found = rows[tables == evidence.table]
-            if found.size:
-                return EventRef(name, int(found[0]))
+            matches = rows[tables == evidence.table]
+            if matches.size:
+                return EventRef(name, int(matches[0]))
         return None
 
 
@@ -190,7 +190,7 @@ class State:
     """One recording, or two that are compared."""
     view: Viewport
     active: int = 0
-    """Place in `sessions` of the one that selection and detail are about."""
+    """Index in `sessions` of the one that selection and detail are about."""
     origins: tuple[int, ...] = (0, 0)
     """For each recording the time that stands in one column with those of the others: 0 aligns their starts."""
     history: History = NO_HISTORY
@@ -207,7 +207,7 @@ class State:
     filter: EventFilter = EventFilter()
     bookmarks: tuple[Bookmark, ...] = ()
     opened: int | None = None
-    """Place in `Report.checks` of the check whose evidence is listed."""
+    """Index in `Report.checks` of the check whose evidence is listed."""
     pane: str = "findings"
     measure: Measure | None = None
     """What two recordings are compared by; None: their findings."""
@@ -232,18 +232,18 @@ class State:
         high = max(session.bounds.end_ns - self.shift(at) for at, session in enumerate(self.sessions))
         return Bounds(low, high - low)
 
-    def shift(self, place: int) -> int:
+    def shift(self, index: int) -> int:
         """What a time of the active recording lacks to the time of another one in the same column."""
-        return self.origins[place] - self.origins[self.active]
+        return self.origins[index] - self.origins[self.active]
 
-    def seen_from(self, place: int) -> State:
+    def seen_from(self, index: int) -> State:
         """The same columns with another recording active; what is selected in the one before, is not in this one."""
-        if place == self.active:
+        if index == self.active:
             return self
-        by = self.shift(place)
+        by = self.shift(index)
         return replace(
             self,
-            active=place,
+            active=index,
             view=self.view.moved(by),
             history=self.history.moved(by),
             cursor_ns=self.cursor_ns + by,

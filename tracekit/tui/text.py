@@ -72,10 +72,10 @@ def longest_that_fits(ways: Sequence[str], room: int) -> str:
 def which_interval(check: Check, number: int) -> str:
     """Which interval of evidence one is, from 0, and of how many: `3 of 4`, or `3 of the 50 longest of 1,234` where the
     report keeps no more."""
-    kept = len(check.evidence)
-    if check.evidence_total <= kept:
-        return f"{number + 1} of {kept}"
-    return f"{number + 1} of the {kept} longest of {check.evidence_total:,}"
+    listed = len(check.evidence)
+    if check.evidence_total <= listed:
+        return f"{number + 1} of {listed}"
+    return f"{number + 1} of the {listed} longest of {check.evidence_total:,}"
 
 
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:

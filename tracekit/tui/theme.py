@@ -1,7 +1,7 @@
-"""Colours, dark and light. Categories begin from the palette of Okabe and Ito, made for people with any colour vision.
+"""Colors, dark and light. Categories begin from the palette of Okabe and Ito, made for people with any color vision.
 
 Source: M. Okabe, K. Ito, "Color Universal Design", https://jfly.uni-koeln.de/color/. What lies side by side here was
-moved apart as far as simulated colour vision asks for; the tests say how far that is.
+moved apart as far as simulated color vision asks for; the tests say how far that is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VERMILLION = "#d55e00"
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Colours that a theme gives to what Textual knows nothing of."""
+    """Colors that a theme gives to what Textual knows nothing of."""
 
     text: str
     dim: str
@@ -108,7 +108,7 @@ _LIGHT_CATEGORIES: dict[Category, str] = {
     Category.FADED: "#d0d0d0",
     Category.INFERRED: "#61788b",
 }
-"""With white text on them: on a white ground, colours for black text would all be of nearly one lightness."""
+"""With white text on them: on a white ground, colors for black text would all be of nearly one lightness."""
 
 PALETTES: dict[bool, Palette] = {
     True: Palette(

@@ -6,21 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Evidence,
     Finding,
     Intervals,
-    Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    format_duration,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.units import format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +42,21 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not len(later):
         return NotApplicable(view.name, "No prediction after its first load was recorded.")
     used = int(later[0])
-    wait = Metric("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9), Direction.ABOVE)
+    wait = above("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
     if not wait.reached or used == loaded:
         return Passed(view.name, f"Used {format_duration(used - loaded)} after it was loaded.", (wait,))
+    # Shown by a time between rows; a finding that rows show is made by `finding`.
     return Finding(
         model=view.name,
         summary=f"Loaded, and first used {format_duration(used - loaded)} later.",
         metrics=(wait,),
-        cost=Cost(
-            ns=used - loaded,
-            share=(used - loaded) / (used - int(load["start_ns"])),
-            basis="Time from the end of the first load to the first prediction; share of the time since its start.",
+        cost=cost_of(
+            used - loaded,
+            used - int(load["start_ns"]),
+            "Time from the end of the first load to the first prediction; share of the time since its start.",
         ),
         evidence=(Evidence(loaded, used, view.name, "wait", str(load["table"]), int(load["row"])),),
-        lost=Intervals(np.array([loaded]), np.array([used])),
+        affected=Intervals(np.array([loaded]), np.array([used])),
     )
 
 

@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.breakdown.breakdown import Part, Unknown, breakdown
-from tracekit.analysis.breakdown.summary import summarize_breakdown
-from tracekit.analysis.breakdown.work import UNITS, Handoffs
+from tracekit.analysis.breakdown import UNITS, Handoffs, Part, Unknown, breakdown, summarize_breakdown
 
 BOTH = ("Neural Engine", "GPU")
 PARTS = [part.column for part in Part]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis.breakdown.rows import Shared
+from tracekit.intervals import Intervals
 
 ROWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 15), st.integers(0, 2), st.integers(-1, 3)), max_size=12)
 WINDOWS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 25), st.integers(-1, 4)), max_size=8)
@@ -21,7 +22,7 @@ def columns(rows, width):
 def test_an_instant_counts_once_for_each_window_whose_model_a_row_could_have_worked_for(rows, windows, layers):
     starts, lengths, layer, model = columns(rows, 4)
     low, width, wanted = columns(windows, 3)
-    shared = Shared(starts, starts + lengths, layer, model)
+    shared = Shared(Intervals(starts, starts + lengths), layer, model)
     expected = [
         sum(
             any(
@@ -33,4 +34,4 @@ def test_an_instant_counts_once_for_each_window_whose_model_a_row_could_have_wor
         )
         for first, wide, own in windows
     ]
-    assert shared.time(wanted, low, low + width, sorted(layers)).tolist() == expected
+    assert shared.time(wanted, Intervals(low, low + width), sorted(layers)).tolist() == expected

@@ -34,8 +34,8 @@ def test_a_cold_load_that_the_first_call_waits_for_is_found_with_its_cost(scenar
     assert severity_of(found.cost) is Severity.CRITICAL
     assert values(found)["cold loads that were waited for"] == 1
     assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 3_100 * MS)]
-    assert found.lost.starts.tolist() == [100 * MS]
-    assert found.lost.ends.tolist() == [3_100 * MS]
+    assert found.affected.starts.tolist() == [100 * MS]
+    assert found.affected.ends.tolist() == [3_100 * MS]
     assert "a prediction waited" in found.summary
 
 

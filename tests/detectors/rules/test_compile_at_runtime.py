@@ -45,7 +45,7 @@ def test_the_second_compilation_is_found_with_its_cost(scenario, judge):
     assert found.cost.share == pytest.approx(900 / (1_800 + 100 + 400))
     # It follows the first session: compilation, load, ten predictions.
     assert [entry.start_ns for entry in found.evidence] == [(900 + 50 + 300) * MS]
-    assert found.lost.ends.tolist() == [(900 + 50 + 300 + 900) * MS]
+    assert found.affected.ends.tolist() == [(900 + 50 + 300 + 900) * MS]
     assert "compiled it 2 times" in found.summary
 
 

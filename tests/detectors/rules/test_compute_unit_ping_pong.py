@@ -51,8 +51,8 @@ def test_back_and_forth_is_found_with_the_time_of_the_interruptions(scenario, ju
     assert values(found)["changes of the unit (median)"] == 4
     assert values(found)["main unit interrupted"] == pytest.approx(0.1)
     assert found.evidence_total == 20
-    assert found.lost.starts.tolist()[:2] == [106 * MS, 113 * MS]
-    assert found.lost.ends.tolist()[:2] == [107 * MS, 114 * MS]
+    assert found.affected.starts.tolist()[:2] == [106 * MS, 113 * MS]
+    assert found.affected.ends.tolist()[:2] == [107 * MS, 114 * MS]
     assert (
         "(mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine). That interrupts the Neural Engine, which"
         in (found.summary)

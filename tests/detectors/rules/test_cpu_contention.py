@@ -40,8 +40,8 @@ def test_two_models_at_once_are_found_with_their_extra_time(scenario, judge):
     values = {metric.name: metric.value for metric in found.metrics}
     assert values["slow-down with other CPU work"] == 1.8
     assert values["predictions with other CPU work"] == 0.4
-    assert found.lost.starts.tolist() == [(200 + k * 80) * MS for k in range(8)]
-    assert found.lost.ends.tolist() == [(210 + k * 80) * MS for k in range(8)]
+    assert found.affected.starts.tolist() == [(200 + k * 80) * MS for k in range(8)]
+    assert found.affected.ends.tolist() == [(210 + k * 80) * MS for k in range(8)]
     assert "Second worked on the CPU too" in found.summary
 
 

@@ -45,7 +45,7 @@ def test_instances_that_take_turns_are_found_with_their_cost(scenario, judge):
     assert found.cost.ns == 120 * MS
     assert found.cost.share == pytest.approx(120 / (220 + 400))
     assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 220 * MS)]
-    assert found.lost.starts.tolist() == [100 * MS]
+    assert found.affected.starts.tolist() == [100 * MS]
     assert "2 instances take turns" in found.summary
     assert "memory" in found.summary
 

@@ -32,7 +32,7 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
     assert isinstance(found, Finding)
     assert found.cost.ns == 20 * 1_500 * US
     assert found.cost.share == pytest.approx(0.15)
-    assert int((found.lost.ends - found.lost.starts).sum()) == found.cost.ns
+    assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
     assert found.evidence_total == 60
     assert "1.50 ms of each 10.00 ms prediction (15 % of 200.00 ms), 200.00 µs of it in data casts" in found.summary
 

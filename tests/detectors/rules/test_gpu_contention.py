@@ -42,8 +42,8 @@ def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
     assert values(found)["slow-down with other work on the GPU"] == 1.5
     assert values(found)["predictions with other work on the GPU"] == 0.3
     assert found.evidence_total == 6
-    assert found.lost.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
-    assert found.lost.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
+    assert found.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
+    assert found.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
     assert "all of that work was the app's own" in found.summary
 
 

@@ -34,7 +34,7 @@ def test_what_calls_take_beyond_the_beginning_is_the_cost(scenario, judge):
     spent = 2 * sum(round((10 + 0.5 * index) * MS) for index in range(40))
     assert found.cost.ns == beyond
     assert found.cost.share == pytest.approx(beyond / spent)
-    assert int((found.lost.ends - found.lost.starts).sum()) == beyond
+    assert int((found.affected.ends - found.affected.starts).sum()) == beyond
     assert found.evidence_total == 2 * 38
     assert found.evidence[0].end_ns - found.evidence[0].start_ns == 29_500_000
     assert "start afresh" in found.summary

@@ -46,7 +46,7 @@ def test_a_model_that_is_loaded_again_and_again_is_found_with_its_cost(scenario,
     assert found.cost.share == pytest.approx(800 / (1_000 + 2_000))
     assert found.evidence_total == 4
     # A session takes 200 + 400 + 1,000 ms.
-    assert found.lost.starts.tolist() == [k * 1_600 * MS for k in range(1, 5)]
+    assert found.affected.starts.tolist() == [k * 1_600 * MS for k in range(1, 5)]
     assert "4 times" in found.summary
 
 

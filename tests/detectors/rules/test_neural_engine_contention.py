@@ -40,8 +40,8 @@ def test_waits_are_found_with_their_time(scenario, judge):
     assert values(found)["median wait of these"] == 5 * MS
     assert found.evidence_total == 8
     # The wait begins with the call, although the engine was busy before.
-    assert found.lost.starts.tolist() == [(100 + k * 50) * MS for k in range(8)]
-    assert found.lost.ends.tolist() == [(105 + k * 50) * MS for k in range(8)]
+    assert found.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(8)]
+    assert found.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(8)]
     assert "most likely other processes" in found.summary
     assert "Assistant" not in found.summary
 

@@ -34,8 +34,8 @@ def test_pieces_are_found_with_the_time_of_their_gaps(scenario, judge):
     assert found.cost.share == pytest.approx(4 / 16)
     assert values(found)["pieces per prediction (median)"] == 3
     assert values(found)["mean time in gaps"] == 4 * MS
-    assert found.lost.starts.tolist()[:2] == [104 * MS, 110 * MS]
-    assert found.lost.ends.tolist()[:2] == [106 * MS, 112 * MS]
+    assert found.affected.starts.tolist()[:2] == [104 * MS, 110 * MS]
+    assert found.affected.ends.tolist()[:2] == [106 * MS, 112 * MS]
     assert found.evidence_total == 20
 
 

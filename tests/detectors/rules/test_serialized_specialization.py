@@ -36,7 +36,7 @@ def test_cold_loads_in_a_row_are_found_with_their_cost(scenario, judge):
     assert found.cost.ns == 5_000 * MS
     assert found.cost.share == pytest.approx(5_000 / (10_000 + 200))
     assert found.evidence_total == 3
-    assert found.lost.starts.tolist() == [1 * MS, 3_002 * MS, 8_003 * MS]
+    assert found.affected.starts.tolist() == [1 * MS, 3_002 * MS, 8_003 * MS]
     assert "3 models" in found.summary
     assert "Encoder, Decoder, Voice" in found.summary
 

@@ -28,7 +28,7 @@ def test_a_long_cached_load_that_the_first_call_waits_for_is_found_with_its_cost
     # Ten calls of 20 ms beside it.
     assert found.cost.share == pytest.approx(3_000 / 3_200)
     assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 3_100 * MS)]
-    assert found.lost.starts.tolist() == [100 * MS]
+    assert found.affected.starts.tolist() == [100 * MS]
     assert "3.00 s" in found.summary
 
 

@@ -47,7 +47,7 @@ def test_a_cache_after_a_prompt_is_found_with_its_cost(scenario, judge):
     assert isinstance(found, Finding)
     assert found.cost.ns == 60 * (2 * MS + 2 * US)
     assert found.cost.share == pytest.approx(2_002 / 10_000)
-    assert int((found.lost.ends - found.lost.starts).sum()) == found.cost.ns
+    assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
     assert "spends 1.00 ms on copies in and 1.00 ms on copies out" in found.summary
     assert "follows one of another model" in found.summary
     assert "Possible, not certain" in found.summary

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
-from tracekit.testing.reference_recordings import (
+from support.reference_recordings import (
     CONDITIONS,
     DECODE,
     HIFT,
@@ -14,6 +13,7 @@ from tracekit.testing.reference_recordings import (
     PREFILL,
     speech_app,
 )
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 from tracekit.testing.scenario import Scenario
 
@@ -50,7 +50,7 @@ def test_a_blank_is_found_and_costs_nothing(scenario, judge):
     assert values(found)["time that no event explains"] == pytest.approx(0.9)
     assert values(found)["mean time that no event explains"] == 90 * MS
     assert len(found.evidence) == 6
-    assert len(found.lost.starts) == 0
+    assert len(found.affected.starts) == 0
 
 
 def test_a_public_recording_comes_out_as_its_authors_say(judge):

@@ -56,7 +56,7 @@ def test_work_elsewhere_is_found_with_its_time(scenario, judge):
     assert values(found)["work on the CPU"] == 1.0
     assert found.evidence_total == 10
     assert {entry.label for entry in found.evidence} == {"CPU"}
-    assert int((found.lost.ends - found.lost.starts).sum()) == 10 * 16 * MS
+    assert int((found.affected.ends - found.affected.starts).sum()) == 10 * 16 * MS
     assert "Expected on the Neural Engine" in found.summary
 
 

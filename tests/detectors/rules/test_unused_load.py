@@ -39,7 +39,7 @@ def test_a_model_that_is_never_used_is_found_with_its_cost(scenario, judge):
     assert "Segmenter" in found.summary
     assert "Classifier" not in found.summary
     assert [(entry.model, entry.start_ns) for entry in found.evidence] == [("Segmenter", 200 * MS)]
-    assert found.lost.ends.tolist() == [500 * MS]
+    assert found.affected.ends.tolist() == [500 * MS]
 
 
 def test_several_unused_models_are_one_finding(scenario, judge):

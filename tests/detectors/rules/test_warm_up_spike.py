@@ -40,7 +40,7 @@ def test_a_slow_first_call_is_found_with_its_cost(scenario, judge):
     assert values(found)["first prediction to the median of the following"] == pytest.approx(158 / 23)
     assert values(found)["median of the following"] == 23 * MS
     assert [entry.end_ns - entry.start_ns for entry in found.evidence] == [158 * MS]
-    assert found.lost.starts.tolist() == [51 * MS]
+    assert found.affected.starts.tolist() == [51 * MS]
     assert "158.00 ms, 6.9 times as long as the usual 23.00 ms" in found.summary
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.detectors.shared.comparable_predictions import comparable_calls, opens_sequence, sequences
+from tracekit.analysis.autoregression import opens_sequence
+from tracekit.detectors.shared.comparable_predictions import comparable_calls, sequences
 from tracekit.detectors.views import model_views
 from tracekit.recording import open_recording
 from tracekit.testing.export_xml import write_export

@@ -50,8 +50,8 @@ def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
     assert found.cost.ns == sum(lost)
     assert found.cost.share == pytest.approx(sum(lost) / (spans[-1][0] - spans[0][0]))
     assert found.cost.of == "the time from first to last prediction"
-    assert found.lost.starts.tolist() == [end for _, end in spans[:-1]]
-    assert found.lost.ends.tolist() == [start for start, _ in spans[1:]]
+    assert found.affected.starts.tolist() == [end for _, end in spans[:-1]]
+    assert found.affected.ends.tolist() == [start for start, _ in spans[1:]]
     assert found.evidence_total == 99
     assert len(found.evidence) == 50
     assert [entry.end_ns - entry.start_ns for entry in found.evidence] == sorted(lost, reverse=True)[:50]

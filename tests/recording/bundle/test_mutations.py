@@ -72,7 +72,7 @@ def test_the_fuzzer_notices_a_number_that_changed_without_a_word(tmp_path: Path)
     bundles = {bundle.form: bundle for bundle in fuzzer.sound_bundles(tmp_path)}
     raw, packed = bundles["raw"], bundles["compressed"]
     for bundle in (raw, packed):
-        store = next(name for name, table in bundle.told.tables.items() if table.schema == "coreml-os-signpost")
+        store = next(name for name, table in bundle.snapshot.tables.items() if table.schema == "coreml-os-signpost")
         name = f"corespace/run1/core/stores/{store}/bulkstore"
         compressed = bundle is packed
         content = bytearray(zlib.decompress(bundle.files[name]) if compressed else bundle.files[name])
@@ -80,7 +80,7 @@ def test_the_fuzzer_notices_a_number_that_changed_without_a_word(tmp_path: Path)
         content[4096 + 8] ^= 1
         bundle.place(name).write_bytes(zlib.compress(content) if compressed else content)
         touched = {name: bytes(content)}
-        assert fuzzer.unsaid(bundle.told, fuzzer.told(bundle.path)) == {f"{store} numbers duration"}
+        assert fuzzer.unsaid(bundle.snapshot, fuzzer.snapshot(bundle.path)) == {f"{store} numbers duration"}
         if compressed:
             with pytest.raises(AssertionError, match="numbers duration"):
                 fuzzer.judge(bundle, "bit", touched, analyze=False)

@@ -10,13 +10,13 @@ from datetime import datetime
 import pytest
 
 import tracekit
+from support.samples import SAMPLES
 from tracekit.recording import open_recording
 from tracekit.recording.table import IntegerCells, Thread
 from tracekit.recording.table import Process as TargetProcess
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import EVENT_LANES
-from tracekit.testing.samples import SAMPLES
 from tracekit.testing.tables import tables_of
 
 MS = 1_000_000

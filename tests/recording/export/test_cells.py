@@ -8,7 +8,7 @@ import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
-from tracekit.recording.export.cells import shortened
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import IntegerCells, Process, Thread
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import pytest
 
 from suite.frame import SHARED, detector_ids, load, module_of
 from support.handover import recording_of
+from support.samples import EXPORTED, SAMPLES
 from tracekit.recording import open_recording
 from tracekit.recording.table import IntegerCells
 from tracekit.testing import Draws, Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_export
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.recorder import App
 from tracekit.testing.rows import EVENT_LANES
-from tracekit.testing.samples import EXPORTED, SAMPLES
 from tracekit.trace.build import NEEDED_SCHEMAS
 
 MS = 1_000_000

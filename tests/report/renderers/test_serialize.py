@@ -15,16 +15,13 @@ import numpy as np
 import pytest
 
 from tracekit.analysis.aggregation import AggregationRow
-from tracekit.analysis.breakdown.breakdown import Part, Unknown
-from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
+from tracekit.analysis.breakdown import BreakdownSummary, Part, PartSummary, Unknown
 from tracekit.analysis.concurrency import InFlight
-from tracekit.analysis.latency import FrameRate, Latency
-from tracekit.analysis.latency_trend import LatencyTrend, Mode
-from tracekit.analysis.latency_trend import Level as CourseLevel
+from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend, Mode, Trend
+from tracekit.analysis.latency import Level as CourseLevel
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.analysis.throughput import Cadence, Pace
-from tracekit.analysis.trends import Trend
 from tracekit.detectors import framework, outcomes
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Cost, Evidence, Metric, Severity
 from tracekit.detectors.ranking import Related

@@ -18,7 +18,7 @@ from tracekit.report.renderers.text import NARROWEST, WIDEST, render_text
 from tracekit.report.report import Report
 from tracekit.report.strings import map_strings
 
-REPORTS = ["full", "clean", "not_judged", "failed", "hostile", "many"]
+REPORTS = ["full", "clean", "not_judged", "failed", "hostile", "hundred"]
 
 ACTING = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 """Unicode categories of characters that can do something to a screen."""

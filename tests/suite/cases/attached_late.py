@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from support.samples import SAMPLES
 from tracekit.testing import Draws, Scenario
 from tracekit.testing.apps import CLEAN_APPS, MS, draw_models
 from tracekit.testing.recorder import App, neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, PREDICTION, CoreMLRow, Model
-from tracekit.testing.samples import SAMPLES
 from tracekit.testing.scenario import CORE_ML
 
 ID = "attached-late"
@@ -116,12 +116,12 @@ CASES = [
     *cases(ID, POSITIVE, 7, without_loads, also=FROM_LOADS),
     *cases(ID, POSITIVE, 3, one_of_two, also=FROM_LOADS),
     *cases(ID, POSITIVE, 2, without_names, also=FROM_LOADS, expected={None: "finding"}),
-    *cases(ID, NEGATIVE, 8, attached_in_time, page="A recording that was attached before"),
+    *cases(ID, NEGATIVE, 8, attached_in_time, page="Instruments attached before the models"),
     *cases(ID, NEGATIVE, 4, launched),
     *each(ID, NEAR_ABOVE, (1, 10, 100, 1_000, 50_000), load_beside_the_first_call),
     *each(ID, NEAR_BELOW, (0, -1, -10, -100, -50_000), load_beside_the_first_call),
     *each(ID, LOOKALIKE, ("style_transfer_fixed", "sharpen_float16"), sample),
     *cases(ID, LOOKALIKE, 2, unload_again),
-    *cases(ID, INSUFFICIENT, 2, loads_are_not_told, also=FROM_LOADS, page="A launched app without load rows"),
+    *cases(ID, INSUFFICIENT, 2, loads_are_not_told, also=FROM_LOADS, page="The app was launched by Instruments"),
     *cases(ID, INSUFFICIENT, 1, hidden, also=("core-ml-not-instrumented", *FROM_LOADS)),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import CLEAN, FINDING, NO_FINDING, Case
-from tracekit.testing.reference_recordings import (
+from support.reference_recordings import (
     CONDITIONS,
     DECODE,
     HIFT,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from suite.frame import CLEAN, Case, each
+from support.samples import SAMPLES
 from tracekit.testing import Draws, Scenario
 from tracekit.testing.apps import CLEAN_APPS, neural_engine_app
 from tracekit.testing.recorder import App
-from tracekit.testing.samples import SAMPLES
 
 SEEDS = 6
 

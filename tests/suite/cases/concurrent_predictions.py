@@ -127,15 +127,17 @@ def three_from_the_start(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 7, piled_up),
     *cases(ID, POSITIVE, 4, deep_from_the_start),
-    *cases(ID, NEGATIVE, 5, async_app, page="Throughput jobs"),
+    *cases(ID, NEGATIVE, 5, async_app, page="Throughput matters and two or three"),
     *cases(ID, NEGATIVE, 5, neural_engine_app),
     *each(ID, NEAR_ABOVE, (1500, 1520, 1550), slowed_down),
     *each(ID, NEAR_ABOVE, (100, 105, 110), short_peaks),
     *each(ID, NEAR_BELOW, (1450, 1480, 1499), slowed_down),
     *each(ID, NEAR_BELOW, (90, 95, 99), short_peaks),
     *cases(ID, LOOKALIKE, 2, parallel_device),
-    *cases(ID, LOOKALIKE, 2, different_models, also=("neural-engine-contention",), page="Several models at work"),
-    *cases(ID, LOOKALIKE, 2, batch, page="A batch call"),
+    *cases(
+        ID, LOOKALIKE, 2, different_models, also=("neural-engine-contention",), page="Several models run concurrently"
+    ),
+    *cases(ID, LOOKALIKE, 2, batch, page="A batch is predicted"),
     *cases(ID, INSUFFICIENT, 1, few_calls),
     *cases(ID, INSUFFICIENT, 1, three_from_the_start),
     *cases(ID, INSUFFICIENT, 1, several_instances, page="Several instances of one model"),

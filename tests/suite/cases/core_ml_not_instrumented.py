@@ -121,6 +121,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, another_process),
     *cases(ID, LOOKALIKE, 2, own_shaders),
     *cases(ID, INSUFFICIENT, 2, nothing_shows),
-    *cases(ID, INSUFFICIENT, 1, background_work, page="An app that runs no model while"),
+    *cases(ID, INSUFFICIENT, 1, background_work, page="The app runs no model"),
     *cases(ID, INSUFFICIENT, 1, only_the_engine_was_recorded),
 ]

@@ -103,7 +103,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, [(500_000, 5_000, 6_000), (520_000, 40_000, 42_000)], exactly, also=BLANK),
     *each(ID, NEAR_BELOW, [(999_000,), (990_000,), (950_000,)], exactly, also=BLANK),
     *each(ID, NEAR_BELOW, [(499_000, 5_000, 6_000), (520_000, 60_000, 62_000)], exactly, also=BLANK),
-    *cases(ID, LOOKALIKE, 2, tiny_model, expected=NOT_APPLICABLE, page="Models below `min_mean_ms`"),
+    *cases(ID, LOOKALIKE, 2, tiny_model, expected=NOT_APPLICABLE, page="Predictions are shorter than `min_mean_ms`"),
     *cases(ID, LOOKALIKE, 2, slow_checks),
     *cases(ID, LOOKALIKE, 1, shared_copies, also=("float-conversion", *BLANK)),
     *cases(ID, INSUFFICIENT, 2, two_calls),

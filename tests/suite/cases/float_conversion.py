@@ -99,7 +99,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, (20, 21, 25), with_copies),
     *each(ID, NEAR_BELOW, (499, 498, 480), exactly),
     *each(ID, NEAR_BELOW, (19, 18, 15), with_copies, expected="insufficient_data"),
-    *cases(ID, LOOKALIKE, 2, large_inputs, also=COPIES, page="Copies without a data cast"),
+    *cases(ID, LOOKALIKE, 2, large_inputs, also=COPIES, page="Data is copied without a cast"),
     *cases(ID, LOOKALIKE, 2, slow_checks),
     *cases(ID, LOOKALIKE, 1, tiny_model),
     *cases(ID, INSUFFICIENT, 1, two_calls),

@@ -118,7 +118,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, (50_000, 51_000, 53_000), exactly_named),
     *each(ID, NEAR_BELOW, (49_000, 49_875, 45_000), exactly),
     *each(ID, NEAR_BELOW, (49_000, 49_875, 46_000), exactly_named),
-    *cases(ID, LOOKALIKE, 2, own_work_elsewhere, page="Predictions that Core ML did not record"),
+    *cases(ID, LOOKALIKE, 2, own_work_elsewhere, page="Core ML did not record"),
     *cases(ID, LOOKALIKE, 2, loads_of_others),
     *cases(ID, LOOKALIKE, 1, gpu_app),
     *cases(ID, INSUFFICIENT, 1, no_prediction),

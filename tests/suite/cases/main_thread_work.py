@@ -149,8 +149,8 @@ CASES = [
     *each(ID, NEAR_ABOVE, (800, 801, 820), hang_in_load),
     *each(ID, NEAR_BELOW, (499, 498, 480), load_in_hang),
     *each(ID, NEAR_BELOW, (799, 798, 780), hang_in_load),
-    *cases(ID, LOOKALIKE, 2, busy_in_the_background, page="A model that works in the background"),
+    *cases(ID, LOOKALIKE, 2, busy_in_the_background, page="A model runs in the background"),
     *cases(ID, LOOKALIKE, 2, camera_with_hangs),
-    *cases(ID, LOOKALIKE, 1, moment_in_a_long_load, page="A long load in the background"),
+    *cases(ID, LOOKALIKE, 1, moment_in_a_long_load, page="A long load runs in the background"),
     *cases(ID, INSUFFICIENT, 3, neural_engine_app),
 ]

@@ -52,7 +52,7 @@ def slow_handover(draws: Draws, median_us: int) -> App:
     for index in range(70):
         if index % 10 < often:
             app.occupy("neural engine", app.now_ns, work + draws.integer(0, work), label=ASSISTANT)
-            app.work.free_at["neural engine"] += draws.around(median_us * 1_000, 250)
+            app.queue.free_at["neural engine"] += draws.around(median_us * 1_000, 250)
         app.predict(model, neural_engine(work), inputs=2)
         app.pause(2 * MS)
     return app
@@ -181,11 +181,11 @@ CASES = [
     *each(ID, NEAR_ABOVE, (10, 11, 12), so_many, also=LATE),
     *each(ID, NEAR_BELOW, (180, 190, 195, 199), so_long, also=LATE),
     *each(ID, NEAR_BELOW, (7, 8, 9), so_many, also=LATE),
-    *cases(ID, LOOKALIKE, 2, side_by_side, also=OTHERS, page="Work of others that runs beside"),
-    *cases(ID, LOOKALIKE, 2, own_business, also=OTHERS, page="Work of others that ended long before"),
-    *cases(ID, LOOKALIKE, 4, by_chance, also=OTHERS, page="Work of others that ends while"),
-    *cases(ID, LOOKALIKE, 2, own_calls, page="Several predictions of the same model"),
-    *cases(ID, INSUFFICIENT, 2, nameless, also=(*OTHERS, "serial-predictions"), page="Rows that name no model"),
+    *cases(ID, LOOKALIKE, 2, side_by_side, also=OTHERS, page="Other work runs next to that of the model"),
+    *cases(ID, LOOKALIKE, 2, own_business, also=OTHERS, page="Other work ended long before"),
+    *cases(ID, LOOKALIKE, 4, by_chance, also=OTHERS, page="Other work ends while a prediction"),
+    *cases(ID, LOOKALIKE, 2, own_calls, page="Several predictions of the same"),
+    *cases(ID, INSUFFICIENT, 2, nameless, also=(*OTHERS, "serial-predictions"), page="Rows name no model"),
     *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
     *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
 ]

@@ -142,8 +142,8 @@ CASES = [
     *each(ID, NEAR_ABOVE, (501, 510, 550), balance, also=COPIES),
     *each(ID, NEAR_BELOW, (498, 490, 470), of_size, also=COPIES),
     *each(ID, NEAR_BELOW, (499, 490, 450), balance, also=COPIES),
-    *cases(ID, LOOKALIKE, 3, image_filter, also=COPIES, page="Filters that take an image"),
-    *cases(ID, LOOKALIKE, 2, embedding, also=COPIES, page="A large input that stays"),
+    *cases(ID, LOOKALIKE, 3, image_filter, also=COPIES, page="A filter takes an image"),
+    *cases(ID, LOOKALIKE, 2, embedding, also=COPIES, page="A large input stays the same"),
     *cases(ID, INSUFFICIENT, 3, few_tokens, also=COPIES),
     *cases(ID, POSITIVE, 3, beside_a_camera, also=COPIES),
 ]

@@ -122,8 +122,10 @@ CASES = [
     *each(ID, NEAR_ABOVE, (100_000, 100_500, 104_000), work_after, also=("attached-late",)),
     *each(ID, NEAR_BELOW, (99, 98, 95), cut_after, also=("latency-jitter", "attached-late")),
     *each(ID, NEAR_BELOW, (99_000, 99_875, 96_000), work_after, also=("attached-late",)),
-    *cases(ID, LOOKALIKE, 2, at_the_time_limit, page="A time limit"),
+    *cases(ID, LOOKALIKE, 2, at_the_time_limit, page="The recording ends at its time"),
     *cases(ID, LOOKALIKE, 2, lost_call),
-    *cases(ID, LOOKALIKE, 1, others_go_on, also=("foreign-neural-engine-work",), page="Work of another process with"),
+    *cases(
+        ID, LOOKALIKE, 1, others_go_on, also=("foreign-neural-engine-work",), page="Another process works with a model"
+    ),
     *each(ID, INSUFFICIENT, ("Device was disconnected", "Instruments quit unexpectedly", "Unknown"), unknown_end),
 ]

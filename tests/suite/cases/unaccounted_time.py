@@ -109,9 +109,9 @@ CASES = [
     *each(ID, NEAR_ABOVE, (500, 501, 503, 506, 510), to_share),
     *each(ID, NEAR_BELOW, (490, 494, 497, 498, 499), to_share),
     *cases(ID, LOOKALIKE, 2, waits_for_others, also=("neural-engine-contention", "foreign-neural-engine-work")),
-    *cases(ID, LOOKALIKE, 2, piled_up, also=("concurrent-predictions",), page="Several calls in flight"),
-    *cases(ID, LOOKALIKE, 1, tiny, page="Very short predictions"),
-    *cases(ID, INSUFFICIENT, 2, without_engine_table, page="A recording without the Neural Engine or GPU table"),
+    *cases(ID, LOOKALIKE, 2, piled_up, also=("concurrent-predictions",), page="Several predictions are in flight"),
+    *cases(ID, LOOKALIKE, 1, tiny, page="Predictions are very short"),
+    *cases(ID, INSUFFICIENT, 2, without_engine_table, page="The Neural Engine or GPU"),
     *cases(ID, INSUFFICIENT, 2, without_gpu_table),
     *cases(ID, INSUFFICIENT, 1, few_calls),
 ]

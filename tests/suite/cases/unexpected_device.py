@@ -112,6 +112,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, head_on_the_cpu, settings=EXPECT_ANE),
     *cases(ID, LOOKALIKE, 2, on_the_cpu, expected=NOT_APPLICABLE),
     *cases(ID, LOOKALIKE, 2, both_at_once, settings=EXPECT_ANE, also=("unaccounted-time",)),
-    *cases(ID, INSUFFICIENT, 2, without_table, settings=EXPECT_ANE, page="A recording without the table of the unit"),
+    *cases(ID, INSUFFICIENT, 2, without_table, settings=EXPECT_ANE, page="The unit's table was not recorded"),
     *cases(ID, INSUFFICIENT, 2, mostly_blank, settings=EXPECT_ANE, also=("unaccounted-time",)),
 ]

@@ -148,15 +148,17 @@ CASES = [
     *each(ID, NEAR_BELOW, (59_900, 59_000, 57_000), exact),
     *each(ID, NEAR_BELOW, (11_990, 11_700, 11_000), of_short_calls),
     *cases(ID, LOOKALIKE, 2, warmed_up),
-    *cases(ID, LOOKALIKE, 2, turns, also=("shape-switching", "latency-jitter"), page="A language model that reads"),
-    *cases(ID, LOOKALIKE, 6, one_answer, expected="insufficient_data", page="A language model that reads"),
+    *cases(
+        ID, LOOKALIKE, 2, turns, also=("shape-switching", "latency-jitter"), page="A language model reads the whole"
+    ),
+    *cases(ID, LOOKALIKE, 6, one_answer, expected="insufficient_data", page="A language model reads the whole"),
     *cases(
         ID,
         LOOKALIKE,
         2,
         answers_after_loads,
         also=("load-churn", "cold-load"),
-        page="A first call with a far larger input",
+        page="The first prediction has a far",
     ),
     *cases(
         ID,
@@ -164,7 +166,7 @@ CASES = [
         1,
         often_slow,
         also=("shape-switching", "latency-jitter"),
-        page="A model whose calls are often that slow",
+        page="The model's predictions are often",
     ),
     *cases(ID, INSUFFICIENT, 3, few_calls),
 ]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tracekit.testing.ground_truth import ground_truth
-from tracekit.testing.samples import SAMPLES, WITH_EXPORT
-from tracekit.testing.samples.__main__ import write_samples
+from support.ground_truth import ground_truth
+from support.samples import SAMPLES, WITH_EXPORT
+from support.samples.__main__ import write_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,9 +64,9 @@ def test_the_folder_holds_exactly_the_samples(samples: Path) -> None:
 
 
 def test_one_command_writes_them_again(samples: Path, tmp_path: Path) -> None:
-    write_samples(tmp_path)
-    (tmp_path / f"{next(iter(SAMPLES))}.trace" / "left over").touch()
-    (tmp_path / f"{WITH_EXPORT[0]}_xml" / "left over").touch()
+    for folder in (f"{next(iter(SAMPLES))}.trace", f"{WITH_EXPORT[0]}_xml"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "left over").touch()
     write_samples(tmp_path)
     committed, written = digests(samples), digests(tmp_path)
     assert committed.keys() - written.keys() == {"README.md", ".gitattributes"}

@@ -2,7 +2,7 @@ import pytest
 
 from tracekit.errors import MissingColumn, UnreadableRecording
 from tracekit.trace.build import build_trace
-from tracekit.trace.collect import gather
+from tracekit.trace.collect import collect
 from tracekit.trace.instruments.coreml import SCHEMAS, bind
 
 FULL = (
@@ -13,7 +13,7 @@ FULL = (
 
 
 def events(make, table):
-    return bind(gather(make.recording(table), SCHEMAS)).events
+    return bind(collect(make.recording(table), SCHEMAS)).events
 
 
 def test_the_columns_of_xcode_16_bind_by_name(make):

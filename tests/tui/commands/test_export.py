@@ -13,7 +13,7 @@ from tracekit.trace.trace import Trace
 from tracekit.tui.commands.export import NameCheck
 from tracekit.tui.export import row_markdown
 from tracekit.tui.state import FindingRef, Selection
-from tracekit.tui.timeline.viewport import Span
+from tracekit.tui.viewport import Span
 
 
 def test_a_row_is_copied_as_markdown_without_private_names(run_view, samples: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
         assert "No finding is selected" in screen.text()
         await screen.press("1", "down", "Y")
         check = screen.state.session.report.checks[1]
-        assert screen.app.clipboard.startswith("### Critical: The model is loaded again for each prediction\n")
+        assert screen.app.clipboard.startswith("### Critical: The model is reloaded before every prediction\n")
         assert check.model in screen.app.clipboard
         assert "**Fix**" in screen.app.clipboard
         assert f"Copied the check {check.id} as Markdown" in screen.text()

@@ -60,12 +60,12 @@ def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(run_view, held
         await screen.pilot.press("question_mark", *["down"] * 7)
         await screen.pilot.pause()
         assert isinstance(screen.app.screen, HelpScreen)
-        place = screen.app.screen.place
-        assert place > 0
+        first_line = screen.app.screen.first_line
+        assert first_line > 0
         held_reading.set()
         await screen.settle()
         assert isinstance(screen.app.screen, HelpScreen)
-        assert screen.app.screen.place == place
+        assert screen.app.screen.first_line == first_line
         await screen.press("escape")
         assert screen.app.screen is screen.app.browse
         await screen.press("n")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.tui.timeline.frame_intervals import Drawn
+from tracekit.tui.timeline.frame_intervals import FrameIntervals
 
 
 @pytest.mark.parametrize("every", [1, 3])
 def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every: int) -> None:
     frame = reload_trace.data
     places = np.arange(0, len(frame), every)
-    events = Drawn.of("data", frame).events(places)
+    events = FrameIntervals.of("data", frame).events(places)
     chosen = frame.iloc[places]
     assert events.index.tolist() == places.tolist()
     assert events.starts.tolist() == chosen["start_ns"].tolist()
@@ -22,7 +22,7 @@ def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, eve
 
 
 def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace) -> None:
-    drawn = Drawn.of("data", reload_trace.data)
+    drawn = FrameIntervals.of("data", reload_trace.data)
     whole, first = drawn.events(np.arange(len(reload_trace.data))), drawn.events(np.arange(1))
     assert whole.label_texts is first.label_texts
     assert len(first) == 1

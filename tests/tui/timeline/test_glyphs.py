@@ -9,7 +9,7 @@ from tracekit.tui.categories import Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Ink, Overlay, picture, segments
 from tracekit.tui.timeline.tracks import tracks
-from tracekit.tui.timeline.viewport import Viewport
+from tracekit.tui.viewport import Viewport
 
 PALETTE = PALETTES[True]
 HUNDRED = Viewport(0, 100)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
+from tracekit.intervals import Intervals
 from tracekit.tui.state import Bookmark, EventFilter, State
 from tracekit.tui.theme import PALETTES
-from tracekit.tui.timeline.header import Look, minimap, time_axis
-from tracekit.tui.timeline.raster import busy
-from tracekit.tui.timeline.viewport import Span, Viewport
+from tracekit.tui.timeline.header import minimap, time_axis
+from tracekit.tui.timeline.titles import TimelineStyle
+from tracekit.tui.viewport import Span, Viewport
 
 TITLE, COLUMNS = 6, 20
 
@@ -23,7 +23,7 @@ def axis_of():
     def drawn(span: Span | None, cursor: int, *bookmarks: int, letters: bool = True) -> str:
         kept = tuple(Bookmark(time, "") for time in bookmarks)
         state = State((), Viewport(1_000, 2_000), range=span, cursor_ns=cursor, bookmarks=kept)
-        look = Look(PALETTES[True], TITLE, COLUMNS, letters, leads=True)
+        look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, letters, leads=True)
         line = "".join(segment.text for segment in time_axis(state, look))
         assert len(line) == TITLE + COLUMNS
         return "".join(sign if sign in "[]▼◇" else "." for sign in line[TITLE:])
@@ -60,8 +60,8 @@ def test_with_colors_a_range_has_no_brackets(axis_of) -> None:
 
 
 def test_the_overview_of_a_recording_without_length_shows_nothing_in_it() -> None:
-    whole, none = Viewport(0, 1), busy(np.array([], np.int64), np.array([], np.int64))
+    whole, none = Viewport(0, 1), Intervals.none().covered_time()
     state = SimpleNamespace(bounds=whole, view=whole, filter=EventFilter(), sessions=())
-    look = Look(PALETTES[True], TITLE, COLUMNS, letters=False, leads=True)
+    look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, letters=False, leads=True)
     line = "".join(segment.text for segment in minimap(state, (none, none), look))
     assert line[TITLE:].strip() == ""

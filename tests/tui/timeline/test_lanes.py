@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tracekit
-from tracekit.testing.samples import SAMPLES
+from support.samples import SAMPLES
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace

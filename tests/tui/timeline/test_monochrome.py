@@ -16,7 +16,7 @@ from tracekit.tui.timeline.glyphs import Overlay, segments
 from tracekit.tui.timeline.monochrome import LITTLE, faded_letters, lettered
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import passing_tracks, tracks
-from tracekit.tui.timeline.viewport import Viewport, column_of
+from tracekit.tui.viewport import Viewport, column_of
 
 THOUSAND = Viewport(0, 1_000)
 """Fifty ns for each of 20 columns."""
@@ -148,12 +148,12 @@ def test_on_screen_the_selected_block_is_reversed_from_bracket_to_bracket(run_vi
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def test(screen) -> None:
-        painter = screen.app.browse.query_one("#timeline-0").painter
+        renderer = screen.app.browse.query_one("#timeline-0").renderer
         await screen.press("n", "f", *"sss")
         for _ in range(5):
             await screen.press("n")
             (upper, lower) = (
-                [segment.text for segment in painter.line(y)[1:] if segment.style.reverse] for y in (2, 3)
+                [segment.text for segment in renderer.line(y)[1:] if segment.style.reverse] for y in (2, 3)
             )
             assert re.fullmatch(r"\[.*\]", "".join(upper))
             assert re.fullmatch(r"\[[lP]+\]", "".join(lower))

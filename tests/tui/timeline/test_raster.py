@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.tui.timeline.raster import busy, edges, shares, starting
-from tracekit.tui.timeline.viewport import Viewport, column_of, time_of
+from tracekit.intervals import Intervals
+from tracekit.tui.timeline.raster import edges, shares, starting
+from tracekit.tui.viewport import Viewport, column_of, time_of
 
 INTERVALS = st.lists(st.tuples(st.integers(-20, 120), st.integers(0, 60)), max_size=12)
 VIEWS = st.builds(Viewport, st.integers(-30, 130), st.integers(1, 150))
@@ -16,6 +17,10 @@ VIEWS = st.builds(Viewport, st.integers(-30, 130), st.integers(1, 150))
 def arrays(intervals):
     starts = np.array([start for start, _ in intervals], np.int64)
     return starts, starts + np.array([length for _, length in intervals], np.int64)
+
+
+def covered(starts, ends):
+    return Intervals(starts, ends).covered_time()
 
 
 def counted(intervals, low, high):
@@ -27,7 +32,7 @@ def counted(intervals, low, high):
 @given(INTERVALS, VIEWS, st.integers(1, 40))
 def test_busy_time_of_each_column_is_what_counting_gives(intervals, view, columns) -> None:
     bounds = edges(view, columns)
-    found = busy(*arrays(intervals)).between(bounds)
+    found = covered(*arrays(intervals)).between(bounds)
     assert found.tolist() == [
         counted(intervals, low, high) for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
     ]
@@ -36,8 +41,8 @@ def test_busy_time_of_each_column_is_what_counting_gives(intervals, view, column
 @settings(deadline=None)
 @given(INTERVALS, VIEWS, st.integers(1, 30))
 def test_columns_add_up_to_the_whole_view(intervals, view, columns) -> None:
-    whole = busy(*arrays(intervals)).between(edges(view, 1))
-    assert busy(*arrays(intervals)).between(edges(view, columns)).sum() == whole[0]
+    whole = covered(*arrays(intervals)).between(edges(view, 1))
+    assert covered(*arrays(intervals)).between(edges(view, columns)).sum() == whole[0]
 
 
 @settings(deadline=None)
@@ -61,8 +66,8 @@ def test_shares_name_the_category_that_covers_most(first, second, view, columns)
     columns = min(columns, view.span_ns)
     bounds = edges(view, columns)
     both = first + second
-    parts = tuple((code, busy(*arrays(part))) for code, part in ((3, first), (7, second)) if part)
-    found = shares(parts, busy(*arrays(both)), np.sort(arrays(both)[0]), bounds)
+    parts = tuple((code, covered(*arrays(part))) for code, part in ((3, first), (7, second)) if part)
+    found = shares(parts, covered(*arrays(both)), np.sort(arrays(both)[0]), bounds)
     for column in range(columns):
         low, high = int(bounds[column]), int(bounds[column + 1])
         assert found.total[column] == counted(both, low, high) / (high - low)
@@ -77,7 +82,7 @@ def test_shares_name_the_category_that_covers_most(first, second, view, columns)
 
 def test_an_instant_is_there_though_it_covers_nothing() -> None:
     starts = np.array([55], np.int64)
-    found = shares(((2, busy(starts, starts)),), busy(starts, starts), starts, edges(Viewport(0, 100), 10))
+    found = shares(((2, covered(starts, starts)),), covered(starts, starts), starts, edges(Viewport(0, 100), 10))
     assert found.total.tolist() == [0.0] * 10
     assert np.flatnonzero(found.touched).tolist() == [5]
     assert found.category[5] == 2

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.tui.timeline.ruler import MS, STEPS, Ruler, S, Tick, axis, exact_moment, ruler
-from tracekit.tui.timeline.viewport import Viewport, column_of
+from tracekit.tui.viewport import Viewport, column_of
 
 
 @settings(deadline=None)
@@ -15,11 +15,14 @@ from tracekit.tui.timeline.viewport import Viewport, column_of
 def test_labels_do_not_touch_and_ticks_stand_at_whole_steps(start, span, columns) -> None:
     view = Viewport(start, max(span, columns))
     found = ruler(view, columns)
-    assert found.step_ns in STEPS
     ends = [tick.column + 1 + len(tick.label) for tick in found.ticks]
     assert all(end < tick.column for end, tick in zip(ends, found.ticks[1:], strict=False))
-    times = list(range(-(-start // found.step_ns) * found.step_ns, view.end_ns, found.step_ns))
-    assert [tick.column for tick in found.ticks] == [column_of(view, columns, time) for time in times]
+    # More steps than columns can have no ticks of their own.
+    assert [tick.column for tick in found.ticks] in [
+        [column_of(view, columns, time) for time in range(-(-start // step) * step, view.end_ns, step)]
+        for step in STEPS
+        if view.span_ns // step <= columns
+    ]
 
 
 @settings(deadline=None)
@@ -82,7 +85,7 @@ def test_labels_have_the_digits_that_their_distance_needs(start, span, labels) -
     assert [tick.label for tick in ruler(Viewport(start, span), 100).ticks][:3] == labels
 
 
-TWO_TICKS = Ruler((Tick(0, "0 s"), Tick(12, "5 s")), "", 5 * S)
+TWO_TICKS = Ruler((Tick(0, "0 s"), Tick(12, "5 s")), "")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ def test_a_sign_never_stands_in_a_label_and_a_label_never_behind_a_sign_that_is_
 
 def test_a_label_before_its_tick_does_not_touch_the_one_before() -> None:
     for gap in range(4, 12):
-        ticks = Ruler((Tick(0, "0 s"), Tick(gap, "5 s")), "", 5 * S)
+        ticks = Ruler((Tick(0, "0 s"), Tick(gap, "5 s")), "")
         line = axis(ticks, {gap + 1: "▼"}, 20)
         assert line.startswith("╵0 s" + ("     5 s"[-(gap - 4) :] if gap >= 8 else " " * (gap - 4)) + "╵▼")
 

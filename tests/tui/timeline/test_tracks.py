@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import Events, bars, edge, hit, nearest, step, tracks
-from tracekit.tui.timeline.viewport import Viewport
+from tracekit.tui.viewport import Viewport
 
 ROWS = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 40), st.integers(1, 3)), max_size=20)
 VIEWS = st.builds(Viewport, st.integers(-20, 100), st.integers(10, 200))
@@ -29,7 +29,7 @@ def test_every_event_is_in_one_row_and_rows_but_the_last_do_not_overlap(rows, li
     events = events_of(rows)
     found = tracks(events, limit)
     assert len(found) <= limit
-    assert sorted(place for track in found for place in track.places.tolist()) == list(range(len(events)))
+    assert sorted(place for track in found for place in track.positions.tolist()) == list(range(len(events)))
     for number, track in enumerate(found):
         apart = all(end <= start for end, start in zip(track.ends, track.starts[1:], strict=False))
         assert track.disjoint == apart
@@ -43,7 +43,7 @@ def test_bars_are_the_intervals_that_fill_that_many_columns(rows, view, columns,
     bounds = edges(view, columns)
     for track in tracks(events_of(rows), 50):
         expected = []
-        for place, start, end in zip(track.places, track.starts, track.ends, strict=True):
+        for place, start, end in zip(track.positions, track.starts, track.ends, strict=True):
             whole = [c for c in range(columns) if start <= bounds[c] and bounds[c + 1] <= end]
             if len(whole) >= least:
                 expected.append((place, whole[0], whole[-1] + 1, start < bounds[whole[0]]))
@@ -57,7 +57,7 @@ def test_a_cell_shows_the_interval_that_covers_most_of_it(rows, low, width, limi
     for track in tracks(events, limit):
         covered = {
             int(place): min(int(end), low + width) - max(int(start), low)
-            for place, start, end in zip(track.places, track.starts, track.ends, strict=True)
+            for place, start, end in zip(track.positions, track.starts, track.ends, strict=True)
         }
         best = max(covered.values(), default=0)
         found = hit(track, low, low + width)

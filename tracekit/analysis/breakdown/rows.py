@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracekit.intervals import clip, depth_profile, integrate, union, union_by_group
+from tracekit.intervals import Intervals, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.trace.pipelines import top_predictions
 
@@ -55,28 +55,27 @@ class Rows:
 class Shared:
     """Rows that ran for some prediction of the target, and it is not known which: shape (rows,) each."""
 
-    start_ns: IntArray
-    end_ns: IntArray
+    times: Intervals
     layer: IntArray
     model: IntArray
     """The model of the predictions in question, as a code of their column `model`; -1 where that is not known either,
     or is none of theirs."""
 
-    def time(self, models: IntArray, starts_ns: IntArray, ends_ns: IntArray, layers: Sequence[int]) -> IntArray:
+    def time(self, models: IntArray, windows: Intervals, layers: Sequence[int]) -> IntArray:
         """Time in windows of these models that rows of these layers cover, which could belong there.
 
         Shape (windows,). O((rows + windows) log rows).
         """
         chosen = np.isin(self.layer, layers)
         nameless, named = chosen & (self.model < 0), chosen & (self.model >= 0)
-        profile = depth_profile(*union(self.start_ns[nameless], self.end_ns[nameless]))
-        result = integrate(*profile, starts_ns, ends_ns)
-        group, start, end = union_by_group(self.model[named], self.start_ns[named], self.end_ns[named])
+        by_nameless = self.times.where(nameless).covered_time()
+        result = by_nameless.within(windows.starts, windows.ends)
+        of_models = self.times.where(named)
+        group, start, end = union_by_group(self.model[named], of_models.starts, of_models.ends)
         if not len(group):
             return result
         # Of what rows of a model cover, only the time that no nameless row covers comes on top.
-        length = end - start - integrate(*profile, start, end)
-        before = np.concatenate(([0], np.cumsum(length)))
+        before = np.concatenate(([0], np.cumsum(by_nameless.free_within(start, end))))
         times = np.unique(start)
         key = group * (len(times) + 1) + np.searchsorted(times, start, side="right")
 
@@ -87,9 +86,9 @@ class Shared:
             last = np.maximum(count - 1, 0)
             inside = (count > 0) & (group[last] == models) & (time_ns < end[last])
             low = np.where(inside, time_ns, end[last])
-            return before[count] - np.where(inside, end[last] - low - integrate(*profile, low, end[last]), 0)
+            return before[count] - np.where(inside, by_nameless.free_within(low, end[last]), 0)
 
-        return result + up_to(ends_ns) - up_to(starts_ns)
+        return result + up_to(windows.ends) - up_to(windows.starts)
 
 
 def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
@@ -138,8 +137,7 @@ class _Finder:
     """Collects rows of several frames by the prediction of the app that they lie in."""
 
     def __init__(self, activity: pd.DataFrame, predictions: pd.DataFrame) -> None:
-        starts = predictions["start_ns"].to_numpy()
-        self._low, self._high = starts, starts + predictions["duration_ns"].to_numpy()
+        self._windows = Intervals.from_rows(predictions)
         self._models = predictions["model"].cat.categories
         place = np.full(len(activity) + 1, -1, np.int64)
         place[predictions.index.to_numpy()] = np.arange(len(predictions))
@@ -155,24 +153,23 @@ class _Finder:
         """Take in the rows of one frame."""
         linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
         window = self._place[linked]
-        starts = frame["start_ns"].to_numpy()
-        ends = starts + frame["duration_ns"].to_numpy()
+        times = Intervals.from_rows(frame)
         possible = frame["attribution"].isin(_POSSIBLE).to_numpy(dtype=bool) & (linked < 0)
         shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
         outer = self._codes(frame["parent_model"])
         called = np.where(outer >= 0, outer, self._codes(frame["model"]))
-        self._shared.append((starts[shared], ends[shared], layer[shared], called[shared]))
+        self._shared.append((times.starts[shared], times.ends[shared], layer[shared], called[shared]))
         inside = np.flatnonzero((window >= 0) & (layer >= 0))
         window = window[inside]
-        starts, ends = clip(starts[inside], ends[inside], self._low[window], self._high[window])
-        has_length = ends > starts
+        times = times.where(inside).clipped(self._windows.starts[window], self._windows.ends[window])
+        has_length = times.ends > times.starts
         inside = inside[has_length]
         self._found.append(
             (
                 window[has_length],
                 layer[inside],
-                starts[has_length],
-                ends[has_length],
+                times.starts[has_length],
+                times.ends[has_length],
                 (frame["kind"] == Kind.GPU_PREPARE).to_numpy(dtype=bool)[inside],
                 np.asarray(frame["model"].cat.codes, np.int64)[inside],
                 frame["operation"].fillna(-1).to_numpy(dtype=np.int64)[inside],
@@ -190,7 +187,8 @@ class _Finder:
 
     def shared(self) -> Shared:
         """Rows that could lie in several."""
-        return Shared(*(np.concatenate(part) for part in zip(*self._shared, strict=True)))
+        starts, ends, layer, model = (np.concatenate(part) for part in zip(*self._shared, strict=True))
+        return Shared(Intervals(starts, ends), layer, model)
 
 
 _POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)

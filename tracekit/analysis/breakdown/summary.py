@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.breakdown.breakdown import REASONS, Part
+from tracekit.analysis.breakdown.partition import REASONS, Part
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.analysis.breakdown.breakdown import Breakdown
+    from tracekit.analysis.breakdown.partition import Breakdown
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Time of many windows split among layers of intervals, each instant given to one layer only.
 
-A sweep over the edges of the intervals, window by window: between two neighbouring edges nothing changes, so each such
+A sweep over the edges of the intervals, window by window: between two neighboring edges nothing changes, so each such
 step belongs as a whole to the first layer that covers it.
 """
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.intervals import Intervals, sums_between
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Steps of shape (steps,) between neighbouring edges that at least one interval covers, by window and time."""
+    """Steps of shape (steps,) between neighboring edges that at least one interval covers, by window and time."""
 
     window: npt.NDArray[np.int32]
     start_ns: IntArray
@@ -35,9 +37,13 @@ class Steps:
 
     def of(self, chosen: BoolArray) -> IntArray:
         """Time of the chosen steps in each window, in ns: shape (windows,)."""
-        places = np.flatnonzero(chosen)
-        total = np.concatenate(([0], np.cumsum(self.length_ns[places])))
-        return np.diff(total[np.searchsorted(places, self.edges)])
+        steps = np.flatnonzero(chosen)
+        return sums_between(self.length_ns[steps], np.searchsorted(steps, self.edges))
+
+    @property
+    def times(self) -> Intervals:
+        """When each step lasted."""
+        return Intervals(self.start_ns, self.start_ns + self.length_ns)
 
 
 def sweep(

@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.device_runs import device_runs
 from tracekit.analysis.breakdown.rows import Layer
-from tracekit.intervals import depth_profile, integrate, running_end, union_by_group
+from tracekit.intervals import Intervals, depth_profile, integrate, union_by_group
 from tracekit.trace.events import Device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
-
+    from tracekit.analysis.breakdown.device_runs import DeviceRuns, Handoffs
     from tracekit.analysis.breakdown.rows import Rows
     from tracekit.arrays import BoolArray, IntArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Handoffs:
-    """Changes of the compute unit within predictions, by prediction and time: shape (changes,) each."""
-
-    window: IntArray
-    """Place of the prediction, ascending."""
-    source: npt.NDArray[np.int8]
-    """Place in `UNITS` of the unit that worked before."""
-    target: npt.NDArray[np.int8]
-    """Place in `UNITS` of the one that worked then."""
-
-    def of(self, places: IntArray) -> Handoffs:
-        """Those of some predictions, by place, each named once; then with their places among these. O(n log n)."""
-        found = np.flatnonzero(np.isin(self.window, places))
-        order = np.argsort(places)
-        window = order[np.searchsorted(places, self.window[found], sorter=order)]
-        by_place = np.argsort(window, kind="stable")
-        chosen = found[by_place]
-        return Handoffs(window[by_place], self.source[chosen], self.target[chosen])
 
 
 def work_columns(
@@ -57,52 +35,46 @@ def work_columns(
     A unit works while it executes; where none of its execution is in the prediction (`executed`), its requests stand
     for it. `hidden`: predictions in which a unit may have worked unseen; `hidden_ane`: the Neural Engine. O(n log n).
     """
-    window, start, end, unit = _work(rows, executed)
+    runs = _runs(rows, executed)
+    handoffs, gap_ns = runs.handoffs()
     count = len(predictions)
-    reach = running_end(window, end)
-    changes = np.flatnonzero((window[1:] == window[:-1]) & (unit[1:] != unit[:-1])) + 1
     gaps = np.zeros(count, np.int64)
-    np.add.at(gaps, window[changes], np.maximum(start[changes] - reach[changes - 1], 0))
-    opens = np.flatnonzero(np.diff(window, prepend=-1))
-    closes = np.append(opens[1:], len(window))[: len(opens)] - 1
+    np.add.at(gaps, handoffs.window, gap_ns)
+    first = np.flatnonzero(np.diff(runs.prediction, prepend=-1))
+    last = np.append(first[1:], len(runs.prediction))[: len(first)] - 1
     lead, tail = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    worked = window[opens]
-    lead[worked] = start[opens] - starts[worked]
-    tail[worked] = ends[worked] - reach[closes]
+    called = Intervals.from_rows(predictions)
+    worked = runs.prediction[first]
+    lead[worked] = runs.start_ns[first] - called.starts[worked]
+    tail[worked] = called.ends[worked] - runs.reach_ns[last]
     idle = np.ones(count, dtype=bool)
     idle[worked] = False
     columns = {
-        "handoffs": pd.arrays.IntegerArray(np.bincount(window[changes], minlength=count).astype(np.int64), hidden),
+        "handoffs": pd.arrays.IntegerArray(np.bincount(handoffs.window, minlength=count).astype(np.int64), hidden),
         "handoff_gap_ns": pd.arrays.IntegerArray(gaps, hidden),
         "lead_ns": pd.arrays.IntegerArray(lead, hidden | idle),
         "tail_ns": pd.arrays.IntegerArray(tail, hidden | idle),
         "segments": _segments(rows, hidden_ane, count),
     }
-    codes = unit.astype(np.int8)
-    return columns, Handoffs(window[changes], codes[changes - 1], codes[changes])
+    return columns, handoffs
 
 
-def _work(rows: Rows, executed: Mapping[Device, BoolArray]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Window, start, end and number of the unit of the rows in which units worked, by window and start."""
+def _runs(rows: Rows, executed: Mapping[Device, BoolArray]) -> DeviceRuns:
+    """Runs of the units in the rows in which they worked, by index of the prediction."""
     chosen = np.isin(rows.layer, [Layer.ANE, Layer.GPU, Layer.CPU])
     for device, requests in ((Device.ANE, Layer.ANE_REQUEST), (Device.GPU, Layer.GPU_REQUEST)):
         chosen |= (rows.layer == requests) & ~rows.preparation & ~executed[device][rows.window]
-    order = np.flatnonzero(chosen)
-    order = order[np.lexsort((-rows.end_ns[order], rows.start_ns[order], rows.window[order]))]
-    return rows.window[order], rows.start_ns[order], rows.end_ns[order], _UNITS[rows.layer[order]]
+    times = Intervals(rows.start_ns[chosen], rows.end_ns[chosen])
+    return device_runs(rows.window[chosen], _UNIT_OF_LAYER[rows.layer[chosen]], times)
 
 
-UNITS = (Device.ANE, Device.GPU, Device.CPU)
-"""The compute units, by number."""
-_UNITS = np.array(
+_UNIT_OF_LAYER = np.array(
     [
         {Layer.ANE: 0, Layer.ANE_REQUEST: 0, Layer.GPU: 1, Layer.GPU_REQUEST: 1, Layer.CPU: 2}.get(layer, -1)
         for layer in Layer
     ]
 )
-"""Place in `UNITS` of the compute unit of each layer."""
+"""Index in `UNITS` of the compute unit of each layer; -1 for none."""
 
 
 def _segments(rows: Rows, hidden: BoolArray, count: int) -> pd.arrays.IntegerArray:
@@ -119,9 +91,8 @@ def _segments(rows: Rows, hidden: BoolArray, count: int) -> pd.arrays.IntegerArr
 
 def other_models(predictions: pd.DataFrame) -> IntArray:
     """Time of each prediction in which at least one prediction of another model was running. O(n log n)."""
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
+    called = Intervals.from_rows(predictions)
     # Within a prediction its own model runs all the time, so two models at once are it and another.
-    _, piece_starts, piece_ends = union_by_group(np.asarray(predictions["model"].cat.codes, np.int64), starts, ends)
+    _, piece_starts, piece_ends = union_by_group(predictions["model"].cat.codes, called.starts, called.ends)
     times, depth = depth_profile(piece_starts, piece_ends)
-    return integrate(times, (depth >= 2).astype(np.int64), starts, ends)
+    return integrate(times, (depth >= 2).astype(np.int64), called.starts, called.ends)

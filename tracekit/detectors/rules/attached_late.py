@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.outcomes import (
-    Direction,
-    Finding,
+from tracekit.detectors import (
+    LOAD_KINDS,
     InsufficientData,
+    Kind,
+    Level,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    finding,
+    format_count,
+    no_prediction,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.trace.events import LOAD_KINDS, Kind, Level
-from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.detectors.shared.wording import listed
 
 _LAUNCHING = "initializing"
 """Beginning of the life cycle periods that a recorded launch leaves; real recordings of Xcode 16 begin with one."""
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 """Most models that the summary names."""
 
 
@@ -42,13 +43,13 @@ def detect(trace: Trace, _: Options) -> Outcome:
     activity = trace.activity[(trace.activity["level"] == Level.TOP).to_numpy(dtype=bool)]
     calls = activity[(activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
     if calls.empty:
-        return NotApplicable(None, "No prediction was recorded.")
+        return no_prediction(None)
     loads = activity[activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
     firsts, unnamed = _unseen(calls, loads), calls[calls["model"].isna().to_numpy(dtype=bool)]
     names = [str(name) for name in firsts["model"]]
     metrics = (
-        Metric("models whose load was not recorded", len(firsts), "count", 1, Direction.ABOVE),
-        Metric("predictions without the name of a model", len(unnamed), "count", 1, Direction.ABOVE),
+        above("models whose load was not recorded", len(firsts), "count", 1),
+        above("predictions without the name of a model", len(unnamed), "count", 1),
         Metric("predictions", len(calls), "count"),
     )
     if not any(metric.reached for metric in metrics):
@@ -60,18 +61,15 @@ def detect(trace: Trace, _: Options) -> Outcome:
         )
     was_launched = _was_launched(trace)
     if was_launched is None or was_launched:
-        return _unclear(was_launched, _what(names, len(unnamed)))
-    evidence = pd.concat([firsts, unnamed.head(1)])
-    return Finding(
+        return _unclear(was_launched, _missing(names, len(unnamed)))
+    return finding(
         model=None,
         summary=(
-            f"The app was running before the recording began: {_what(names, len(unnamed))}. Cold starts and reloads "
+            f"The app was running before the recording began: {_missing(names, len(unnamed))}. Cold starts and reloads "
             "before that moment are not in it."
         ),
         metrics=metrics,
-        cost=None,
-        evidence=evidence_of(evidence),
-        evidence_total=len(evidence),
+        rows=pd.concat([firsts, unnamed.head(1)]),
     )
 
 
@@ -109,13 +107,12 @@ def _unclear(was_launched: bool | None, what: str) -> InsufficientData:
     )
 
 
-def _what(names: list[str], unnamed: int) -> str:
+def _missing(names: list[str], unnamed: int) -> str:
     """What is missing, as a clause."""
     parts = []
     if names:
-        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         word = "model" if len(names) == 1 else "models"
-        parts.append(f"the {word} {', '.join(names[:_MOST_NAMES])}{more} predicted without a recorded load")
+        parts.append(f"the {word} {listed(names, _MAX_NAMES)} predicted without a recorded load")
     if unnamed:
         verb = "names" if unnamed == 1 else "name"
         parts.append(f"{format_count(unnamed, 'prediction')} {verb} no model, since names come with the load")
@@ -123,31 +120,34 @@ def _what(names: list[str], unnamed: int) -> str:
 
 
 DESCRIPTION = """
-Instruments sees what happens while it records. Attached to an app that runs already, it has missed the loads of the
-models that the app uses: their cold starts, the first slow calls, and sometimes their names.
+Instruments only sees what happens while it records. If it attaches to an app that is already running, it misses the
+loads of the models in use: their cold starts, their slow first predictions, and sometimes their names.
 
-## On the lanes
+## On the timeline
 
               not recorded : recorded
     Activity     |Load|    : |Prediction| |Prediction|           problem
 
                            : recorded
-    Activity               : |Load| |Prediction| |Prediction|    as it should be
+    Activity               : |Load| |Prediction| |Prediction|    expected
 
 ## How it is measured
 
-A model predicts, and no load of it lies before its first prediction in the recording; or predictions carry no name of a
-model, since names come with the load. One such model or prediction is enough, if the app was running when the recording
-began: the table of contents says `attached`, or the life cycle of the app begins without a launch.
+Reported when the app was already running when the recording started, and at least one model predicts without an earlier
+load in the recording, or at least one prediction has no model name (Core ML emits names only at load time). The app
+counts as running if the recording's table of contents says `attached`, or if the app's life cycle starts without a
+launch.
 
-`cold-load`, `reload-before-predict`, `warm-up-spike` and `unused-load` then have nothing to judge for that time.
+For the time before the recording, `cold-load`, `reload-before-predict`, `warm-up-spike` and `unused-load` have nothing
+to evaluate.
 
-## What can look like it and is not
+## Not a problem when
 
-- A recording that was attached before the models were loaded: every load is there.
-- A recording that keeps only its last seconds (windowed): `truncated-recording` tells that.
-- A launched app without load rows: the rows are missing for another reason, so that nothing is found.
-- Somebody who wants to see the steady state alone: nothing is wrong then, except that loads cannot be judged.
+- Instruments attached before the models were loaded: every load is in the recording.
+- The recording keeps only its last seconds (windowed mode): see `truncated-recording`.
+- The app was launched by Instruments and load rows are missing: the cause is a different one, so the check is not
+  evaluated.
+- You only want to see the steady state: nothing is wrong then, except that loads cannot be evaluated.
 """
 
 FIX = """
@@ -157,7 +157,9 @@ Let Instruments launch the app, or attach before it loads its models:
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```
 
-For a feature deep inside an app, unload the model while the recording runs, so that its next use loads it again:
+In Xcode, Product > Profile launches a Release build with the entitlement that Instruments needs.
+
+To record a feature deep inside an app, release the model during the recording, so its next use loads it again:
 
 ```swift
 model = nil                                   // the last reference
@@ -167,11 +169,11 @@ model = try await Segmenter.load(configuration: configuration)
 
 DETECTOR = RecordingDetector(
     id="attached-late",
-    title="The recording began before models were loaded",
-    finding_title="The recording began after models were loaded",
+    title="The recording started before models were loaded",
+    finding_title="The recording started after models were loaded",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="What happened before cannot be judged: cold starts, reloads, first calls.",
+    why="Whatever happened before, such as cold loads, reloads and first predictions, cannot be evaluated.",
     fix=FIX,
     references=(
         Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),

@@ -9,29 +9,31 @@ import numpy as np
 
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.load_options import (
     called,
     hang_share_option,
     max_delay_option,
-    warm_up_pause,
+    warm_up_pause_option,
     without_load,
 )
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -41,19 +43,17 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    min_wait_ms: float = option(
-        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
-    )
+    min_wait_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
     ratio: float = option(
-        10.0, "times the median of the other loads", "Public reports of cold against cached loads hold 12 to 270."
+        10.0,
+        "times the median of the other loads",
+        "Published comparisons of cold and cached loads range from 12 to 270 times.",
     )
-    ratio_min_ms: float = option(
-        250.0, "ms", "Below it, disk and memory explain a difference between loads as well (our judgement)."
-    )
-    min_compared: int = option(3, "other loads", "A median of fewer loads is chance (our judgement).")
-    warm_up_pause_s: float = warm_up_pause()
+    ratio_min_ms: float = option(250.0, "ms", "Heuristic: below this, disk and memory can explain a slow load as well.")
+    min_compared: int = option(3, "other loads", "Heuristic: a median of fewer loads depends on chance.")
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -81,13 +81,12 @@ def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Option
     durations = view.loads["duration_ns"].to_numpy()
     rest = durations[~known.cold & ~known.unknown]
     return (
-        Metric("cold loads that were waited for", int((known.cold & felt).sum()), "count", 1, Direction.ABOVE),
-        Metric(
+        above("cold loads that were waited for", int((known.cold & felt).sum()), "count", 1),
+        above(
             "longest load that was waited for",
             int(durations[felt].max(initial=0)),
             "ns",
             round(options.min_wait_ms * 1e6),
-            Direction.ABOVE,
         ),
         Metric("loads", len(durations), "count"),
         Metric("cold loads", int(known.cold.sum()), "count"),
@@ -101,30 +100,27 @@ def _finding(
     """The finding with its cost: the cold loads that were waited for."""
     chosen = known.cold & felt
     rows = view.loads[chosen]
-    lost = covered_ns(rows)
-    spent = covered_ns(view.loads, view.predictions)
+    cost_ns = covered_ns(rows)
     if len(rows) == 1:
-        summary = f"Prepared for the device during a load of {format_duration(lost)}"
+        summary = f"Prepared for the device during a load of {format_duration(cost_ns)}"
     else:
         longest = int(rows["duration_ns"].max())
         summary = (
-            f"Prepared for the device in {format_count(len(rows), 'load')} of {format_duration(lost)} together "
+            f"Prepared for the device in {format_count(len(rows), 'load')} of {format_duration(cost_ns)} together "
             f"(the longest {format_duration(longest)})"
         )
     summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen)
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the cold loads that were waited for; share of the time covered by the model's loads "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.loads, view.predictions),
+            "Time covered by the cold loads that were waited for; share of the time covered by the model's loads "
             "and predictions. The work itself is needed once, but nobody has to wait for it.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
@@ -174,43 +170,45 @@ def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
 
 
 DESCRIPTION = """
-Before a model can run, the system prepares ("specialises") it for the device and keeps the result in a cache. With the
-cache a load takes some ms to half a second; without, from seconds to minutes. The cache is empty at the first launch,
-after an update of the system or the model, and when storage ran short. That cannot be avoided, but nobody should have
-to wait for it.
+Before a model can run, the system prepares it for the device (Apple calls this *specialization*) and caches the result.
+A load from the cache takes from a few milliseconds to half a second. A cold load, without a cached result, takes from a
+second to minutes. The cache is empty at the first launch, after an update of the system or the model, and after storage
+ran low. Cold loads cannot be avoided, but no one should have to wait for them.
 
-## On the lanes
+## On the timeline
 
-    Activity  |Load (prepare and cache)           |Pred|Pred|Pred|     problem: the first call waits for it
-    Activity  |Load (prepare and cache)           |         |Pred|Pred|     as it should be: done before it is needed
+    Activity  |Load (prepare and cache)           |Pred|Pred|Pred|     problem: the first prediction waits for it
+    Activity  |Load (prepare and cache)           |         |Pred|Pred|     expected: specialized before it is needed
 
 ## How it is measured
 
-Per model, from the Activity lane. A load is cold where its row says `prepare and cache`. Where rows read plain `Load`,
-it is cold if a Neural Engine row inside it compiles or prepares that model, if unnamed preparation rows cover a quarter
-of it and lie in no other load, or if it took `ratio` times the median of at least `min_compared` other loads of the
-model and `ratio_min_ms` or more.
+Per model, from the Activity lane. A load is cold if its row says `prepare and cache`. If rows only say `Load`, a load
+is cold in any of these cases:
 
-It was waited for if a prediction of the model started within `soon_ms` after its end and none during it, or if the main
-thread did not answer for `hung_share` of it (Hangs instrument). Loads, compilations and first predictions of any model
-that fill the time between load and prediction, with gaps of at most `soon_ms`, are part of the wait: the app goes
-through them before it gets to the call. Loads shorter than `min_wait_ms` are not felt. A single
-call that is followed by a pause of `warm_up_pause_s` or more which stands out from the others is a call to warm the
-model up: nobody waits for that.
+- A Neural Engine row inside it compiles or prepares this model.
+- Unnamed preparation rows cover a quarter of it and are inside no other load.
+- It took at least `ratio_min_ms`, and `ratio` times the median of at least `min_compared` other loads of the model.
 
-If the only load that was waited for may be cold or not, the answer is that the data do not suffice. A benchmark that
-empties the cache on purpose is reported too: the recording does not show the purpose.
+Reported when something waited for a cold load of `min_wait_ms` or more. That is the case if a prediction of the model
+started within `soon_ms` after the load and none during it, or if the main thread was unresponsive for `hung_share` of
+the load (Hangs instrument). Further loads, compilations and first predictions between the load and the prediction, with
+gaps of at most `soon_ms`, are part of the wait. A single prediction counts as a warm-up that no one waits for if an
+unusually long gap of `warm_up_pause_s` or more follows it.
 
-## What can look like it and is not
+If it is unknown whether the only load that was waited for was cold, the check is not evaluated. A benchmark that clears
+the cache on purpose is reported too, because a recording does not show intent.
 
-- The first launch after installation or a system update, with the load in the background: no finding, the time is told.
-- A long cached load of a large model: its row says `cached`. That is `slow-load`.
-- Other instances go on predicting during the load: nobody waits.
-- A single call to warm the model up, with a pause after it: nobody waits for it.
+## Not a problem when
+
+- The model is specialized in the background at the first launch after installation or a system update: the time is
+  reported without a finding.
+- A large model takes long to load from the cache: its row says `cached`. See `slow-load`.
+- Other instances keep predicting during the load: no one waits.
+- A single prediction warms up the model and a gap follows it: no one waits for it.
 """
 
 FIX = """
-Load in the background as soon as it is known that the model will be needed, and before the user asks for it:
+Load the model in the background before the user needs it:
 
 ```swift
 actor Models {
@@ -228,19 +226,19 @@ actor Models {
 }
 ```
 
-- Keep the path of the compiled model and its `MLModelConfiguration` the same: both are part of the cache's key. A model
-  that is copied or compiled to a new place at each launch is prepared anew each time.
-- Ship the compiled model (`.mlmodelc`), and in coremltools load it with `CompiledMLModel` instead of `MLModel`.
-- Until it is ready, show progress or use a smaller model.
+- Keep the path of the compiled model and its `MLModelConfiguration` the same. Both are part of the cache key, so a
+  model that is copied or compiled to a new place at each launch is specialized every time.
+- Ship the compiled model (`.mlmodelc`). In coremltools, load it with `CompiledMLModel` instead of `MLModel`.
+- Until the model is ready, show progress or use a smaller model.
 """
 
 DETECTOR = Detector(
     id="cold-load",
-    title="Nobody waits while the model is prepared for the device",
-    finding_title="The user waits while the model is prepared for the device",
+    title="No one waits while a model is specialized",
+    finding_title="The user waits while the model is specialized for the device",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="Preparing a model can take from a second to minutes; a load from the cache takes milliseconds.",
+    why="Specializing a model can take seconds to minutes, while a load from the cache takes milliseconds.",
     fix=FIX,
     references=(
         Reference(

@@ -7,24 +7,27 @@ from dataclasses import dataclass
 import pandas as pd
 
 from tracekit.analysis.instances import traits
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Attribution,
+    Detector,
     Finding,
     InsufficientData,
+    Kind,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    is_any,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +35,17 @@ class Options:
     """Thresholds."""
 
     min_compiles: int = option(
-        2, "compilations", "A downloaded model needs one; its result can be kept, so each further one is avoidable."
+        2,
+        "compilations",
+        "A downloaded model needs one compilation. Its result can be kept, so every further one is avoidable.",
     )
     min_engine_compiles: int = option(
         3,
         "compilations of one part",
-        "Two configurations of a model may need one each on the Neural Engine; the third repeats one (our judgement).",
+        "Heuristic: two configurations of a model may need one compilation each on the Neural Engine; a "
+        "third is a repetition.",
     )
-    min_lost_ms: float = option(
-        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
-    )
+    min_lost_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -49,20 +53,19 @@ def detect(view: ModelView, options: Options) -> Outcome:
     compiles, programs = view.compiles, engine_compiles(view)
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]
     programs_again = repeated(programs, options.min_engine_compiles)
-    lost = covered_ns(again, programs_again)
+    repeated_ns = covered_ns(again, programs_again)
     metrics = (
-        Metric("compilations by the app", len(compiles), "count", options.min_compiles, Direction.ABOVE),
-        Metric(
+        above("compilations by the app", len(compiles), "count", options.min_compiles),
+        above(
             "most compilations of one part for the Neural Engine",
             int(programs["label"].value_counts().max()) if len(programs) else 0,
             "count",
             options.min_engine_compiles,
-            Direction.ABOVE,
         ),
-        Metric("time of repeated compilations", lost, "ns", round(options.min_lost_ms * 1e6), Direction.ABOVE),
+        above("time of repeated compilations", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
         Metric("total compilation time", covered_ns(compiles, programs), "ns"),
     )
-    if lost and lost >= options.min_lost_ms * 1e6:
+    if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         if len(again) and _several_models(view):
             return InsufficientData(
                 view.name,
@@ -71,7 +74,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
                 "recorded.",
                 "Give each model file a name of its own.",
             )
-        return _finding(view, again, programs_again, lost, metrics)
+        return _finding(view, again, programs_again, repeated_ns, metrics)
     if len(compiles) == 1 and covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return InsufficientData(
             view.name,
@@ -114,7 +117,7 @@ def _passed(view: ModelView, programs: pd.DataFrame) -> str:
 
 
 def _finding(
-    view: ModelView, again: pd.DataFrame, programs: pd.DataFrame, lost: int, metrics: tuple[Metric, ...]
+    view: ModelView, again: pd.DataFrame, programs: pd.DataFrame, repeated_ns: int, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding with its cost: every compilation but the first."""
     parts = []
@@ -124,85 +127,91 @@ def _finding(
         count = int(programs["label"].value_counts().max()) + 1
         parts.append(f"{'the' if parts else 'The'} same part of it was compiled for the Neural Engine {count:,} times")
     rows = pd.concat([again, programs])
-    spent = covered_ns(view.compiles, programs, view.loads, view.predictions)
-    return Finding(
+    return finding(
         model=view.name,
-        summary=f"{', and '.join(parts)}; all but the first took {format_duration(lost)} together.",
+        summary=f"{', and '.join(parts)}; all but the first took {format_duration(repeated_ns)} together.",
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the compilations after the first one; share of the time covered by the model's "
+        cost=cost_of(
+            repeated_ns,
+            covered_ns(view.compiles, programs, view.loads, view.predictions),
+            "Time covered by the compilations after the first one; share of the time covered by the model's "
             "compilations, loads and predictions.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-A model in source form (`.mlmodel`, `.mlpackage`) must be compiled before it can be loaded. Xcode does so in the build;
-`MLModel.compileModel(at:)`, and libraries that call it, do it on the user's device, in about a second for a model
-of medium size. The result goes to a temporary place: an app that does not move it compiles again the next time.
+A model in source form (`.mlmodel`, `.mlpackage`) must be compiled before it can be loaded. Xcode does this at build
+time. `MLModel.compileModel(at:)`, and libraries that call it, do it on the user's device, which takes about a second
+for a medium-sized model. The result is in a temporary folder: an app that does not move it compiles again the next
+time.
 
-## On the lanes
+## On the timeline
 
     Activity  |Compile     |Load|Pred|Compile     |Load|Pred|       problem
-    Activity  |Load|Pred|Pred|Pred|                                 as it should be: compiled in the build
+    Activity  |Load|Pred|Pred|Pred|                                 expected: compiled at build time
 
 ## How it is measured
 
-Per model. `Compile` rows of the Activity lane: from `min_compiles` on, all but the first count as avoidable.
-Compilations for the Neural Engine whose label names the model and a part of it: where one label occurs
-`min_engine_compiles` times or more, all but the first count, since the system keeps the result where path and
-configuration stay the same. It is a finding if both together cover `min_lost_ms` or more. Several models whose files
-have the same name look like one that is compiled again: where their predictions copy different numbers of inputs, or
-their GPU rows are of different processes, the check is not evaluated.
+Per model. Two kinds of compilations count as avoidable:
 
-A single compilation is not judged: nothing in one recording tells whether the model had just been downloaded, or
-whether the app compiles it at each launch.
+- `Compile` rows in the Activity lane: all but the first, if there are `min_compiles` or more.
+- Compilations for the Neural Engine whose label names the model and a part of it: all but the first of each label that
+  occurs `min_engine_compiles` times or more. The system keeps the result as long as path and configuration stay the
+  same.
 
-## What can look like it and is not
+Reported when both kinds together cover `min_lost_ms` or more. Different models in files of the same name look like one
+model that is compiled repeatedly. If their predictions copy different numbers of inputs, or their GPU rows belong to
+different processes, the check is not evaluated.
 
-- A model that was just downloaded: it needs one compilation.
-- Compilations of other processes: their labels name other models, and those are left out.
-- Several models whose files have the same name, if the recording shows that they differ.
-- The Neural Engine compiles during the first load on a device: that is `cold-load`.
+A single compilation is not evaluated. One recording does not show whether the model was just downloaded, or whether the
+app compiles it at every launch.
+
+## Not a problem when
+
+- The model was just downloaded: it needs one compilation.
+- Other processes compile: the labels name other models, and these rows are ignored.
+- Several models have the same file name and the recording shows that they differ.
+- The Neural Engine compiles during the first load on a device: see `cold-load`.
 """
 
 FIX = """
-Add the model to the Xcode target, so that the app holds the compiled `.mlmodelc`. For a downloaded model, compile once
-and keep the result:
+Add the model to the Xcode target, so the app ships the compiled `.mlmodelc`.
+
+Compile a downloaded model once per version and keep the result:
 
 ```swift
-func compiledModel(for source: URL) async throws -> URL {
+/// `version` must change when the model does: a version number or a hash of the download.
+func compiledModel(for source: URL, version: String) async throws -> URL {
     let files = FileManager.default
     let folder = try files.url(for: .applicationSupportDirectory, in: .userDomainMask,
                                appropriateFor: nil, create: true)
     let name = source.deletingPathExtension().lastPathComponent
-    let kept = folder.appending(path: name + ".mlmodelc")
-    if files.fileExists(atPath: kept.path) { return kept }
-    // The result lies in a temporary folder: move it.
+    let cached = folder.appending(path: name + "-" + version + ".mlmodelc")
+    if files.fileExists(atPath: cached.path) { return cached }
+    // The result is in a temporary folder: move it.
     let compiled = try await MLModel.compileModel(at: source)
-    try files.moveItem(at: compiled, to: kept)
-    return kept
+    try files.moveItem(at: compiled, to: cached)
+    return cached
 }
 ```
 
-Where the Neural Engine compiles the same part again, load the model from the same path and with the same
-`MLModelConfiguration` each time: the system keeps the result under both. In coremltools,
-`MLModel("Model.mlpackage")` compiles each time; `model.get_compiled_model_path()` gives the compiled
-one to copy, and `coremltools.models.CompiledMLModel(path)` loads it. With ONNX Runtime, set `ModelCacheDirectory`.
+Delete the files of older versions after an update.
+
+If the Neural Engine compiles the same part repeatedly, always load the model from the same path with the same
+`MLModelConfiguration`: both identify the cached result. In coremltools, `MLModel("Model.mlpackage")` compiles every
+time. Copy the compiled model from `model.get_compiled_model_path()` and load it with
+`coremltools.models.CompiledMLModel(path)`. With ONNX Runtime, set `ModelCacheDirectory`.
 """
 
 DETECTOR = Detector(
     id="compile-at-runtime",
-    title="Models are compiled before they reach the device, or once",
-    finding_title="The same model is compiled on the device again and again",
+    title="Models are compiled at build time, or once on the device",
+    finding_title="The same model is compiled on the device repeatedly",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="Compiling takes about a second or more, and its result could have been shipped or kept.",
+    why="Compiling takes about a second or more, and its result can be shipped with the app or cached.",
     fix=FIX,
     references=(
         Reference(

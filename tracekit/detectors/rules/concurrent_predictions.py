@@ -5,22 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    RECORD_LONGER,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.units import format_count, format_duration, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +33,25 @@ class Options:
     """Thresholds."""
 
     limit: int = option(
-        2, "predictions in flight", "The framework's own default limit of predictions in flight is reported to be 2."
+        2, "predictions in flight", "Core ML's own default limit of predictions in flight is reported to be 2."
     )
     busy_share: float = option(
-        0.10, "share of busy time", "Short peaks above the limit are harmless (our judgement).", maximum=1
+        0.10, "share of busy time", "Heuristic: short peaks above the limit are harmless.", maximum=1
     )
     slowdown: float = option(
         1.5,
-        "times the median alone",
-        "If calls are no slower together than alone, the device does work in parallel (our judgement).",
+        "times the median latency alone",
+        "Heuristic: if concurrent predictions are no slower, the device does run them in parallel.",
     )
     unsupported_depth: int = option(
         4,
         "predictions in flight",
-        "Without calls that ran alone the slow-down cannot be measured; from twice the framework's default on, "
-        "throughput no longer explains the depth (our judgement).",
+        "Heuristic: without predictions that ran alone, a slowdown cannot be measured. At twice Core ML's"
+        " default limit, throughput no longer explains the depth.",
     )
-    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
     min_compared: int = option(
-        5, "predictions", "A median of fewer calls, alone or together, is chance (our judgement)."
+        5, "predictions", "Heuristic: a median of fewer predictions, alone or concurrent, depends on chance."
     )
 
 
@@ -54,7 +59,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that pile up and slow each other down."""
     count = len(view.predictions)
     if count == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if count <= options.limit:
         return NotApplicable(
             view.name, f"{format_count(count, 'prediction')}: more than {options.limit} cannot be in flight."
@@ -71,7 +76,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name,
             f"Up to {found.max_depth} in flight, but only {format_count(count, 'prediction')}; "
             f"{options.min_predictions} are needed.",
-            "Record the feature for longer, so that the model is used more often.",
+            RECORD_LONGER,
         )
     slowdown = _slowdown(found, options)
     metrics = _metrics(found, slowdown, options)
@@ -115,11 +120,9 @@ def _slowdown(found: ConcurrencySummary, options: Options) -> float | None:
 def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[Metric, ...]:
     """Everything measured."""
     return (
-        Metric("most in flight", found.max_depth, "count", options.limit + 1, Direction.ABOVE),
-        Metric(
-            "time with more than the limit in flight", found.share_above, "share", options.busy_share, Direction.ABOVE
-        ),
-        Metric("slow-down above the limit", slowdown, "ratio", options.slowdown, Direction.ABOVE),
+        above("most in flight", found.max_depth, "count", options.limit + 1),
+        above("time with more than the limit in flight", found.share_above, "share", options.busy_share),
+        above("slow-down above the limit", slowdown, "ratio", options.slowdown),
         Metric("median alone", found.alone_median_ns, "ns"),
         Metric("median above the limit", found.above_median_ns, "ns"),
     )
@@ -140,59 +143,60 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
     else:
         summary += f"{effect}."
     rows = view.predictions[found.is_above]
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(
-            ns=found.excess_ns,
-            share=found.excess_ns / found.busy_ns if found.busy_ns else 0.0,
-            basis=(
+        cost=cost_of(
+            found.excess_ns,
+            found.busy_ns,
+            (
                 f"Part of the time with more than {found.limit} in flight that falls to those beyond the first "
                 f"{found.limit} (half of it where {2 * found.limit} are); share of all time with predictions in "
                 "flight. It is won as far as they only waited for each other."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-Each prediction in flight holds its buffers. Once the compute unit is busy, further requests only wait longer and are
-done no sooner.
+Each prediction in flight holds its buffers. Once the compute unit is busy, more requests only queue longer and finish
+no sooner.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction            |
                 |Prediction               |
-                   |Prediction                |            problem: each waits for those before it
+                   |Prediction                |            problem: each queues behind the others
                       |Prediction                 |
 
-    Activity  |Prediction |                                 as it should be: two at most, none waits for long
+    Activity  |Prediction |                                 expected: two in flight at most
                     |Prediction |
                           |Prediction |
 
 ## How it is measured
 
-Per model, on the predictions that the app itself called: how many are in flight over time. The share of the busy time
-with more than `limit` in flight must reach `busy_share`. Then the median duration of the calls that overlapped a
-depth above the limit for most of their time is set against that of the calls that ran alone: it is a finding from
-`slowdown` on. Where fewer than `min_compared` calls ran alone (or together), it is a finding only for a model of one
-instance with `unsupported_depth` or more in flight for `busy_share` of the busy time. Fewer than `min_predictions`
-predictions are not judged when they exceed the limit.
+Per model, on the predictions that the app itself requested: how many are in flight over time. Reported when both hold:
 
-## What can look like it and is not
+- More than `limit` predictions are in flight for `busy_share` or more of the busy time.
+- Predictions that spend most of their time above the limit have a median latency of `slowdown` times that of
+  predictions that run alone, or more.
 
-- Throughput jobs that keep two or three calls in flight, so that the device is never idle.
-- Several models at work at the same time: each model is judged by itself.
-- Several instances of one model on different devices: they count together, so only a measured slow-down is a finding.
-- A batch call, which shows as single predictions in sequence.
+If fewer than `min_compared` predictions ran alone, or above the limit, latency cannot be compared. Then it is reported
+only for a model with a single instance and `unsupported_depth` or more in flight for `busy_share` of the busy time. At
+least `min_predictions` predictions are needed to report a model above the limit.
+
+## Not a problem when
+
+- Throughput matters and two or three predictions are kept in flight, so the device is never idle.
+- Several models run concurrently: each is evaluated separately.
+- Several instances of one model run on different devices: they count together, so only a measured slowdown is reported.
+- A batch is predicted: it is recorded as single predictions in sequence.
 """
 
 FIX = """
-Limit the calls in flight and drop what is stale instead of queueing it:
+Limit the predictions in flight, and drop stale inputs instead of queueing them:
 
 ```swift
 actor PredictionLimiter {
@@ -211,16 +215,17 @@ actor PredictionLimiter {
 }
 ```
 
-Where every input counts, wait instead of skipping, or hand them over together with `predictions(fromBatch:)`.
+Asynchronous `prediction(from:options:)` needs iOS 17 or macOS 14. If every input counts, wait instead of skipping, or
+pass all inputs to `predictions(fromBatch:)`.
 """
 
 DETECTOR = Detector(
     id="concurrent-predictions",
-    title="Predictions in flight stay within the limit",
-    finding_title="Too many predictions are in flight at once",
+    title="The number of predictions in flight stays within the limit",
+    finding_title="Too many predictions are in flight",
     pattern=Pattern.MEMORY_GROWS,
     description=DESCRIPTION,
-    why="Every call in flight holds its buffers, and a busy compute unit makes the others wait.",
+    why="Each prediction in flight holds its buffers, and on a busy compute unit the others queue.",
     fix=FIX,
     references=(
         Reference(

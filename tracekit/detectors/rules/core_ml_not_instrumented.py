@@ -5,25 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed, covered_by
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors import (
+    Attribution,
+    Finding,
+    InsufficientData,
+    Kind,
+    Lane,
+    Metric,
+    Outcome,
+    Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
+    reached,
+)
+from tracekit.detectors.shared.wording import listed
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.instruments.catalogue import CORE_ML
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.trace.trace import Trace
 
 OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")
 """Tables of Core AI and Foundation Models, which run models without Core ML."""
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 """Most models that the summary names."""
 
 _CORRUPT = "log archive is corrupt"
@@ -37,14 +51,14 @@ class Options:
     min_executions: int = option(
         20,
         "executions",
-        "Rows of the Neural Engine name no process. A few may always be the system's; a feature that somebody records "
-        "makes more (our judgement).",
+        "Heuristic: Neural Engine rows name no process, and a few may always belong to the system. A "
+        "feature in use makes more.",
     )
 
 
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for work of models on the hardware that Core ML's own table knows nothing of."""
-    core_ml = trace.cover(CORE_ML)
+    core_ml = trace.coverage_of(CORE_ML)
     if core_ml.state is TableState.ROWS:
         return Passed(None, f"Core ML recorded {format_count(core_ml.rows or 0, 'event')}.")
     unknown = InsufficientData(None, core_ml.conclusion, core_ml.advice)
@@ -57,15 +71,15 @@ def detect(trace: Trace, options: Options) -> Outcome:
             f"Core ML recorded nothing, but {others} did, so that the models may not have run through Core ML.",
             "If the app uses Core ML too, check that its target carries com.apple.security.get-task-allow.",
         )
-    own, anybodys = _own_work(trace), _unnamed_work(trace)
+    own, unattributed = _own_work(trace), _unnamed_work(trace)
     metrics = (
-        Metric("GPU rows of the target that name a model", len(own), "count", 1, Direction.ABOVE),
-        Metric("Neural Engine executions", len(anybodys), "count", options.min_executions, Direction.ABOVE),
+        above("GPU rows of the target that name a model", len(own), "count", 1),
+        above("Neural Engine executions", len(unattributed), "count", options.min_executions),
     )
-    if metrics[0].reached:
+    if reached(metrics, "GPU rows of the target that name a model"):
         return _finding(trace, own, metrics, is_certain=True)
-    if metrics[1].reached and not is_absent:
-        return _finding(trace, anybodys, metrics, is_certain=False)
+    if reached(metrics, "Neural Engine executions") and not is_absent:
+        return _finding(trace, unattributed, metrics, is_certain=False)
     return unknown
 
 
@@ -89,17 +103,16 @@ def _unnamed_work(trace: Trace) -> pd.DataFrame:
 
 
 def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, is_certain: bool) -> Finding:
-    times = covered_by(rows)
-    busy = format_duration(int((times.ends - times.starts).sum()))
+    busy = format_duration(covered_ns(rows))
     names = sorted(str(name) for name in rows["model"].dropna().unique())
     if is_certain:
-        what = f"The GPU ran {_listed(names)} for the target ({format_count(len(rows), 'row')}, {busy})"
+        what = f"The GPU ran {listed(names, _MAX_NAMES)} for the target ({format_count(len(rows), 'row')}, {busy})"
     else:
-        models = f" of {_listed(names)}" if names else ""
+        models = f" of {listed(names, _MAX_NAMES)}" if names else ""
         what = f"The Neural Engine executed {format_count(len(rows), 'request')}{models} ({busy})"
     nothing = (
         "the Core ML instrument was not recorded"
-        if trace.cover(CORE_ML).state is TableState.MISSING
+        if trace.coverage_of(CORE_ML).state is TableState.MISSING
         else "the table of Core ML is empty"
     )
     doubt = (
@@ -107,19 +120,12 @@ def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, i
         if is_certain
         else " Rows of the Neural Engine name no process: that they are the app's own is possible, not certain."
     )
-    return Finding(
+    return finding(
         model=None,
         summary=f"{what}, and {nothing}.{doubt}{_cause(trace)}",
         metrics=metrics,
-        cost=None,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
+        rows=rows,
     )
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def _cause(trace: Trace) -> str:
@@ -127,48 +133,51 @@ def _cause(trace: Trace) -> str:
     if any(_CORRUPT in issue.casefold() for issue in trace.run.issues or ()):
         return " Instruments noted that its log archive is damaged, which empties this table."
     signposts = [name for name in ("signposts", "signpost_events") if len(trace.context.get(name, ()))]
-    if trace.cover(CORE_ML).state is TableState.EMPTY and signposts:
+    if trace.coverage_of(CORE_ML).state is TableState.EMPTY and signposts:
         return " Other signposts were recorded, so the log is intact and a missing entitlement the likely cause."
     return ""
 
 
 DESCRIPTION = """
-Core ML reports to Instruments only from processes that allow it: those signed with the entitlement
-`com.apple.security.get-task-allow`, as Xcode signs apps that it builds for debugging. From command-line tools, Python
-and apps of the App Store the table of Core ML stays empty, and looks as if no model had run.
+Core ML reports to Instruments only from processes signed with the entitlement `com.apple.security.get-task-allow`.
+Xcode adds it to what it builds to run or profile, in Debug and in Release. Command-line tools, Python and apps from the
+App Store lack it: their Core ML table stays empty, as if no model had run.
 
-## On the lanes
+## On the timeline
 
     Core ML        .                                          problem
     Neural Engine  |exec| |exec| |exec| |exec| |exec|
 
-    Core ML        |Prediction| |Prediction| |Prediction|     as it should be
+    Core ML        |Prediction| |Prediction| |Prediction|     expected
     Neural Engine    |exec|       |exec|       |exec|
 
 ## How it is measured
 
-The table of Core ML was recorded and is empty (or was not recorded at all), and the hardware shows work of models:
+Reported when the Core ML table is empty or was not recorded, and the hardware tables show that models ran:
 
-- GPU rows of the target whose labels name a model, as only Core ML's work does. One is enough. From such rows tracekit
-  puts predictions together, so that much of the analysis works all the same.
-- Executions of the Neural Engine, from `min_executions` on. Its table shows the whole machine and names no process, so
-  the finding then says that it is possible, not certain, that they were the target's.
+- The target has GPU rows whose labels name a model, as only Core ML's work does. One is enough. tracekit infers
+  predictions from such rows, so much of the analysis still works.
+- The Neural Engine has `min_executions` executions or more. Its table covers the whole machine and names no process, so
+  the finding then says that it is possible but not certain that they belong to the target.
 
-MPS graphs and other GPU work prove nothing: apps use them without Core ML. Without any such sign the answer is that the
-recording does not tell.
+MPS graphs and other GPU work prove nothing, because apps also use them without Core ML. Without any such sign, the
+check is not evaluated.
 
-## What can look like it and is not
+## Not a problem when
 
-- An app that runs no model while the system uses the Neural Engine for photos or dictation.
-- Models that run through Core AI or Foundation Models, whose tables then hold rows.
-- An export without the table of Core ML: there the table may well have rows.
+- The app runs no model while the system uses the Neural Engine, for example for photos or dictation.
+- Models run through Core AI or Foundation Models, and their tables have rows.
+- The Core ML table was not exported: the recording itself may have rows.
 """
 
 FIX = """
-Sign the target so that Instruments may look into it, and record again from before the model loads.
+Sign the target with get-task-allow, then start recording before the model loads.
 
-Apps that Xcode builds and signs for development carry the entitlement (on iOS it is called `get-task-allow`); builds
-for distribution do not. For a tool, or a Python of your own:
+With Xcode, profile a Release build (Product > Profile): Xcode signs Debug and Release builds for development with the
+entitlement (on iOS it is named `get-task-allow`). Archives exported for distribution do not have it, nor do builds with
+`CODE_SIGN_INJECT_BASE_ENTITLEMENTS = NO`.
+
+Sign a command-line tool, or a Python of your own, like this:
 
 ```shell
 cat > entitlements.plist <<'PLIST'
@@ -181,19 +190,21 @@ codesign --force --sign - --entitlements entitlements.plist ./mytool
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```
 
-Was the Core ML instrument not recorded at all? Record with the template named Core ML; the signature matters then too.
+If the Core ML instrument was not recorded at all, record with the template named Core ML. The signature matters then
+too.
 
-Is the target signed so already? Then check that the right process was recorded, that recording began before the work,
-and whether Instruments noted a damaged log archive.
+If the target is already signed like this, check that the right process was recorded, that the recording started before
+the work, and whether Instruments reported a damaged log archive. A recording that was recovered with `xctrace import`
+loses Core ML's rows as well.
 """
 
 DETECTOR = RecordingDetector(
     id="core-ml-not-instrumented",
     title="Core ML recorded the models that ran",
-    finding_title="Models ran, and Core ML recorded nothing of them",
+    finding_title="Models ran, but Core ML recorded no events",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="Without the events of Core ML, loads, copies and most of what a prediction does stay invisible.",
+    why="Without Core ML's events, loads, copies and most of each prediction are invisible.",
     fix=FIX,
     references=(
         Reference(

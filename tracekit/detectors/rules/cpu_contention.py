@@ -4,39 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.idle import CERTAINTY
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Intervals,
+    Kind,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    is_any,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.rules.gpu_contention import shared_time
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import depth_profile, integrate, union_length_by_group
-from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.competing_work import time_by_model
+from tracekit.intervals import union_length_by_group
+from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +52,33 @@ class Options:
     overlap_share: float = option(
         0.2,
         "share of a prediction's CPU work",
-        "Shorter meetings cost less than the usual spread of durations.",
+        "A shorter overlap costs less than the usual spread of latencies.",
         maximum=1,
     )
     calm_share: float = option(
-        0.05, "share of a prediction's CPU work", "So little slows nothing down measurably (heuristic).", maximum=1
+        0.05, "share of a prediction's CPU work", "Heuristic: so little overlap has no measurable effect.", maximum=1
     )
     slowdown: float = option(
-        1.2, "times the median while calm", "Within a fifth lies the usual spread of durations (heuristic)."
+        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
     )
     explained_share: float = option(
         0.5,
         "share of the extra time",
-        "Where others worked for less of it, something else makes these predictions long (heuristic).",
+        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
         maximum=1,
     )
-    affected_share: float = option(0.1, "share of predictions", "Fewer are chance meetings (heuristic).", maximum=1)
+    affected_share: float = option(
+        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
+    )
     cpu_share: float = option(
         0.2,
         "share of a prediction's time",
-        "Two models that share a core double their CPU work; with less of it, a prediction slows down by less than "
-        "`slowdown`.",
+        "Two models that share a core double their CPU work. With less of it, a prediction slows down by "
+        "less than `slowdown`.",
         maximum=1,
     )
     min_compared: int = option(
-        5, "predictions", "A median of fewer predictions, disturbed or calm, is chance (heuristic)."
+        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )
 
 
@@ -100,7 +108,7 @@ class Calls:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     own = view.compute[is_any(view.compute["kind"], Kind.CPU_COMPUTE) & view.compute["prediction"].notna().to_numpy()]
     if own.empty:
         return NotApplicable(view.name, "None of its recorded work ran on the CPU.")
@@ -115,15 +123,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
         words = f"CPU work is {format_share(part)} of its predictions, too little to slow them down much."
         return NotApplicable(view.name, words)
     if len(found.rows) < 2 * options.min_compared:
-        return InsufficientData(
+        return too_few_predictions(
             view.name,
-            too_few(len(found.rows), 2 * options.min_compared, "with CPU work to compare")
-            + " The first after a load, and those that overlap, are left out.",
-            "Record the feature for longer, one prediction of the model at a time.",
+            len(found.rows),
+            2 * options.min_compared,
+            "with CPU work to compare",
+            left_out="The first after a load, and those that overlap, are left out.",
+            record="Record the feature for longer, one prediction of the model at a time.",
         )
     disturbed, calm = found.overlap >= options.overlap_share, found.overlap <= options.calm_share
     share = float(disturbed.mean())
-    affected = Metric("predictions with other CPU work", share, "share", options.affected_share, Direction.ABOVE)
+    affected = above("predictions with other CPU work", share, "share", options.affected_share)
     if not affected.reached or not disturbed.any():
         words = f"Other models worked on the CPU during {format_share(share)} of its predictions. {_UNKNOWN}"
         return Passed(view.name, words, (affected,))
@@ -141,41 +151,36 @@ def detect(view: ModelView, options: Options) -> Outcome:
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
 
 
-_KEPT: WeakKeyDictionary[Trace, pd.DataFrame] = WeakKeyDictionary()
-
-
+@cached_by_trace
 def _cpu_work(trace: Trace) -> pd.DataFrame:
     """CPU work of all models of the app, with the columns of times and `model`; found once per trace."""
-    if trace not in _KEPT:
-        chosen = is_any(trace.compute["kind"], Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
-        _KEPT[trace] = trace.compute.loc[chosen, ["start_ns", "duration_ns", "model"]]
-    return _KEPT[trace]
+    chosen = is_any(trace.compute["kind"], Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
+    return trace.compute.loc[chosen, ["start_ns", "duration_ns", "model"]]
 
 
 def _calls(view: ModelView, own: pd.DataFrame, others: pd.DataFrame) -> Calls:
     """O(n log n) in the predictions and CPU rows."""
     rows = view.predictions
-    begin = rows["start_ns"].to_numpy()
-    end = begin + rows["duration_ns"].to_numpy()
-    place = rows.index.get_indexer(pd.Index(own["prediction"].to_numpy(dtype=np.int64)))
-    known = place >= 0
-    place, start = place[known], own["start_ns"].to_numpy()[known]
-    stop = start + own["duration_ns"].to_numpy()[known]
+    predicted, work = Intervals.from_rows(rows), Intervals.from_rows(own)
+    owner = rows.index.get_indexer(pd.Index(own["prediction"].to_numpy(dtype=np.int64)))
+    known = owner >= 0
+    owner, linked = owner[known], work.where(known)
     low, high = np.full(len(rows), np.iinfo(np.int64).max), np.full(len(rows), -1)
-    np.minimum.at(low, place, start)
-    np.maximum.at(high, place, stop)
-    times, depth = depth_profile(begin, end)
-    alone = integrate(times, (depth > 1).astype(np.int64), begin, end) == 0
-    kept = (high > low) & alone & view.warm
-    cpu = union_length_by_group(place, start, stop, len(rows))[kept]
+    np.minimum.at(low, owner, linked.starts)
+    np.maximum.at(high, owner, linked.ends)
+    comparable = (high > low) & predicted.alone() & view.warm
+    cpu_ns = union_length_by_group(owner, linked.starts, linked.ends, len(rows))[comparable]
     if _elsewhere(view):
-        mine, low, high = covered_by(own), low[kept], high[kept]
+        at_risk, spans = work, Intervals(low[comparable], high[comparable])
     else:
-        mine, low, high = covered_by(rows[kept]), begin[kept], end[kept]
-    first = np.minimum(low + (int(np.quantile(high - low, 0.1)) if len(low) else 0), high)
-    working, both = depth_profile(*mine), depth_profile(*shared_time(mine, covered_by(others)))
-    overlap = integrate(*both, low, first) / np.maximum(integrate(*working, low, first), 1)
-    return Calls(rows[kept], cpu, integrate(*working, low, high), integrate(*both, low, high), overlap)
+        at_risk = spans = predicted.where(comparable)
+    shortest = int(np.quantile(spans.durations, 0.1)) if len(spans) else 0
+    first = Intervals(spans.starts, np.minimum(spans.starts + shortest, spans.ends))
+    working = at_risk.covered_time()
+    both = at_risk.intersection(Intervals.from_rows(others)).covered_time()
+    at_risk_ns, shared_ns = (covered.within(spans.starts, spans.ends) for covered in (working, both))
+    overlap = both.within(first.starts, first.ends) / np.maximum(working.within(first.starts, first.ends), 1)
+    return Calls(rows[comparable], cpu_ns, at_risk_ns, shared_ns, overlap)
 
 
 def _elsewhere(view: ModelView) -> bool:
@@ -203,15 +208,15 @@ def _compared(
     )
     metrics = (
         affected,
-        Metric("slow-down with other CPU work", slow / usual, "ratio", options.slowdown, Direction.ABOVE),
-        Metric("extra time that other CPU work fills", explained, "share", options.explained_share, Direction.ABOVE),
+        above("slow-down with other CPU work", slow / usual, "ratio", options.slowdown),
+        above("extra time that other CPU work fills", explained, "share", options.explained_share),
         Metric("median without other CPU work", usual, "ns"),
         Metric("median with other CPU work", slow, "ns"),
     )
     words = f"Predictions take {slow / usual:.2f} times as long while other models work on the CPU"
-    if not metrics[1].reached:
+    if not reached(metrics, "slow-down with other CPU work"):
         return Passed(view.name, f"{words}.", metrics)
-    if not metrics[2].reached:
+    if not reached(metrics, "extra time that other CPU work fills"):
         return Passed(view.name, f"{words}, but that fills only {format_share(explained)} of the extra time.", metrics)
     if _certainty(found.durations[disturbed], found.durations[calm]) < CERTAINTY:
         return Passed(view.name, f"{words}, but durations vary so much that this may be chance.", metrics)
@@ -237,49 +242,44 @@ def _finding(
     """The finding with its cost: the extra time of disturbed predictions, as far as other models worked meanwhile."""
     own, others = work
     rows = found.rows[disturbed]
-    called = own[own["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
-    lost = shared_time(covered_by(called), covered_by(others))
-    cost = min(int(filled[disturbed].sum()), int((lost.ends - lost.starts).sum()))
-    spent = covered_ns(view.predictions)
-    slow, usual = metrics[4].value or 0, metrics[3].value or 1
-    return Finding(
+    at_risk = own[own["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
+    affected = Intervals.from_rows(at_risk).intersection(Intervals.from_rows(others))
+    cost_ns = min(int(filled[disturbed].sum()), affected.covered_ns)
+    slow = value_of(metrics, "median with other CPU work")
+    usual = value_of(metrics, "median without other CPU work")
+    return finding(
         model=view.name,
         summary=(
-            f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} {_names(others, lost)} worked on "
-            f"the CPU too, and they take {slow / usual:.1f} times as long (median {format_duration(slow)} vs. "
+            f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} {_names(others, affected)} worked "
+            f"on the CPU too, and they take {slow / usual:.1f} times as long (median {format_duration(slow)} vs. "
             f"{format_duration(usual)})."
         ),
         metrics=metrics,
-        cost=Cost(
-            ns=cost,
-            share=cost / spent,
-            basis=(
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            (
                 "Time that these predictions took beyond the median of undisturbed ones, as far as other models worked "
                 "on the CPU meanwhile; share of the time with predictions of the model in flight."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
-def _names(others: pd.DataFrame, lost: Intervals) -> str:
-    """The models that worked in the lost time, most time first."""
-    by_model = {
-        str(name): int(integrate(*depth_profile(*covered_by(rows)), *lost).sum())
-        for name, rows in others.groupby("model", observed=True)
-    }
-    working = sorted((name for name, time in by_model.items() if time), key=lambda name: (-by_model[name], name))
+def _names(others: pd.DataFrame, affected: Intervals) -> str:
+    """The models that worked in the affected time, most time first."""
+    working = list(time_by_model(others, affected))
     more = f" and {len(working) - 2} more" if len(working) > 2 else ""
     return f"{' and '.join(working[:2]) if not more else ', '.join(working[:2])}{more}" if working else "other models"
 
 
 DESCRIPTION = """
-Two models that run on the CPU at the same time share its cores and its memory. Each of them uses several threads, so
-both slow down, and the user waits for the sum of both.
+Two models that run on the CPU at the same time share its cores and memory. Each uses several threads, so both slow
+down, and the user waits for the sum of both.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction A       |
               |Prediction B       |
@@ -287,35 +287,39 @@ both slow down, and the user waits for the sum of both.
               |CPU B              |
 
     Activity  |Pred. A  ||Pred. B  |
-    Compute   |CPU A    ||CPU B    |                 as it should be, where one may wait
+    Compute   |CPU A    ||CPU B    |                 expected, if one can wait
 
 ## How it is measured
 
-Per model, on predictions with CPU rows in the Compute lane that overlap no other one of the model and are not the
-first after a load. Work of others are the CPU rows of the app's other models. A prediction is disturbed where they
-cover `overlap_share` or more of the beginning of its CPU work, and calm at `calm_share` or less; the beginning is as
-long as the shortest tenth, so a long prediction does not count as disturbed for its length. It is a finding when
-`affected_share` of the predictions or more are disturbed, when their median is `slowdown` times that of the calm ones,
-when longer CPU work beside others explains `explained_share` of the extra time or more (median), and when the
-durations of both groups differ by more than chance: 2.5 standard errors of their rank sum. At least `min_compared` of
-each are needed. For a model that uses no other compute unit the whole prediction counts as CPU work, since it may wait
-for the CPU too. Models whose CPU work is less than `cpu_share` of a prediction are left out. The cost is the extra
-time, as far as others worked meanwhile.
+Per model, on predictions with CPU rows in the Compute lane that overlap no other prediction of the model and are not
+the first after a load. Other work means CPU rows of the app's other models. Only the beginning of a prediction's CPU
+work is compared, as long as the shortest tenth of the predictions, so a long prediction does not count as disturbed
+because of its length. A prediction is *disturbed* if other work covers `overlap_share` or more of that beginning, and
+*undisturbed* if it covers `calm_share` or less. Reported when all of these hold:
 
-Core ML records the CPU work of models only. What the app itself or another process computes is not recorded, so this
+- `affected_share` or more of the predictions are disturbed.
+- Their median latency is at least `slowdown` times that of the undisturbed ones.
+- Longer CPU work next to other work explains `explained_share` or more of the extra time (median).
+- The latencies of both groups differ by more than chance: 2.5 standard errors of their rank sum.
+
+Each group needs `min_compared` predictions. For a model that uses no other compute unit, the whole prediction counts as
+CPU work, because it may queue for the CPU too. Models whose CPU work is less than `cpu_share` of a prediction are left
+out. Estimated savings are the extra time during which other models worked.
+
+Core ML records the CPU work of models only. The work of the app itself and of other processes is not recorded, so this
 check cannot see predictions that wait for it.
 
-## What can look like it and is not
+## Not a problem when
 
-- Models that run at the same time on cores of their own: the overlap does not slow them down.
-- Predictions with more work of their own: others then account for little of the extra time.
-- A model whose predictions differ much in length, whoever runs beside it: the overlap makes no difference to them.
-- Models that take turns: their CPU work does not overlap.
-- Two models that always run together: without predictions of one alone there is nothing to compare with.
+- Models that run at the same time have cores of their own: the overlap does not slow them down.
+- Predictions do more work of their own: other work then explains little of the extra time.
+- A model's latency varies a lot, whatever runs next to it: the overlap makes no difference.
+- Models alternate: their CPU work does not overlap.
+- Two models always run together: without predictions of one alone, there is nothing to compare.
 """
 
 FIX = """
-Run one after the other, the one that the user waits for first:
+Run one model after the other, and first the one that the user waits for:
 
 ```swift
 actor ModelQueue {
@@ -345,10 +349,10 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 DETECTOR = Detector(
     id="cpu-contention",
     title="Models on the CPU do not slow each other down",
-    finding_title="Predictions are slow while another model works on the CPU",
+    finding_title="Predictions are slow while another model runs on the CPU",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Models that share the CPU take longer each, so the result that the user waits for comes later.",
+    why="Models that share the CPU each take longer, so the result that the user waits for arrives later.",
     fix=FIX,
     references=(
         Reference(

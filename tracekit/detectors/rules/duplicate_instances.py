@@ -10,28 +10,32 @@ import pandas as pd
 
 from tracekit.analysis.instances import Traits, traits
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    RECORD_LONGER,
+    Detector,
     Finding,
     InsufficientData,
+    Kind,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    below,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    is_any,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.reloads import beside_cold
 from tracekit.detectors.shared.snippets import LOAD_ONCE
 from tracekit.intervals import union_length_by_group
-from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -41,26 +45,24 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
     min_switches: int = option(
         5,
         "switches between instances",
-        "Where one instance takes over from another, a few calls may go to and fro (our judgement).",
+        "Heuristic: when one instance replaces another, a few predictions may alternate.",
     )
     parallel_share: float = option(
         0.05,
         "share of busy time",
-        "Instances that work at the same time for longer than chance are there for that (our judgement).",
+        "Heuristic: instances that run concurrently for longer than chance exist for that purpose.",
         maximum=1,
     )
-    unused_s: float = option(
-        10.0, "s", "An instance may be loaded some time before it is needed for the first time (our judgement)."
-    )
+    unused_s: float = option(10.0, "s", "Heuristic: an instance may be loaded some time before its first use.")
     alike: float = option(
         1.5,
         "times",
-        "Instances whose times differ by more run differently: other compute units, another function, another input "
-        "(our judgement).",
+        "Heuristic: instances whose times differ more run differently, for example on other compute "
+        "units, another function or other inputs.",
     )
 
 
@@ -92,7 +94,7 @@ class Instances:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for instances that take turns, and for loads that only another load's instance was used after."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     numbers = pd.concat([view.loads["instance"], view.predictions["instance"]]).dropna().unique()
     if not len(numbers) and len(view.loads) > 1:
         return InsufficientData(
@@ -106,7 +108,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return InsufficientData(
             view.name,
             f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')} to judge by.",
-            "Record the feature for longer, so that the model is used more often.",
+            RECORD_LONGER,
         )
     return _judged(view, traits(view.predictions, view.data, view.hardware), options)
 
@@ -119,9 +121,9 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     found = max(parts, key=lambda part: (part.doubled(options), part.pointless(options), part.switches))
     metrics = (
         Metric("instances", found.seen, "count"),
-        Metric("switches between instances", found.switches, "count", options.min_switches, Direction.ABOVE),
-        Metric("time with several at work", found.parallel_share, "share", options.parallel_share, Direction.BELOW),
-        Metric("slowest against fastest instance", found.spread, "ratio", options.alike, Direction.BELOW),
+        above("switches between instances", found.switches, "count", options.min_switches),
+        below("time with several at work", found.parallel_share, "share", options.parallel_share),
+        below("slowest against fastest instance", found.spread, "ratio", options.alike),
         Metric("loads that nothing used", len(unused), "count"),
     )
     doubled = found.doubled(options)
@@ -238,8 +240,7 @@ def _finding(
     """The finding with its cost: loading the instances that are not needed."""
     doubled = found.doubled(options)
     rows = view.loads.iloc[np.union1d(found.together if doubled else found.together[:0], unused)]
-    lost = covered_ns(rows)
-    spent = covered_ns(view.loads, view.predictions)
+    cost_ns = covered_ns(rows)
     parts = []
     if doubled:
         parts.append(f"{found.seen:,} instances take turns and hardly ever work at the same time")
@@ -247,86 +248,87 @@ def _finding(
         noun = "load was" if len(unused) == 1 else "loads were"
         parts.append(f"{len(unused):,} {noun} never used, although the model was used later")
     words = "; ".join(parts)
-    time = f"the loads that are not needed took {format_duration(lost)}" if lost else "their loads were not recorded"
+    time = (
+        f"the loads that are not needed took {format_duration(cost_ns)}" if cost_ns else "their loads were not recorded"
+    )
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
-    return Finding(
+    return finding(
         model=view.name,
         summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance holds memory too; how much, the "
         "recording does not show.",
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent,
-            basis="Time covered by the loads that are not needed, as far as they were recorded; share of the time "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.loads, view.predictions),
+            "Time covered by the loads that are not needed, as far as they were recorded; share of the time "
             "covered by the model's loads and predictions.",
         )
-        if lost
+        if cost_ns
         else None,
-        evidence=evidence_of(shown),
-        evidence_total=len(shown),
-        lost=covered_by(rows),
+        rows=shown,
     )
 
 
 DESCRIPTION = """
-Each `MLModel` object holds the model's weights, buffers and its place on the Neural Engine. Two objects of the same
-model where one would do cost a load and memory; once memory on the Neural Engine is short, later models run elsewhere.
+Each `MLModel` object holds the model's weights, its buffers and its space on the Neural Engine. A second object of the
+same model costs another load and more memory. When memory on the Neural Engine runs short, models that load later run
+on other units.
 
-## On the lanes
+## On the timeline
 
-    Activity  |Load -1|Load -2|Pred -1|Pred -2|Pred -1|Pred -2|    problem: two instances that take turns
-    Activity  |Load -1|Load -2|       |Pred -2|Pred -2|Pred -2|    problem: the first load was for nothing
-    Activity  |Load -1|Pred -1|Pred -1|Pred -1|Pred -1|            as it should be
+    Activity  |Load -1|Load -2|Pred -1|Pred -2|Pred -1|Pred -2|    problem: two instances alternate
+    Activity  |Load -1|Load -2|       |Pred -2|Pred -2|Pred -2|    problem: the first load is never used
+    Activity  |Load -1|Pred -1|Pred -1|Pred -1|Pred -1|            expected
 
 ## How it is measured
 
-Per model with at least `min_predictions` predictions; Instruments numbers the instances (`Name-1`, `Name-2`). A
-prediction belongs to the last load of its instance that had ended before it. There are two signs:
+Per model with at least `min_predictions` predictions. Instruments numbers the instances (`Name-1`, `Name-2`). A
+prediction belongs to the last load of its instance that ended before it. Reported in either of two cases:
 
-- Calls go to and fro between instances, `min_switches` times more often than if each took over once from another;
-  several are at work at the same time for less than `parallel_share` of the busy time; and the medians of their
-  durations differ by no more than `alike` times. Then one instance could do the same. Only instances are compared that
-  nothing sets apart: those whose calls copy another number of inputs, run on another compute unit (Neural Engine and
-  GPU rows), or whose GPU rows are of another process, do something else.
-- A load was never used, though the model was used `min_predictions` times afterwards, and for `unused_s` or until the
-  same instance was loaded anew. It counts where it took as long as the used ones within `alike` times, and did not
-  prepare the model for the device.
+- **Instances alternate.** Predictions switch between instances `min_switches` times more often than if each instance
+  replaced another once. Several run at the same time for less than `parallel_share` of the busy time, and their median
+  latencies differ by a factor of `alike` at most. So one instance could do the work. Instances are compared only if
+  nothing sets them apart: their predictions copy the same number of inputs, run on the same compute unit (Neural Engine
+  and GPU rows), and their GPU rows belong to the same process.
+- **A load is never used.** The model makes `min_predictions` predictions afterwards, for `unused_s` or until the same
+  instance is loaded again. The unused load took as long as the used ones (within a factor of `alike`) and did not
+  specialize the model for the device.
 
-The cost is the time of the loads that were not needed. Memory is not recorded. In a recording of all processes, whose
-rows do not show which process each instance belongs to, the check is not evaluated.
+Estimated savings are the time of the unnecessary loads. Memory is not recorded. If the recording covers all processes
+and its rows do not show which process an instance belongs to, the check is not evaluated.
 
-## What can look like it and is not
+## Not a problem when
 
-- Instances for parallel work: they are at work at the same time.
-- Instances with another configuration or another function: their calls take other times, or run on other compute
-  units.
-- Different models of one name: their calls copy different numbers of inputs.
-- One model in several processes: their GPU rows name the processes.
-- An instance that takes over from another after an update or a change of settings.
-- A cold load that nothing uses, to prepare the model ahead of time, and a cached load beside the cold one.
-- An instance that was loaded shortly before the end of the recording.
+- Several instances run in parallel: they are busy at the same time.
+- Instances have another configuration or another function: their predictions take different times, or run on other
+  compute units.
+- Different models have the same name: their predictions copy different numbers of inputs.
+- Several processes use the same model: their GPU rows name the processes.
+- A new instance replaces another after an update or a change of settings.
+- A cold load that nothing uses specializes the model ahead of time, or a cached load accompanies the cold one.
+- An instance was loaded shortly before the end of the recording.
 """
 
 FIX = (
     """
-Create the model in one place and hand the same object to all that need it:
+Create the model in one place and pass the same object to all its users:
 
 """
     + LOAD_ONCE
     + """
 
-Several tasks may call one `MLModel` with the asynchronous `prediction(from:options:)` (iOS 17, macOS 14). In SwiftUI,
-do not load in `onAppear` or in an initialiser of a view: both run again.
+Several tasks can share one `MLModel` through the asynchronous `prediction(from:options:)` (iOS 17, macOS 14 or later).
+In SwiftUI, do not load a model in `onAppear` or in a view's initializer: both run again.
 """
 )
 
 DETECTOR = Detector(
     id="duplicate-instances",
     title="Each model is loaded once and shared",
-    finding_title="The model is loaded several times and one instance would do",
+    finding_title="The model is loaded several times although one instance would do",
     pattern=Pattern.MEMORY_GROWS,
     description=DESCRIPTION,
-    why="Every further instance costs a load and holds the model's memory once more.",
+    why="Every extra instance costs a load and holds the model's memory again.",
     fix=FIX,
     references=(
         Reference(

@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.copies import CopySummary, summarize_copies
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
+from tracekit.detectors import (
     Cost,
-    Direction,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.preconditions import least_calls, least_mean, not_judged
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +33,25 @@ class Options:
     copy_share: float = option(
         0.10,
         "share of prediction time",
-        "Recordings without the problem stay below 1 %; published cases lie at 25 to 30 % (our judgement).",
+        "Heuristic: recordings without the problem stay below 1%; published cases are at 25% to 30%.",
         maximum=1,
     )
     large_input_share: float = option(
         0.05,
         "share of prediction time",
-        "Half of `copy_share`: one input that stands out is worth naming earlier (our judgement).",
+        "Heuristic: half of `copy_share`, because a single input that stands out is worth reporting earlier.",
         maximum=1,
     )
     large_input_ratio: float = option(
         10.0,
         "times the median",
-        "One input copy this much longer than its siblings points at one tensor (our judgement).",
+        "Heuristic: one input copy this much longer than the others points to a single tensor.",
     )
     large_input_ms: float = option(
-        0.5, "ms", "Copies of a few µs are normal on every call, also in well-built apps (our judgement)."
+        0.5, "ms", "Heuristic: copies of a few µs are normal in every prediction, even in well-built apps."
     )
-    min_mean_ms: float = least_mean()
-    min_predictions: int = least_calls()
+    min_mean_ms: float = min_mean_option()
+    min_predictions: int = min_calls_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -64,14 +67,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
         large_ns=round(options.large_input_ms * 1e6),
     )
     metrics = (
-        Metric("copies and conversions", summary.share, "share", options.copy_share, Direction.ABOVE),
-        Metric(
-            "input copies far longer than others",
-            summary.large_share,
-            "share",
-            options.large_input_share,
-            Direction.ABOVE,
-        ),
+        above("copies and conversions", summary.share, "share", options.copy_share),
+        above("input copies far longer than others", summary.large_share, "share", options.large_input_share),
         Metric("mean prediction", mean_ns, "ns"),
         Metric("copy time per prediction", summary.covered_ns / count, "ns"),
         *(Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
@@ -116,7 +113,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
             "of the other inputs in the same prediction."
         )
     rows = view.data.loc[summary.rows]
-    return Finding(
+    return finding(
         model=view.name,
         summary=text,
         metrics=metrics,
@@ -128,48 +125,47 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
                 "share of the summed duration of its predictions. Some of it remains after the fix."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-Core ML copies inputs and outputs, and converts them, when the app's buffers do not have the layout and type that the
-compute unit works with. On the Neural Engine that type is Float16.
+Core ML copies and converts inputs and outputs if the app's buffers do not have the layout and type that the compute
+unit works with. On the Neural Engine, that type is Float16.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction                            |
     Data      |Copy |                          |Copy |      problem
     Compute         |Neural Engine Request     |
 
     Activity  |Prediction                |
-    Data      .                         .                  as it should be: a few µs
+    Data      .                         .                  expected: a few µs
     Compute    |Neural Engine Request   |
 
 ## How it is measured
 
 Per model, inside its predictions: the time covered by `Input Copy`, `Data Cast`, `Output Transformation` and
-`Neural Engine - Data Copy` rows, overlaps counted once, as a share of the summed duration of the predictions. It is a
-finding from `copy_share` on; or from `large_input_share` on for input copies that take `large_input_ratio` times the
-median of the other inputs of the same call and at least `large_input_ms`. Rows carry no input name; the interval does
-show which call it was.
+`Neural Engine - Data Copy` rows, with overlaps counted once. Reported when copies take `copy_share` or more of
+prediction time. Also reported from `large_input_share` on if an input copy takes at least `large_input_ms` and
+`large_input_ratio` times the median of the other inputs of the same prediction. Rows do not name the input, but the
+interval shows which prediction it belongs to.
 
-At least `min_predictions` predictions are needed. A copy that lies in several overlapping predictions of the model is
-counted once, though not assigned to one of them. Copies that lie in none are not counted; where they could decide,
-the model is not judged.
+At least `min_predictions` predictions are needed. A copy inside several overlapping predictions of the model counts
+once, without being assigned to one of them. Copies outside all predictions do not count. If they could decide the
+result, the check is not evaluated.
 
-## What can look like it and is not
+## Not a problem when
 
-- Models below `min_mean_ms`: fixed costs outweigh everything there.
-- Rows of a few µs: Core ML shows `Input Validation` and `Input Copy` on every call, also in well-built apps.
-- A large input that has to be converted once, because it comes from a camera or a file in another format: the cost
-  is real, but it may only move into the app.
+- Predictions are shorter than `min_mean_ms` on average: per-call overhead dominates.
+- Copy rows take a few µs: Core ML records `Input Validation` and `Input Copy` in every prediction, even in well-built
+  apps.
+- A large input has to be converted once anyway, because a camera or a file delivers another format: the cost is real,
+  but the fix may only move it into the app.
 """
 
 FIX = """
-Hand over the type that the model computes in, in a buffer that Core ML can use without a copy:
+Pass inputs in the type the model computes in, in buffers Core ML can use without copying:
 
 ```python
 # Conversion: Float16 inputs and outputs need iOS 16 or macOS 13.
@@ -192,20 +188,30 @@ CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
 let image = MLFeatureValue(pixelBuffer: input!)
 let features = try MLDictionaryFeatureProvider(dictionary: ["image": image])
 
-// Output: Core ML writes into a buffer that you own and reuse.
+// Output: propose a buffer that you own and reuse.
 let options = MLPredictionOptions()
 options.outputBackings = ["sharpened": outputBuffer]
+// iOS 17, macOS 14 or later.
 let result = try await model.prediction(from: features, options: options)
 ```
+
+Output backings are a proposal. Core ML allocates its own buffer if the model does not support yours, and always in
+batch predictions. Compare object identity to see which buffer was used:
+
+```swift
+let reused = result.featureValue(for: "sharpened")?.imageBufferValue === outputBuffer
+```
+
+Rows of a `CVPixelBuffer` are padded. Step through them with `CVPixelBufferGetBytesPerRow`, not with the width.
 """
 
 DETECTOR = Detector(
     id="excess-data-copies",
-    title="Inputs and outputs are handed over without costly copies",
-    finding_title="Inputs and outputs are copied and converted on every call",
+    title="Inputs and outputs are passed without costly copies",
+    finding_title="Inputs and outputs are copied and converted in every prediction",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Copying and converting can take a third of each prediction, and better buffers avoid most of it.",
+    why="Copies and conversions can take a third of each prediction, and suitable buffers avoid most of it.",
     fix=FIX,
     references=(
         Reference(

@@ -5,22 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.analysis.conversions import ConversionSummary, summarize_conversions
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
+from tracekit.detectors import (
     Cost,
-    Direction,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.preconditions import least_calls, least_mean, not_judged
-from tracekit.units import format_duration, format_share
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +33,16 @@ class Options:
     conversion_share: float = option(
         0.05,
         "share of prediction time",
-        "Half of what all copies together may take: conversion alone is the one that the model's types decide (our "
-        "judgement).",
+        "Heuristic: half of the limit for all copies, because the model's types alone decide about conversion.",
         maximum=1,
     )
     min_cast_us: float = option(
         20.0,
         "µs",
-        "Ten times the cast that recordings of well-built apps show on every call (2 µs on iOS 27).",
+        "Ten times the cast that recordings of well-built apps show in every prediction (2 µs on iOS 27).",
     )
-    min_mean_ms: float = least_mean()
-    min_predictions: int = least_calls()
+    min_mean_ms: float = min_mean_option()
+    min_predictions: int = min_calls_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -51,13 +53,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
     summary = summarize_conversions(view.predictions, view.data, least_ns=round(options.min_cast_us * 1e3))
     metrics = (
-        Metric("conversions", summary.share, "share", options.conversion_share, Direction.ABOVE),
+        above("conversions", summary.share, "share", options.conversion_share),
         Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
         Metric("data cast time per prediction", summary.cast_ns / count, "ns"),
         Metric("predictions that convert", summary.converting, "count"),
         Metric("mean prediction", mean_ns, "ns"),
     )
-    if metrics[0].reached:
+    if reached(metrics, "conversions"):
         return _finding(view, summary, metrics)
     if summary.unclear_ns and (
         summary.covered_ns + summary.unclear_ns >= options.conversion_share * summary.predicted_ns
@@ -82,7 +84,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     count = len(view.predictions)
     rows = view.data.loc[summary.rows]
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"Converting inputs and outputs takes {format_duration(summary.covered_ns / count)} of each "
@@ -100,46 +102,44 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
                 "predictions. Copies that only change the layout remain after the fix."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-The Neural Engine computes in Float16. A model whose inputs and outputs are Float32, or 8-bit images, makes Core ML
-convert both on every call: data casts, copies into the engine's buffers, and the way back.
+The Neural Engine computes in Float16. If a model's inputs and outputs are Float32 or 8-bit images, Core ML converts
+them in every prediction: it casts the data, copies it into the engine's buffers, and converts the results back.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction                                  |
     Data      |Cast| |Copy |                 |Copy | |Out  |    problem
     Compute                |Neural Engine    |
 
     Activity  |Prediction            |
-    Data      .                      .                          as it should be: Float16 in and out
+    Data      .                      .                          expected: Float16 in and out
     Compute    |Neural Engine        |
 
 ## How it is measured
 
-Per model: a prediction converts where one `Data Cast` in it takes at least `min_cast_us`. In such predictions, the time
-covered by `Data Cast`, `Neural Engine - Data Copy` and `Output Transformation`, overlaps counted once, is a finding
-from `conversion_share` of the summed duration of all predictions on. At least `min_predictions` predictions are needed,
-of `min_mean_ms` or more on average.
+Per model. A prediction converts data if one of its `Data Cast` rows takes at least `min_cast_us`. In these predictions,
+the time covered by `Data Cast`, `Neural Engine - Data Copy` and `Output Transformation` is added up, with overlaps
+counted once. Reported when it takes `conversion_share` or more of the time of all predictions. At least
+`min_predictions` predictions are needed, of `min_mean_ms` or more on average.
 
-`excess-data-copies` counts the same rows among all copies. The report counts no time for both: what one of them claims
-first is not added again for the other.
+`excess-data-copies` counts the same rows among all copies. The report never counts the same time twice: what one
+finding includes is not added again for the other.
 
-## What can look like it and is not
+## Not a problem when
 
-- Copies without a data cast: they may change the layout alone, so that nothing is claimed of them.
-- A cast of a few µs: it is there on every call, also with Float16 on both sides.
-- Input data that comes as Float32 or 8 bits from elsewhere: somebody has to convert it, though once, and on the GPU or
-  with vImage it costs less.
+- Data is copied without a cast: the copy may only change the layout, so nothing is reported.
+- A cast takes a few µs: it is there in every prediction, even with Float16 inputs and outputs.
+- Input data arrives as Float32 or 8 bits from elsewhere: it has to be converted once, but the GPU or vImage does that
+  at a lower cost.
 """
 
 FIX = """
-Give the model Float16 inputs and outputs, so that nothing is left to convert:
+Convert the model with Float16 inputs and outputs, so no conversion is left:
 
 ```python
 # Needs iOS 16 or macOS 13.
@@ -161,15 +161,18 @@ CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_OneComponent16Half,
 let shape: [NSNumber] = [1, NSNumber(value: height), NSNumber(value: width)]
 let input = MLMultiArray(pixelBuffer: buffer!, shape: shape)
 ```
+
+Rows of a `CVPixelBuffer` are padded: the array's `strides` say where each row starts. Fill it row by row, not in one
+copy.
 """
 
 DETECTOR = Detector(
     id="float-conversion",
-    title="Inputs and outputs have the type that the model computes in",
-    finding_title="Inputs and outputs are converted to another type on every call",
+    title="Inputs and outputs have the type the model computes in",
+    finding_title="Inputs and outputs are converted to another type in every prediction",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Converting types costs time on every call, and a model with Float16 inputs and outputs needs none of it.",
+    why="Type conversion costs time in every prediction, and Float16 inputs and outputs make it unnecessary.",
     fix=FIX,
     references=(
         Reference(

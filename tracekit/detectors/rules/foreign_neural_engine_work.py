@@ -5,30 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Attribution,
     Finding,
     InsufficientData,
+    Kind,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    covered_ns,
+    finding,
+    format_duration,
+    format_share,
+    option,
+    reached,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.instruments.catalogue import NEURAL_ENGINE
 from tracekit.trace.sharing import MOST_OUTSIDE, SharingState
-from tracekit.units import format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +41,15 @@ class Options:
 
     min_share: float = option(
         MOST_OUTSIDE,
-        "share of the execution time of the Neural Engine",
-        "The reference calls a recording contaminated from there on; a few rows of the system change no figure.",
+        "share of the Neural Engine's execution time",
+        "Heuristic: below this share, a few rows of the system change no result.",
         maximum=1,
     )
 
 
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for execution on the Neural Engine that is not the target's."""
-    sharing, engine = trace.sharing, trace.cover(NEURAL_ENGINE)
+    sharing, engine = trace.sharing, trace.coverage_of(NEURAL_ENGINE)
     if engine.state in (TableState.MISSING, TableState.UNREADABLE):
         return InsufficientData(None, engine.conclusion, engine.advice)
     if sharing.state is SharingState.NONE:
@@ -56,17 +60,12 @@ def detect(trace: Trace, options: Options) -> Outcome:
         )
     executed = trace.hardware[(trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
     named = executed[(executed["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)]
-    whole = covered_ns(executed)
+    executed_ns = covered_ns(executed)
+    foreign_share = covered_ns(named) / executed_ns if executed_ns else 0.0
     metrics = (
-        Metric("execution outside all predictions", sharing.outside_share, "share", options.min_share, Direction.ABOVE),
-        Metric(
-            "execution of models that the target never loaded",
-            covered_ns(named) / whole if whole else 0.0,
-            "share",
-            options.min_share,
-            Direction.ABOVE,
-        ),
-        Metric("execution on the Neural Engine", whole, "ns"),
+        above("execution outside all predictions", sharing.outside_share, "share", options.min_share),
+        above("execution of models that the target never loaded", foreign_share, "share", options.min_share),
+        Metric("execution on the Neural Engine", executed_ns, "ns"),
     )
     if not any(metric.reached for metric in metrics):
         return Passed(None, _passed(metrics), metrics)
@@ -74,63 +73,67 @@ def detect(trace: Trace, options: Options) -> Outcome:
 
 
 def _passed(metrics: tuple[Metric, ...]) -> str:
-    most = max(metric.value or 0.0 for metric in metrics[:2])
-    if not most:
+    share = max(metric.value or 0.0 for metric in metrics if metric.unit == "share")
+    if not share:
         return "All execution on the Neural Engine fits the predictions of the target."
-    return f"Not the target's are {format_share(most)} of the execution on the Neural Engine: too little to matter."
+    return f"Not the target's are {format_share(share)} of the execution on the Neural Engine: too little to matter."
 
 
 def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
     """The finding. Its rows name models of others, or lie outside the predictions and name nothing."""
     # What lies outside the predictions is in the sentence before already.
-    part = "" if metrics[0].reached else f", {format_share(metrics[1].value or 0)} of that for models of others"
+    outside = reached(metrics, "execution outside all predictions")
+    share = value_of(metrics, "execution of models that the target never loaded")
+    part = "" if outside else f", {format_share(share)} of that for models of others"
+    busy = format_duration(value_of(metrics, "execution on the Neural Engine"))
     others = executed[executed["attribution"].isin([Attribution.FOREIGN, Attribution.UNATTRIBUTED]).to_numpy(bool)]
-    return Finding(
+    return finding(
         model=None,
         summary=(
-            f"{trace.sharing.sentence} In all, the engine worked for {format_duration(metrics[2].value or 0)}{part}. "
+            f"{trace.sharing.sentence} In all, the engine worked for {busy}{part}. "
             "The app's predictions may have waited for the others."
         ),
         metrics=metrics,
-        cost=None,
-        evidence=evidence_of(others),
-        evidence_total=len(others),
+        rows=others,
     )
 
 
 DESCRIPTION = """
-There is one Neural Engine for all processes. While photos are analysed, dictation runs or another app predicts, the
-app's own requests wait, and the Neural Engine's table shows rows that are not the app's. Latencies of such a recording
-are those of a busy machine.
+All processes share one Neural Engine. While photos are analyzed, dictation runs or another app predicts, the target's
+own requests are queued, and the Neural Engine table has rows that are not the target's. The latencies in such a
+recording are those of a busy machine.
 
-## On the lanes
+## On the timeline
 
     Core ML        |Prediction|               |Prediction|        problem
     Neural Engine    |exec|    |exec||exec||exec|   |exec|
 
-    Core ML        |Prediction|               |Prediction|        as it should be
+    Core ML        |Prediction|               |Prediction|        expected
     Neural Engine    |exec|                     |exec|
 
 ## How it is measured
 
-The Neural Engine's table names no process. Work of others shows in two ways: labels that name a model which the target
-never loaded, and execution outside every prediction of the target (1 ms around each is left to it). Either is a finding
-from `min_share` of the execution time on. Loads and compilations are no execution, and work whose label names one of
-the target's own models is its own at any time.
+The Neural Engine table names no process. Work of other processes shows in two ways: labels that name a model the target
+never loaded, and execution outside all of the target's predictions (with 1 ms of tolerance around each). Reported when
+either takes `min_share` or more of the Neural Engine's execution time. Loads and compilations do not count as
+execution. Work whose label names one of the target's own models always counts as its own.
 
-Every other answer that rests on the Neural Engine says so too where others used it.
+All other results that rely on the Neural Engine carry a note if other processes used it.
 
-## What can look like it and is not
+## Not a problem when
 
-- Predictions that Core ML did not record, as when recording began late: their execution lies outside all others.
-- The target's own work through another framework, such as Vision, Sound Analysis or Core AI: it is the target's, but
-  Core ML knows nothing of it.
-- A generic label inside one of the target's predictions is taken for the target's, unless labels name that model.
+- Core ML did not record some predictions, for example because the recording started late: their execution is outside
+  all others.
+- The target itself uses the Neural Engine through another framework, such as Vision, Sound Analysis or Core AI: the
+  work is its own, but Core ML does not record it.
+- A generic label is inside one of the target's predictions: it counts as the target's, unless labels name that model.
 """
 
 FIX = """
-Measure again on a quiet device: close other apps, let indexing and photo analysis after a restart or an update end, and
-keep the device plugged in for a while before. On a Mac, look whether the engine is idle before the app runs:
+Record again while nothing else uses the Neural Engine.
+
+Close other apps, wait until indexing and photo analysis after a restart or an update end, and keep the device plugged
+in for a while before. On a Mac, check that the engine is idle before the app runs:
 
 ```shell
 # ANE Power is 0 mW while the engine is idle.
@@ -138,7 +141,7 @@ sudo powermetrics --samplers ane_power -n 5 -i 1000
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```
 
-Is the other work your own, in an extension or a helper? Let the two take turns, or keep one of them off the engine:
+If the other work is your own, in an extension or a helper, let the two alternate, or keep one of them off the engine:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -148,11 +151,11 @@ configuration.computeUnits = .cpuAndGPU
 
 DETECTOR = RecordingDetector(
     id="foreign-neural-engine-work",
-    title="The Neural Engine worked for the target alone",
-    finding_title="Other processes used the Neural Engine meanwhile",
+    title="Only the target used the Neural Engine",
+    finding_title="Other processes used the Neural Engine during the recording",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="Waiting for others looks like slow predictions, and rows of others like one's own work.",
+    why="Queueing behind other processes looks like slow predictions, and their rows look like the target's own work.",
     fix=FIX,
     references=(
         Reference("MLComputeUnits", "https://developer.apple.com/documentation/coreml/mlcomputeunits"),

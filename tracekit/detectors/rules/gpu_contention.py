@@ -8,27 +8,34 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Attribution,
+    Detector,
     Finding,
     InsufficientData,
     Intervals,
+    Kind,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    is_any,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import depth_profile, integrate, union
-from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
@@ -39,23 +46,25 @@ class Options:
     """Thresholds."""
 
     overlap_share: float = option(
-        0.2, "share of a prediction's time on the GPU", "Drawing an idle screen takes less (our judgement).", maximum=1
+        0.2, "share of a prediction's GPU time", "Heuristic: drawing an idle screen takes less.", maximum=1
     )
     calm_share: float = option(
-        0.05, "share of a prediction's time on the GPU", "So little disturbs nobody (our judgement).", maximum=1
+        0.05, "share of a prediction's GPU time", "Heuristic: so little overlap has no effect.", maximum=1
     )
     slowdown: float = option(
-        1.2, "times the median while calm", "Within a fifth lies the usual spread of durations (our judgement)."
+        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
     )
     explained_share: float = option(
         0.5,
         "share of the extra time",
-        "Where others worked for less of it, something else makes these calls long (our judgement).",
+        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
         maximum=1,
     )
-    affected_share: float = option(0.1, "share of predictions", "Fewer are chance meetings (our judgement).", maximum=1)
+    affected_share: float = option(
+        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
+    )
     min_compared: int = option(
-        5, "predictions", "A median of fewer calls, disturbed or calm, is chance (our judgement)."
+        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )
 
 
@@ -65,15 +74,14 @@ class Phases:
 
     rows: pd.DataFrame
     """The predictions, none of which overlaps another one of the model or warms up."""
-    starts: IntArray
-    ends: IntArray
+    times: Intervals
     others_ns: IntArray
     """Time in which the GPU worked for anybody else."""
 
     @property
     def overlap(self) -> FloatArray:
         """`others_ns` as a share of the phase."""
-        share: FloatArray = self.others_ns / np.maximum(self.ends - self.starts, 1)
+        share: FloatArray = self.others_ns / np.maximum(self.times.durations, 1)
         return share
 
     @property
@@ -85,22 +93,24 @@ class Phases:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     own = _own_work(view)
     if not len(own.place):
         return NotApplicable(view.name, "None of its recorded work ran on the GPU.")
     others = _of_others(view)
     found = _phases(view, own, others)
     if len(found.rows) < 2 * options.min_compared:
-        return InsufficientData(
+        return too_few_predictions(
             view.name,
-            too_few(len(found.rows), 2 * options.min_compared, "with work on the GPU to compare")
-            + " The first after a load, and those that overlap, are left out.",
-            "Record the feature for longer, one prediction at a time.",
+            len(found.rows),
+            2 * options.min_compared,
+            "with work on the GPU to compare",
+            left_out="The first after a load, and those that overlap, are left out.",
+            record="Record the feature for longer, one prediction at a time.",
         )
     disturbed, calm = found.overlap >= options.overlap_share, found.overlap <= options.calm_share
     share = float(disturbed.mean())
-    affected = Metric("predictions with other work on the GPU", share, "share", options.affected_share, Direction.ABOVE)
+    affected = above("predictions with other work on the GPU", share, "share", options.affected_share)
     if not affected.reached or not disturbed.any():
         return Passed(
             view.name, f"The GPU did much other work during {format_share(share)} of its predictions.", (affected,)
@@ -119,15 +129,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
     explained = _explained(found.others_ns[disturbed], extra[disturbed])
     metrics = (
         affected,
-        Metric("slow-down with other work on the GPU", slow / usual, "ratio", options.slowdown, Direction.ABOVE),
-        Metric("extra time that other work fills", explained, "share", options.explained_share, Direction.ABOVE),
+        above("slow-down with other work on the GPU", slow / usual, "ratio", options.slowdown),
+        above("extra time that other work fills", explained, "share", options.explained_share),
         Metric("median with the GPU to itself", usual, "ns"),
         Metric("median with other work on the GPU", slow, "ns"),
     )
-    if not metrics[1].reached:
+    if not reached(metrics, "slow-down with other work on the GPU"):
         words = f"Predictions take {slow / usual:.2f} times as long while the GPU does other work."
         return Passed(view.name, words, metrics)
-    if not metrics[2].reached:
+    if not reached(metrics, "extra time that other work fills"):
         return Passed(
             view.name,
             f"Predictions take {slow / usual:.2f} times as long while the GPU does other work, but that fills only "
@@ -178,20 +188,15 @@ def _phases(view: ModelView, own: _OwnWork, others: BoolArray) -> Phases:
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(low, own.place, own.start_ns)
     np.maximum.at(high, own.place, own.end_ns)
-    begin = view.predictions["start_ns"].to_numpy()
-    end = begin + view.predictions["duration_ns"].to_numpy()
-    times, depth = depth_profile(begin, end)
-    alone = integrate(times, (depth > 1).astype(np.int64), begin, end) == 0
-    kept = (high > low) & alone & (end > begin) & view.warm
-    low, high = low[kept], high[kept]
-    return Phases(view.predictions[kept], low, high, integrate(*depth_profile(*_union(view, others)), low, high))
+    predicted = Intervals.from_rows(view.predictions)
+    comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm
+    times = Intervals(low[comparable], high[comparable])
+    return Phases(view.predictions[comparable], times, _times(view, others).covered_within(times))
 
 
-def _union(view: ModelView, chosen: BoolArray) -> tuple[IntArray, IntArray]:
-    """When any of the chosen hardware rows was active."""
-    hardware = view.trace.hardware
-    begin = hardware["start_ns"].to_numpy()[chosen]
-    return union(begin, begin + hardware["duration_ns"].to_numpy()[chosen])
+def _times(view: ModelView, chosen: BoolArray) -> Intervals:
+    """When the chosen hardware rows of the trace were active."""
+    return Intervals.from_rows(view.trace.hardware).where(chosen)
 
 
 def _finding(
@@ -203,56 +208,49 @@ def _finding(
     metrics: tuple[Metric, ...],
 ) -> Finding:
     """The finding with its cost: the extra time of disturbed predictions, as far as others worked meanwhile."""
-    lost = shared_time(_union(view, others), union(found.starts[disturbed], found.ends[disturbed]))
-    cost = min(
-        int(np.minimum(extra, found.others_ns)[disturbed].sum()),
-        int((lost.ends - lost.starts).sum()),
-    )
-    spent = covered_ns(view.predictions)
+    affected = _times(view, others).intersection(found.times.where(disturbed))
+    cost_ns = min(int(np.minimum(extra, found.others_ns)[disturbed].sum()), affected.covered_ns)
     rows = found.rows[disturbed]
-    slow, usual = metrics[4].value or 0, metrics[3].value or 1
-    return Finding(
+    slow = value_of(metrics, "median with other work on the GPU")
+    usual = value_of(metrics, "median with the GPU to itself")
+    return finding(
         model=view.name,
         summary=(
             f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} the GPU did other work too, and "
             f"they take {slow / usual:.1f} times as long (median {format_duration(slow)} against "
-            f"{format_duration(usual)}). {_whose(view, others, lost)}"
+            f"{format_duration(usual)}). {_whose(view, others, affected)}"
         ),
         metrics=metrics,
-        cost=Cost(
-            ns=cost,
-            share=cost / spent,
-            basis=(
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            (
                 "Time that these predictions took beyond the median of undisturbed ones, as far as the GPU worked for "
                 "others meanwhile; share of the time with predictions of the model in flight."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
-def shared_time(first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray]) -> Intervals:
-    """The time that two sets of intervals share, each without overlaps of its own."""
-    times, depth = depth_profile(np.concatenate((first[0], second[0])), np.concatenate((first[1], second[1])))
-    both = np.flatnonzero(depth >= 2)
-    return Intervals(times[both], times[both + 1])
-
-
-def _whose(view: ModelView, others: BoolArray, lost: Intervals) -> str:
+def _whose(view: ModelView, others: BoolArray, affected: Intervals) -> str:
     """Sentence for whose work that was, as far as rows tell it."""
     hardware = view.trace.hardware
     foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
     own_app = others & ~foreign & hardware["process"].notna().to_numpy(dtype=bool)
-    whole = max(int((lost.ends - lost.starts).sum()), 1)
-    part = int(integrate(*depth_profile(*_union(view, own_app)), *lost).sum()) / whole
-    away = int(integrate(*depth_profile(*_union(view, others & foreign)), *lost).sum()) / whole
-    if part >= _NEARLY_ALL > away:
+    affected_ns = max(affected.covered_ns, 1)
+    app, other_processes = (
+        int(_times(view, chosen).covered_within(affected).sum()) / affected_ns for chosen in (own_app, others & foreign)
+    )
+    if app >= _NEARLY_ALL > other_processes:
         return "Nearly all of that work was the app's own, such as drawing."
-    if away >= _NEARLY_ALL > part:
+    if other_processes >= _NEARLY_ALL > app:
         return "Nearly all of that work was for other processes."
-    return f"The app itself asked for {format_share(part)} of that work, other processes for {format_share(away)}."
+    return (
+        f"The app itself asked for {format_share(app)} of that work, other processes for "
+        f"{format_share(other_processes)}."
+    )
 
 
 _NEARLY_ALL = 0.9
@@ -260,33 +258,37 @@ _NEARLY_ALL = 0.9
 
 
 DESCRIPTION = """
-The GPU draws what the user sees. A model on the GPU shares it with the app's own graphics and with the system, and both
-get slower: frames drop, and predictions take longer.
+The GPU draws what the user sees. A model on the GPU competes with the app's own graphics and with the system, and both
+slow down: frames drop, and predictions take longer.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction           |    |Prediction |
-    GPU            |Fragment|  |Model   |      |Model   |          problem: the first call waits for the drawing
+    GPU            |Fragment|  |Model   |      |Model   |          problem: the first prediction waits for drawing
 
     Activity       |Prediction |
     Neural Engine    |Model   |
-    GPU            |Fragment|                                      as it should be: each has a unit of its own
+    GPU            |Fragment|                                      expected: each on its own unit
 
 ## How it is measured
 
-Per model, on predictions with work on the GPU that overlap no other one of the model and are not the first after a
-load. The time of a prediction on the GPU goes from its first request or row to its last. In a disturbed prediction the
-GPU works for others for `overlap_share` of it or more, whoever they are; in a calm one for `calm_share` at most. It is
-a finding when `affected_share` of the predictions or more are disturbed, when their median is `slowdown` times that of
-the calm ones, and when others worked for `explained_share` of the extra time or more (median). At least `min_compared`
-of each are needed. The cost is the extra time, as far as others worked meanwhile.
+Per model, on predictions with work on the GPU that overlap no other prediction of the model and are not the first after
+a load. A prediction's GPU time runs from its first GPU request or row to its last. A prediction is *disturbed* if the
+GPU does other work, of any process, for `overlap_share` or more of this time, and *undisturbed* if it does for
+`calm_share` at most. Reported when all of these hold:
 
-## What can look like it and is not
+- `affected_share` or more of the predictions are disturbed.
+- Their median latency is at least `slowdown` times that of the undisturbed ones.
+- Other work explains `explained_share` or more of the extra time (median).
 
-- Drawing of an idle desktop: rows of some tenths of a millisecond.
-- Drawing that overlaps predictions and does not slow them down.
-- Calls with more work of their own: others then account for little of the extra time.
-- An app that draws all the time: without undisturbed calls nothing is compared.
+Each group needs `min_compared` predictions. Estimated savings are the extra time during which the GPU did other work.
+
+## Not a problem when
+
+- An idle desktop is drawn: its rows take some tenths of a millisecond.
+- Drawing overlaps predictions without slowing them down.
+- Predictions do more work of their own: other work then explains little of the extra time.
+- The app draws all the time: without undisturbed predictions, there is nothing to compare.
 """
 
 FIX = """
@@ -300,8 +302,8 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 metalView.preferredFramesPerSecond = 30
 ```
 
-Where the model has to stay on the GPU, call it between frames instead of at their beginning, and keep off-screen
-rendering and image filters for the time after it.
+If the model has to stay on the GPU, predict between frames instead of at their beginning, and postpone off-screen
+rendering and image filters until after the prediction.
 """
 
 DETECTOR = Detector(
@@ -310,7 +312,7 @@ DETECTOR = Detector(
     finding_title="Predictions are slow while the GPU does other work",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Drawing and predicting want the GPU at the same time: frames drop, and predictions take longer.",
+    why="When drawing and predictions compete for the GPU, frames drop and predictions take longer.",
     fix=FIX,
     references=(
         Reference(

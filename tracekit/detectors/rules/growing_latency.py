@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.growth import Growth, GrowthRule
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.analysis.latency import Growth, GrowthRule
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import FloatArray
@@ -33,26 +36,24 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    min_calls: int = option(
-        20, "predictions", "Fewer calls in a row show no trend that chance does not (catalogue A19)."
-    )
+    min_calls: int = option(20, "predictions", "Heuristic: in fewer predictions, a trend can be chance.")
     correlation: float = option(
         0.8,
         "rank correlation",
-        "Nearly every call is then longer than those before it; 1 means every one (our judgement).",
+        "Heuristic: nearly every prediction is then longer than those before it (1 means every one).",
         maximum=1,
     )
     ratio: float = option(
         1.5,
         "last tenth to first tenth",
-        "Half as long again is more than noise and a warm device explain (our judgement).",
+        "Heuristic: half as long again is more than noise and a warm device explain.",
     )
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     rule = GrowthRule(options.min_calls, options.correlation, options.ratio)
     return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, rule))
 
@@ -72,10 +73,8 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     metrics = (
         Metric("sequences", len(found.count), "count"),
         Metric("sequences that grow", int(found.grows.sum()), "count"),
-        Metric(
-            "rank correlation of durations with their order", _median(found.correlation), "ratio", rule.correlation, _UP
-        ),
-        Metric("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio, _UP),
+        above("rank correlation of durations with their order", _median(found.correlation), "ratio", rule.correlation),
+        above("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
         return Passed(view.name, _passed(found, rule), metrics)
@@ -89,9 +88,6 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
             "Record from a cool device on, at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
-
-
-_UP = Direction.ABOVE
 
 
 def _median(values: FloatArray) -> float | None:
@@ -119,7 +115,7 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
         low = int(found.first[number])
         base[low : low + int(found.count[number])] = found.start_ns[number]
     grown = base > 0
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(grown),
         base[grown],
@@ -135,7 +131,7 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
     if reading.across:
         which = f"From sequence to sequence, {longest:,} predictions"
     afresh = ", and start afresh with the next sequence" if found.starts_afresh else ""
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"{which} become longer and longer: from {format_duration(start)} to "
@@ -143,43 +139,48 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
 DESCRIPTION = """
-A model that reads its whole history at each call, such as a language model without a key/value cache, does more work
-with each token. The first words come quickly, the last ones do not.
+A model that processes its whole history in every prediction, such as a language model without a key/value cache, does
+more work with each token. The first words come quickly, the last ones slowly.
 
-## On the lanes
+## On the timeline
 
     Activity  |Pred|Pred |Pred  |Pred   |Pred    |Pred     |     problem
-    Activity  |Pred|Pred|Pred|Pred|Pred|Pred|                     as it should be
+    Activity  |Pred|Pred|Pred|Pred|Pred|Pred|                     expected
 
 ## How it is measured
 
-Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
-for other work, and long calls that open a sequence (a prompt before its tokens). Calls form sequences; a pause of more
-than five times the usual distance ends one, and so does a fall of the latency below two thirds. In a sequence of at
-least `min_calls` the rank correlation of duration and order must reach `correlation` (and be clearly positive in both
-halves, which a single jump is not), and the median of the last tenth must be `ratio` times that of the first. It is a
-finding when this holds for at least half of the sequences, or for all sequences together where latency rises on from
-one to the next. The thermal state decides first, where it was recorded: calls must grow while it stays the same. The
-cost is the time beyond the beginning of the sequence.
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
+queued behind other work, and long predictions that open a sequence (a prompt before its tokens). A gap of more than
+five times the usual interval starts a new sequence, and so does a drop in latency to less than two thirds. A sequence
+of at least `min_calls` predictions grows if both hold:
 
-## What can look like it and is not
+- The rank correlation of latency and order is at least `correlation`, and clearly positive in both halves (which rules
+  out a single jump).
+- The median latency of the last tenth is at least `ratio` times that of the first tenth.
 
-- A device that heats up: then calls are longer in the hotter states. Without recorded states, only a rise within 20 s,
-  or one that starts afresh before a device could cool down (30 s), is judged.
-- A single jump, as when the input changes: that is no growth.
-- Calls that pile up: each waits for those before it. They overlap and are judged by `concurrent-predictions`.
+Reported when at least half of the sequences grow, or when all sequences together do because latency keeps rising from
+one to the next. Where the thermal state was recorded, latency must grow while the state stays the same. Estimated
+savings are the time beyond the latency at the beginning of the sequence.
+
+## Not a problem when
+
+- The device heats up: predictions are then slower in the hotter states. Without recorded states, only a rise within 20
+  s, or one that starts over before the device could cool down (30 s), is evaluated.
+- Latency jumps once, for example because the input changes: this is not growth.
+- Predictions pile up and each queues behind those before it: they overlap, see `concurrent-predictions`.
 """
 
 FIX = """
-Let the work of a call not depend on the calls before it. For a language model, keep the key/value cache in a state of
-the model (iOS 18, macOS 15), so that each call reads one new token:
+Make the work of each prediction independent of the predictions before it.
+
+For a language model, keep the key/value cache in a state of the model (iOS 18, macOS 15 or later), so each prediction
+reads one new token:
 
 ```swift
 let state = model.makeState()
@@ -197,16 +198,17 @@ mlmodel = ct.convert(traced, inputs=inputs, outputs=outputs, states=states,
                      minimum_deployment_target=ct.target.iOS18)
 ```
 
-Where the history has no end, bound it: a sliding window over the last tokens or frames keeps each call the same.
+If the history has no end, limit it: with a sliding window over the last tokens or frames, every prediction does the
+same work.
 """
 
 DETECTOR = Detector(
     id="growing-latency",
-    title="Predictions of a sequence take the same time",
-    finding_title="Each prediction takes longer than the one before",
+    title="Predictions in a sequence take the same time",
+    finding_title="Latency grows from prediction to prediction",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The longer the user works with it, the slower the feature becomes.",
+    why="The longer the user works with the feature, the slower it gets.",
     fix=FIX,
     references=(
         Reference(

@@ -8,21 +8,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.device_states import states_at
-from tracekit.analysis.growth import GrowthRule
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.analysis.latency import GrowthRule
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import (
     Cause,
     SwitchRule,
@@ -35,7 +42,6 @@ from tracekit.detectors.shared.latency_causes import (
     read_switching,
     thermal_states,
 )
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -47,29 +53,29 @@ class Options:
 
     tail_ratio: float = option(
         1.5,
-        "95th percentile to median",
-        "A frame that is planned for the usual call then misses its time in one of twenty (our judgement).",
+        "p95 to median",
+        "Heuristic: a frame that is planned for the median is then missed once in twenty times.",
     )
     drift_ratio: float = option(
         1.5,
         "last third to first third",
-        "A lasting slow-down of half as much again is noticed; a median over all calls hides it (our judgement).",
+        "Heuristic: users notice a lasting slowdown by half, and a median over all predictions hides it.",
     )
     min_difference_ms: float = option(
-        1.0, "ms", "Smaller differences come from scheduling and cost no frame (our judgement)."
+        1.0, "ms", "Heuristic: smaller differences come from scheduling and cost no frame."
     )
     min_slow: int = option(
         6,
         "predictions",
-        "If one call in forty is slow, which nobody notices, six or more of a hundred are so by chance in 4% of "
-        "recordings, and five in 10%.",
+        "If one prediction in forty is slow, which no one notices, six or more of a hundred are slow by "
+        "chance in 4% of recordings, and five in 10%.",
     )
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
 
 
@@ -84,14 +90,14 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     third = len(durations) // 3
     first, last = float(np.median(durations[:third])), float(np.median(durations[-third:]))
     metrics = (
-        Metric("95th percentile to median", slow / typical, "ratio", options.tail_ratio, Direction.ABOVE),
-        Metric("last third to first third", last / first, "ratio", options.drift_ratio, Direction.ABOVE),
+        above("95th percentile to median", slow / typical, "ratio", options.tail_ratio),
+        above("last third to first third", last / first, "ratio", options.drift_ratio),
         Metric("median prediction", typical, "ns"),
         Metric("95th percentile", slow, "ns"),
     )
-    least = options.min_difference_ms * 1e6
-    tail = metrics[0].reached and slow - typical >= least
-    drift = metrics[1].reached and last - first >= least
+    min_difference_ns = options.min_difference_ms * 1e6
+    tail = reached(metrics, "95th percentile to median") and slow - typical >= min_difference_ns
+    drift = reached(metrics, "last third to first third") and last - first >= min_difference_ns
     if not tail and not drift:
         return Passed(
             view.name,
@@ -131,14 +137,14 @@ def _other_reading(view: ModelView, calls: Calls, asked: float) -> str:
 
 def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Finding:
     """The finding with its cost: what long calls took beyond the usual time."""
-    typical, slow = float(metrics[2].value or 0), float(metrics[3].value or 0)
+    typical, slow = value_of(metrics, "median prediction"), value_of(metrics, "95th percentile")
     limit = min(_LONG * usual_ns, slow)
     long = calls.durations >= limit
     if drift:
         words = "their first third"
         what = (
             f"Predictions become slower for good: their median is {format_duration(usual_ns)} in the first third of "
-            f"them, and {float(metrics[1].value or 0):.1f} times as long in the last third."
+            f"them, and {value_of(metrics, 'last third to first third'):.1f} times as long in the last third."
         )
     else:
         words = "them all"
@@ -146,21 +152,20 @@ def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_n
             f"One in twenty of {format_count(len(calls.rows), 'prediction')} takes {format_duration(slow)} or more, "
             f"{slow / typical:.1f} times the median of {format_duration(typical)}."
         )
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(long),
         np.full(int(long.sum()), usual_ns),
         f"Time that predictions of {_LONG} times the median of {words}, and longer ones, took beyond that median",
     )
     rows = calls.rows[long]
-    return Finding(
+    return finding(
         model=view.name,
         summary=" ".join([what, *_coincidences(view, calls, long)]),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
@@ -208,58 +213,66 @@ def _in_common(condition: BoolArray, long: BoolArray) -> bool:
 
 
 DESCRIPTION = """
-A good median hides calls that come too late. Other work on the processor, a low quality of service of the caller,
-power saving and lower clocks stretch some calls and not others.
+A good median hides predictions that come too late. Other work on the processor, a low quality of service of the caller,
+power saving and lower clocks slow down some predictions and not others.
 
-## On the lanes
+## On the timeline
 
     Frame     |        |        |        |        |        |
     Activity  |Pred |  |Pred |  |Prediction   |   |Pred |         problem
-    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |         as it should be
+    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |         expected
 
 ## How it is measured
 
-Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
-for other work, and long calls that open a sequence; where heat slows calls down, on those in the coolest state. The
-95th percentile is set against the median, and calls that waited count as ordinary ones; it is a finding from
-`tail_ratio` on, or when the median of the last third of the calls is `drift_ratio` times that of the first, and in
-either case `min_difference_ms` longer. With fewer than `min_slow` slow calls the check is not evaluated. Before that,
-other readings are asked: growth with the sequence, groups of different work, inputs of different size. What the long
-calls have in common is said: the thermal state, the performance state of the GPU, and whether they work or wait longer.
-The cost is the time that calls of one and a half times the usual time and more took beyond it.
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
+queued behind other work, and long predictions that open a sequence; if heat slows predictions down, only those in the
+coolest state. Reported in either of two cases, if the difference is at least `min_difference_ms`:
 
-## What can look like it and is not
+- **Tail:** p95 is at least `tail_ratio` times the median. Predictions that queued count as ordinary ones here. With
+  fewer than `min_slow` slow predictions, the check is not evaluated.
+- **Drift:** the median of the last third is at least `drift_ratio` times that of the first third.
 
-- Calls that wait for other models or processes on the same compute unit, or for each other: they are left out, and
-  judged by the detectors of contention and concurrency. Where the unit is not known, the check is not evaluated.
-- Inputs of different size: copying them takes longer, too, where they are copied.
-- Inputs of a few shapes: `shape-switching`. Sequences: `growing-latency`. Heat: `thermal-throttling`.
-- The first calls after a load or of each sequence: `warm-up-spike` and `slow-after-idle`.
+Other explanations come first: growth within a sequence, groups of different work, inputs of different sizes. The
+finding says what the slow predictions have in common: the thermal state, the performance state of the GPU, and whether
+they work or wait longer. Estimated savings are the time beyond the usual latency in predictions of one and a half times
+the usual latency or more.
+
+## Not a problem when
+
+- Predictions queue behind other models or processes on the same compute unit, or behind each other: they are left out,
+  see the contention checks and `concurrent-predictions`. If the unit is unknown, the check is not evaluated.
+- Inputs differ in size: if they are copied, copying takes longer too.
+- Inputs have a few shapes: see `shape-switching`. For sequences, see `growing-latency`; for heat, `thermal-throttling`.
+- The first predictions after a load or of each sequence are slow: see `warm-up-spike` and `slow-after-idle`.
 """
 
 FIX = """
-Ask for predictions from a task with a priority that fits: work of background priority runs on slow cores and at low
-clocks.
+Run predictions at the priority that fits what the user waits for:
 
 ```swift
 let task = Task(priority: .userInitiated) {
+    // iOS 17, macOS 14 or later.
     try await model.prediction(from: input)
 }
 ```
 
-With Dispatch, use a queue of quality of service `.userInitiated` instead of `.utility` or `.background`. Keep heavy
-work of the app away from the time of the predictions, and plan a frame for the 95th percentile instead of the median.
-Check Low Power Mode (`ProcessInfo.processInfo.isLowPowerModeEnabled`), which slows the CPU most. Where predictions stay
-slow from some moment on, look what the app changed then: the size of the input, a setting, other work that began.
+Work at background priority runs on slow cores and at low clocks. With Dispatch, use a queue of quality of service
+`.userInitiated` instead of `.utility` or `.background`.
+
+- Keep heavy work of the app away from the predictions.
+- Plan frames for p95 instead of the median.
+- Check Low Power Mode (`ProcessInfo.processInfo.isLowPowerModeEnabled`), which slows down the CPU most.
+- If predictions stay slow from some moment on, find what the app changed then: the input size, a setting, other work
+  that started.
 """
 
 DETECTOR = Detector(
     id="latency-jitter",
-    title="Predictions of a model take about the same time",
+    title="All predictions of a model take about the same time",
     finding_title="Some predictions take much longer than the others",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="A feature that is fast enough on average still stutters with each long prediction.",
+    why="A feature that is fast enough on average still stutters with every slow prediction.",
     fix=FIX,
     references=(
         Reference("TaskPriority", "https://developer.apple.com/documentation/swift/taskpriority"),

@@ -8,26 +8,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
+from tracekit.detectors import (
+    LOAD_KINDS,
     Cost,
-    Direction,
+    Detector,
     Finding,
     InsufficientData,
+    Level,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules import reload_before_predict
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
-from tracekit.trace.events import LOAD_KINDS, Level
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,19 +43,19 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
-    idle_s: float = idle()
+    min_loads: int = option(3, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+    idle_s: float = max_idle_option()
     load_share: float = option(
         0.10,
         "share of the model's time",
-        "A published app that loads its stages in turn spends 4 % so, on purpose; from a tenth on it is felt "
-        "(our judgement).",
+        "Heuristic: a published app that loads its stages in turn, on purpose, spends 4% on loading; from"
+        " a tenth on, users feel it.",
         maximum=1,
     )
     in_turns_share: float = option(
         0.5,
         "share of the reloads",
-        "Where other models are loaded between release and reload, models may be meant to take turns (our judgement).",
+        "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
         maximum=1,
     )
 
@@ -70,7 +74,7 @@ class Reloads:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for a model that is let go and loaded again, with several calls in between."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if len(view.loads) < 2:
         return Passed(view.name, f"{format_count(len(view.loads), 'load')} while recording.")
     found = reloads(view, round(options.idle_s * 1e9))
@@ -80,8 +84,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     needed = max(options.min_loads - 1, 1)
     metrics = (
         # One reload fewer than loads: the first load of the recording is none.
-        Metric("reloads after use", len(rows), "count", needed, Direction.ABOVE),
-        Metric("time spent on them", share, "share", options.load_share, Direction.ABOVE),
+        above("reloads after use", len(rows), "count", needed),
+        above("time spent on them", share, "share", options.load_share),
         Metric("loads", len(view.loads), "count"),
         Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
@@ -140,72 +144,89 @@ def _seldom(view: ModelView, rows: pd.DataFrame, share: float) -> str:
 
 def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the reloads."""
-    lost = covered_ns(rows)
-    return Finding(
+    cost_ns = covered_ns(rows)
+    return finding(
         model=view.name,
-        summary=f"Released and loaded again {len(rows):,} times after use: {format_duration(lost)} of loading, "
+        summary=f"Released and loaded again {len(rows):,} times after use: {format_duration(cost_ns)} of loading, "
         f"{format_share(share)} of the model's time.",
         metrics=metrics,
         cost=Cost(
-            ns=lost,
+            ns=cost_ns,
             share=share,
             basis="Time covered by the loads that brought the model back after use; share of the time covered by its "
             "loads and predictions.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = f"""
-An app that runs short of memory lets models go, by itself or because a cache throws them out, and loads them again a
-moment later. Even from the system's cache each load takes 10 to 500 ms, and the next call waits for it.
+An app that runs low on memory releases models, itself or through a cache that evicts them, and loads them again a
+moment later. Even from the system's cache, each load takes 10 to 500 ms, and the next prediction waits for it.
 
-## On the lanes
+## On the timeline
 
     Activity  |Load|Pred|Pred|Pred| |Load|Pred|Pred| |Load|Pred|Pred|Pred|    problem
-    Activity  |Load|Pred|Pred|Pred|      |Pred|Pred|      |Pred|Pred|Pred|    as it should be
+    Activity  |Load|Pred|Pred|Pred|      |Pred|Pred|      |Pred|Pred|Pred|    expected
 
 ## How it is measured
 
-Per model, from the Activity lane. A load brings back what was just released if the model had been used since it was
-last loaded, the last use ended no more than `idle_s` before, nothing that was loaded earlier is called afterwards, and
-the new load is used. After a longer time it counts only if it outweighs its use: a prediction waited for it, it took
-{FELT_MS} ms or longer, and {TIMES_USE:g} times as long as the predictions that ran on it. It is a finding from
-`min_loads` loads, that is one such reload fewer, and if these reloads take `load_share` of the time of the model's
-loads and predictions. Where other models are loaded between release and reload in `in_turns_share` of the cases, the
-answer is that the data do not suffice.
+Per model, from the Activity lane. A load counts as a reload if all of these hold:
 
-## What can look like it and is not
+- The model had been used since its previous load, and the last use ended at most `idle_s` before.
+- No instance that was loaded earlier is used afterwards.
+- The new load is used.
 
-- A model that is loaded for every single call: that is `reload-before-predict`, which alone reports it.
-- Models that are meant to take turns, because they do not fit into memory together: the recording cannot tell that from
-  models that push each other out.
-- A model that a screen loads and releases: reloads after more than `idle_s` do not count unless they outweigh their
-  use.
-- More instances of a model, loaded while the first one stays in use.
-- Loads that are cheap compared with what they are used for: less than `load_share` of the model's time.
-- A load that prepares the model for the device, and one from the cache in the same first run.
+After a longer time, a reload counts only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or
+longer, and {TIMES_USE:g} times as long as the predictions that ran on it. Reported from `min_loads` loads on (one fewer
+reload), when the reloads take `load_share` or more of the time of the model's loads and predictions. If other models
+are loaded between release and reload in `in_turns_share` of the cases, the check is not evaluated.
+
+## Not a problem when
+
+- A model is loaded for every single prediction: only `reload-before-predict` reports it.
+- Models alternate on purpose because they do not fit into memory together: a recording cannot tell them from models
+  that evict each other.
+- A screen loads and releases a model: reloads after more than `idle_s` do not count unless they outweigh their use.
+- More instances are loaded while the first one stays in use.
+- Loads are cheap compared with their use: less than `load_share` of the model's time.
+- One load specializes the model for the device, and another comes from the cache in the same first run.
 """
 
 FIX = """
-Keep the model as long as the feature may need it, and release on a memory warning only what is not in use:
+Keep the model loaded while its feature needs it, and release only idle models:
 
 ```swift
-final class ModelStore {
-    private var kept: [URL: MLModel] = [:]
-    private var inUse: Set<URL> = []
+actor ModelStore {
+    private var loads: [URL: Task<MLModel, Error>] = [:]
+    private var users: [URL: Int] = [:]
+
+    /// Loads at the first use, and returns the same object from then on.
+    func acquire(_ url: URL) async throws -> MLModel {
+        users[url, default: 0] += 1
+        let load = loads[url] ?? Task {
+            try await MLModel.load(contentsOf: url, configuration: .init())
+        }
+        loads[url] = load
+        do { return try await load.value } catch {
+            loads[url] = nil
+            users[url, default: 1] -= 1
+            throw error
+        }
+    }
+
+    /// Call when a feature is done with the model. It stays loaded.
+    func release(_ url: URL) { users[url, default: 1] -= 1 }
 
     /// Call on a memory warning.
-    func releaseIdleModels() {
-        kept = kept.filter { inUse.contains($0.key) }
+    func unloadIdleModels() {
+        loads = loads.filter { users[$0.key, default: 0] > 0 }
     }
 }
 ```
 
-`NSCache` may drop a model at any time, so it is no place for one that is in use. If memory is truly short, make the
-model smaller: in coremltools, `coremltools.optimize.coreml.palettize_weights` or `linear_quantize_weights`.
+Do not keep a model that is in use in an `NSCache`, which may evict it at any time. If memory is too small, make the
+model smaller: in coremltools, use `coremltools.optimize.coreml.palettize_weights` or `linear_quantize_weights`.
 """
 
 DETECTOR = Detector(
@@ -214,7 +235,7 @@ DETECTOR = Detector(
     finding_title="The model is released and soon loaded again",
     pattern=Pattern.OUT_OF_MEMORY_ON_LOAD,
     description=DESCRIPTION,
-    why="Each reload takes up to half a second, and the next call waits for it.",
+    why="Each reload takes up to half a second, and the next prediction waits for it.",
     fix=FIX,
     references=(
         Reference(

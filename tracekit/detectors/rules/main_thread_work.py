@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.hangs import HangCalls, HangRule, app_calls, hang_calls
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
-    Finding,
+from tracekit.detectors import (
     InsufficientData,
     Metric,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import what_ran
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.detectors.shared.wording import listed, what_ran
 
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
-
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 """Most models that the summary names."""
 
 
@@ -35,23 +34,21 @@ _MOST_NAMES = 3
 class Options:
     """Thresholds."""
 
-    min_hang_ms: float = option(
-        100.0, "ms", "The shortest delay that Instruments' Hangs instrument can be set to note as one."
-    )
+    min_hang_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
     call_share: float = option(
         0.8,
         "share of the call",
-        "A call on the main thread lies in the hang that it makes; one in the background often reaches beyond (our "
-        "judgement).",
+        "Heuristic: a call on the main thread is inside the hang it causes; one in the background often "
+        "extends beyond it.",
         maximum=1,
     )
     hang_share: float = option(
-        0.5, "share of the hang", "Where calls cover less, something else takes most of it (reference).", maximum=1
+        0.5, "share of the hang", "Heuristic: if calls cover less, something else takes most of the hang.", maximum=1
     )
     ratio: float = option(
         2.0,
-        "times the share beside the hang",
-        "Where calls are as frequent before and after it, they meet the hang by chance (our judgement).",
+        "times the share next to the hang",
+        "Heuristic: calls that are as frequent before and after the hang overlap it by chance.",
     )
 
 
@@ -61,33 +58,30 @@ def detect(trace: Trace, options: Options) -> Outcome:
         trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )
     if found is None:
-        hangs = trace.cover("Hangs")
+        hangs = trace.coverage_of("Hangs")
         return InsufficientData(None, hangs.conclusion, hangs.advice)
     blocked = covered_ns(found.calls)
     metrics = (
-        Metric("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1, Direction.ABOVE),
+        above("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1),
         Metric("time of these that loads and predictions fill", blocked, "ns"),
         Metric("hangs", len(found.hangs), "count"),
         Metric("longest hang", int(found.hangs["duration_ns"].max()) if len(found.hangs) else None, "ns"),
     )
-    if not metrics[0].reached:
+    if not reached(metrics, "hangs that loads and predictions explain"):
         return Passed(None, _passed(found, options), metrics)
-    spent = covered_ns(app_calls(trace))
-    return Finding(
+    return finding(
         model=None,
         summary=_summary(found, blocked),
         metrics=metrics,
-        cost=Cost(
-            ns=blocked,
-            share=blocked / spent if spent else 0.0,
-            basis=(
+        cost=cost_of(
+            blocked,
+            covered_ns(app_calls(trace)),
+            (
                 "Time covered by the loads and predictions that fill hangs; share of the time covered by all loads and "
                 "predictions. The work remains, but nobody has to wait for it."
             ),
         ),
-        evidence=evidence_of(found.calls),
-        evidence_total=len(found.calls),
-        lost=covered_by(found.calls),
+        rows=found.calls,
     )
 
 
@@ -103,8 +97,7 @@ def _passed(found: HangCalls, options: Options) -> str:
 
 def _summary(found: HangCalls, blocked: int) -> str:
     names = sorted(str(name) for name in found.calls["model"].dropna().unique())
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    of_models = f" of {', '.join(names[:_MOST_NAMES])}{more}" if names else ""
+    of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
     hung = found.hangs["duration_ns"].to_numpy()[found.explained]
     covered = float((found.covered[found.explained] * hung).sum() / hung.sum())
     return (
@@ -115,37 +108,40 @@ def _summary(found: HangCalls, blocked: int) -> str:
 
 
 DESCRIPTION = """
-`MLModel(contentsOf:)` and `prediction(from:)` return when they are done. Called on the main thread, they freeze the
-interface until then: touches and scrolling wait for the model.
+`MLModel(contentsOf:)` and the synchronous `prediction(from:)` return when their work is done. Called on the main
+thread, they freeze the interface until then: touches and scrolling wait for the model.
 
-## On the lanes
+## On the timeline
 
     Hangs        |hang                   |                    problem
     Activity      |Load              |
 
-    Main thread  .  .  .  .  .  .  .  .  .  .                 as it should be: no hang
+    Main thread  .  .  .  .  .  .  .  .  .  .                 expected: no hang
     Activity      |Load              |
 
 ## How it is measured
 
-From the Hangs instrument: times of at least `min_hang_ms` in which the main thread of the app did not answer. A load or
-prediction counts where at least `call_share` of it lies in hangs. A hang is explained where such calls of all models
-together cover at least `hang_share` of it. Loads count where they cover it `ratio` times as much as loads cover of the
-time before it or after it, as long as the hang lasted, and predictions likewise. One such hang is enough.
+From the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was unresponsive. A load or
+prediction counts if at least `call_share` of it is inside hangs. Reported when one hang or more is explained by such
+calls, of all models together:
 
-The table of Core ML has no column for the thread. So the finding is possible and not certain, and says so; a sample of
-the main thread in Time Profiler during the hang settles it.
+- They cover at least `hang_share` of the hang.
+- Loads cover `ratio` times as much of the hang as of an equally long time before or after it; the same goes for
+  predictions.
 
-## What can look like it and is not
+The Core ML table has no column for the thread, so the finding is possible but not certain, and says so. A sample of the
+main thread in Time Profiler during the hang settles it.
 
-- A model that works in the background all the time: a hang of another cause meets its calls too. They go on before and
-  after it, and so explain nothing.
-- A long load in the background during which the main thread hangs for a moment.
-- Work that the same touch starts on the main thread and in the background: only a sample of the main thread tells.
+## Not a problem when
+
+- A model runs in the background all the time: its predictions also overlap hangs with another cause. They continue
+  before and after the hang, so they explain nothing.
+- A long load runs in the background while the main thread hangs for a moment.
+- The same touch starts work on the main thread and in the background: only a sample of the main thread can tell.
 """
 
 FIX = """
-Load and predict away from the main thread:
+Load and predict off the main thread:
 
 ```swift
 // Loads on a background thread and suspends instead of blocking.
@@ -155,7 +151,7 @@ let model = try await Segmenter.load(configuration: configuration)
 let output = try await model.prediction(input: input)
 ```
 
-Before iOS 17, keep the model in an actor or on a queue of your own:
+Before iOS 17 and macOS 14, keep the model in an actor or on a queue of your own:
 
 ```swift
 queue.async {
@@ -164,16 +160,17 @@ queue.async {
 }
 ```
 
-To be certain, record with Time Profiler and Hangs beside Core ML, and look which thread calls `prediction` in the hang.
+To be certain, record Time Profiler and Hangs together with Core ML, and look at which thread calls `prediction` during
+the hang.
 """
 
 DETECTOR = RecordingDetector(
     id="main-thread-work",
-    title="Loads and predictions leave the main thread alone",
+    title="Loads and predictions do not block the main thread",
     finding_title="Loads or predictions seem to block the main thread",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="While the main thread waits for a model, the app does not react to its user.",
+    why="While the main thread waits for a model, the app is unresponsive.",
     fix=FIX,
     references=(
         Reference(

@@ -8,25 +8,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.frames import frame_steps
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
-    InsufficientData,
     Intervals,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import union
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,28 +41,28 @@ class Options:
     """Thresholds."""
 
     budget_ms: float = option(
-        0.0, "ms", "Only the app's author knows it: 16.7 for 60 frames per second, 33.3 for 30. 0 means none is given."
+        0.0, "ms", "Only you know the budget: 16.7 ms for 60 fps, 33.3 ms for 30 fps. 0 means that none is set."
     )
     missed_share: float = option(
-        0.05, "share of predictions", "One late frame in twenty is seen as a stutter (our judgement).", maximum=1
+        0.05, "share of predictions", "Heuristic: users see one late frame in twenty as a stutter.", maximum=1
     )
-    min_predictions: int = option(20, "predictions", "In fewer calls a single late one would decide (our judgement).")
-    min_dropped: int = option(5, "predictions", "Fewer dropped frames are no habit of the app (heuristic).")
+    min_predictions: int = option(
+        20, "predictions", "Heuristic: among fewer predictions, a single late one would decide."
+    )
+    min_dropped: int = option(5, "predictions", "Heuristic: fewer dropped frames do not show a pattern.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares every prediction but the first after each load with the budget."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if not options.budget_ms:
         return _by_frames(view, options)
     timed = view.predictions["duration_ns"].to_numpy() > 0
     judged = view.predictions[view.warm & timed]
     if len(judged) < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(len(judged), options.min_predictions, "besides the first one after each load"),
-            "Record the feature for longer, so that the model is used more often.",
+        return too_few_predictions(
+            view.name, len(judged), options.min_predictions, "besides the first one after each load"
         )
     budget = round(options.budget_ms * 1e6)
     late = judged[judged["duration_ns"].to_numpy() > budget]
@@ -66,7 +70,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     durations = judged["duration_ns"].to_numpy()
     typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
     metrics = (
-        Metric("predictions over the budget", share, "share", options.missed_share, Direction.ABOVE),
+        above("predictions over the budget", share, "share", options.missed_share),
         Metric("budget", budget, "ns"),
         Metric("median prediction", typical, "ns"),
         Metric("95th percentile", slow, "ns"),
@@ -76,7 +80,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         f"{len(late):,} of {format_count(len(judged), 'prediction')} ({format_share(share)}) took longer than "
         f"{format_duration(budget)}"
     )
-    if not metrics[0].reached or late.empty:
+    if not reached(metrics, "predictions over the budget") or late.empty:
         return Passed(view.name, f"{words if len(late) else 'No prediction took longer than the budget'}.", metrics)
     return _finding(view, judged, late, budget, f"{words}; the median is {format_duration(typical)}", metrics)
 
@@ -93,15 +97,15 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     dropped = long & (found.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
-        Metric("predictions that cost a frame", share, "share", options.missed_share, Direction.ABOVE),
-        Metric("dropped after a prediction", int(dropped.sum()), "count", options.min_dropped, Direction.ABOVE),
+        above("predictions that cost a frame", share, "share", options.missed_share),
+        above("dropped after a prediction", int(dropped.sum()), "count", options.min_dropped),
         Metric("frame", frame_ns, "ns"),
         Metric("median prediction", float(np.median(rows["duration_ns"])), "ns"),
     )
     rate = f"Predictions follow a steady rate of {found.frames_per_second} fps"
     if int(steady.sum()) < options.min_predictions:
         return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
-    if not all(metric.reached for metric in metrics[:2]):
+    if not all(metric.reached for metric in metrics if metric.threshold is not None):
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         return Passed(view.name, f"{rate}, and {few} took longer than a frame and cost the next one.", metrics)
     words = (
@@ -116,64 +120,61 @@ def _finding(
 ) -> Finding:
     """The finding with its cost: the time beyond the budget."""
     slow_ns = float(np.quantile(judged["duration_ns"].to_numpy(), 0.95))
-    starts = late["start_ns"].to_numpy()
-    lost = Intervals(*union(starts + budget_ns, starts + late["duration_ns"].to_numpy()))
-    beyond = int((lost.ends - lost.starts).sum())
-    spent = covered_ns(judged)
-    return Finding(
+    times = Intervals.from_rows(late)
+    affected = Intervals(times.starts + budget_ns, times.ends).union()
+    return finding(
         model=view.name,
         summary=f"{words}. Nineteen of twenty take {format_duration(slow_ns)} or less, enough for {1e9 / slow_ns:.0f} "
         "predictions per second.",
         metrics=metrics,
-        cost=Cost(
-            ns=beyond,
-            share=beyond / spent,
-            basis=(
+        cost=cost_of(
+            affected.covered_ns,
+            covered_ns(judged),
+            (
                 "Time that predictions went on after their budget was used up; share of the time with predictions "
                 "of the model in flight."
             ),
         ),
-        evidence=evidence_of(late),
-        evidence_total=len(late),
-        lost=lost,
+        rows=late,
+        affected=affected,
     )
 
 
 DESCRIPTION = """
-A feature that runs for each frame has a fixed time for it: 16.7 ms at 60 frames per second, 33.3 ms at 30. A
-prediction that takes longer drops a frame, however good the average is.
+A feature that runs for every frame has a fixed time for it: 16.7 ms at 60 fps, 33.3 ms at 30 fps. A prediction that
+takes longer drops a frame, however good the average is.
 
-## On the lanes
+## On the timeline
 
     Frame     |        |        |        |        |        |
-    Activity  |Pred |  |Prediction |     |Pred |  |Pred |        problem: the second call misses its frame
-    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |        as it should be
+    Activity  |Pred |  |Prediction |     |Pred |  |Pred |        problem: the second prediction misses its frame
+    Activity  |Pred |  |Pred |  |Pred |  |Pred |  |Pred |        expected
 
 ## How it is measured
 
-Per model, on the predictions that the app itself called, without the first one after each load, which warms up. The
-duration of each is compared with `budget_ms`, which `--budget 16.7ms`, `--budget 30fps` or, for one model,
-`--budget Segmenter=16.7ms` gives. It is a finding when `missed_share` of them or more took longer. Fewer than
-`min_predictions` predictions are not judged. The cost is the time beyond the budget.
+Per model, on the predictions that the app itself requested, without the first one after each load, which warms up.
 
-Without a budget, a steady rate tells the frame: nine in ten predictions start a whole number of frames of a common
-rate (15 to 120 fps) after the one before, a quarter or more of them one frame, and the starts keep that rate however
-long predictions take. It is a finding when predictions that take longer than a frame are followed by a dropped frame,
-for `missed_share` of the predictions and `min_dropped` times or more. Where every prediction takes longer than a
-frame, the recording shows a lower rate and no dropped frame; only a budget finds that.
+**With a budget:** each latency is compared with `budget_ms`. Set it with `--budget 16.7ms`, `--budget 30fps` or, for
+one model, `--budget Segmenter=16.7ms`. Reported when `missed_share` or more of the predictions exceed it. At least
+`min_predictions` predictions are needed. Estimated savings are the time beyond the budget.
 
-## What can look like it and is not
+**Without a budget:** a steady rate shows how long a frame is. Nine in ten predictions start a whole number of frames
+after the one before, at a common rate of 15 to 120 fps; a quarter or more start exactly one frame later; and the starts
+keep this rate however long predictions take. Reported when predictions that take longer than a frame are followed by a
+dropped frame, for `missed_share` of the predictions and at least `min_dropped` times. If every prediction takes longer
+than a frame, the recording shows a lower rate and no dropped frame. Only a budget finds this.
 
-- Work that nobody waits for frame by frame, such as indexing a library: give it no budget.
-- The first call after a load: it is left out here and judged by `warm-up-spike`.
-- Several models in one frame: each is compared with its own budget, so give each its part of the frame.
-- An app that skips frames on purpose, or gets none: its predictions take less than a frame.
-- Long predictions whose frame waits in a queue or that overlap: no frame is dropped.
+## Not a problem when
+
+- No one waits for the work frame by frame, for example when a library is indexed: set no budget for it.
+- The first prediction after a load is slow: it is left out here, see `warm-up-spike`.
+- Several models run in one frame: each is compared with its own budget, so give each its part of the frame.
+- The app skips frames on purpose, or gets none: its predictions take less than a frame.
+- Long predictions overlap, or their frame waits in a queue: no frame is dropped.
 """
 
 FIX = """
-Find out first what the time goes to: the report says so under *Where the time of a prediction goes*. Then make the
-model smaller or faster, run it on the Neural Engine, or call it less often and reuse the last result in between:
+Make the model faster, or run it less often and reuse the last result:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -182,21 +183,22 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
 
 // Every second frame is enough for many features; drop frames, do not queue.
 if frameNumber.isMultiple(of: 2) {
+    // iOS 17, macOS 14 or later.
     latest = try await model.prediction(from: input)
 }
 ```
 
-In coremltools, Float16 precision (`compute_precision=ct.precision.FLOAT16`), palettization and smaller inputs reduce
-the work of each call.
+The report shows where a prediction's time goes (models section). In coremltools, Float16 precision
+(`compute_precision=ct.precision.FLOAT16`), palettization and smaller inputs reduce the work of each prediction.
 """
 
 DETECTOR = Detector(
     id="missed-deadline",
-    title="Predictions keep within their time budget",
-    finding_title="Predictions take longer than their time budget",
+    title="Predictions stay within their time budget",
+    finding_title="Predictions exceed their time budget",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="A feature that works frame by frame stutters with every prediction that comes too late.",
+    why="A feature that works frame by frame stutters with every prediction that is late.",
     fix=FIX,
     references=(
         Reference(

@@ -8,29 +8,36 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.device_switches import Gaps, gaps_between
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.analysis.device_switches import WorkGaps, gaps_between
+from tracekit.detectors import (
+    Attribution,
+    Detector,
+    Device,
     Finding,
     InsufficientData,
     Intervals,
+    Kind,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    is_any,
+    no_prediction,
+    option,
+    too_few_predictions,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import union
-from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import is_any
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
@@ -40,19 +47,17 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    pieces: int = option(
-        3, "pieces of work on the Neural Engine per prediction", "One cut may be wanted; two are a pattern."
-    )
+    pieces: int = option(3, "segments per prediction", "One split may be intended; two are a pattern.")
     gap_share: float = option(
-        0.1, "share of the predictions' time", "Less is hardly worth changing a model for (our judgement).", maximum=1
+        0.1, "share of prediction time", "Heuristic: smaller gaps are hardly worth changing a model.", maximum=1
     )
-    min_predictions: int = option(10, "predictions", "Fewer calls show no habit (our judgement).")
+    min_predictions: int = option(10, "predictions", "Heuristic: fewer predictions do not show a pattern.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     own = view.engine_rows
     own = own[own["prediction"].notna().to_numpy()]
     if own.empty:
@@ -67,20 +72,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
         )
     rows = view.predictions[view.predictions.index.isin(own["prediction"].to_numpy(dtype=np.int64))]
     if len(rows) < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(len(rows), options.min_predictions, "with work on the Neural Engine"),
-            "Record the feature for longer, so that the model is used more often.",
-        )
+        return too_few_predictions(view.name, len(rows), options.min_predictions, "with work on the Neural Engine")
     gaps = gaps_between(own)
     idle = _idle(view, gaps)
-    place = rows.index.get_indexer(pd.Index(gaps.prediction))
-    pieces = 1 + np.bincount(place, minlength=len(rows))
-    whole = int(rows["duration_ns"].sum())
-    share = int(idle.sum()) / whole if whole else 0.0
+    owner = rows.index.get_indexer(pd.Index(gaps.prediction))
+    pieces = 1 + np.bincount(owner, minlength=len(rows))
+    predicted_ns = int(rows["duration_ns"].sum())
+    share = int(idle.sum()) / predicted_ns if predicted_ns else 0.0
     metrics = (
-        Metric("pieces per prediction (median)", float(np.median(pieces)), "count", options.pieces, Direction.ABOVE),
-        Metric("gaps between pieces", share, "share", options.gap_share, Direction.ABOVE),
+        above("pieces per prediction (median)", float(np.median(pieces)), "count", options.pieces),
+        above("gaps between pieces", share, "share", options.gap_share),
     )
     if not all(metric.reached for metric in metrics) or not idle.any():
         return Passed(
@@ -93,86 +94,87 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, rows, gaps, idle, metrics)
 
 
-def _idle(view: ModelView, gaps: Gaps) -> IntArray:
+def _idle(view: ModelView, gaps: WorkGaps) -> IntArray:
     """The part of each gap in which no other unit worked for the model and the engine was not busy with others."""
     waits = view.engine_waits
     others = (
         (view.compute, is_any(view.compute["device"], Device.CPU)),
         (view.hardware, is_any(view.hardware["kind"], Kind.GPU_EXEC)),
     )
-    starts, lengths = (
-        np.concatenate([frame[name].to_numpy()[chosen] for frame, chosen in others])
-        for name in ("start_ns", "duration_ns")
-    )
-    return gaps.idle_ns(np.concatenate([starts, waits.start_ns]), np.concatenate([starts + lengths, waits.end_ns]))
+    busy = Intervals.from_rows(*(frame[chosen] for frame, chosen in others))
+    return gaps.idle_ns(np.concatenate([busy.starts, waits.start_ns]), np.concatenate([busy.ends, waits.end_ns]))
 
 
-def _finding(view: ModelView, rows: pd.DataFrame, gaps: Gaps, idle: IntArray, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(
+    view: ModelView, rows: pd.DataFrame, gaps: WorkGaps, idle: IntArray, metrics: tuple[Metric, ...]
+) -> Finding:
     """The finding with its cost: the time in gaps in which nothing ran for the prediction."""
     chosen = idle > 0
-    lost = Intervals(*union(gaps.start_ns[chosen], gaps.end_ns[chosen]))
-    cost = min(int(idle.sum()), int((lost.ends - lost.starts).sum()))
-    spent = covered_ns(view.predictions)
-    affected = rows[rows.index.isin(gaps.prediction[chosen])]
-    mean, share = int(idle.sum()) / len(rows), format_share(float(metrics[1].value or 0))
-    return Finding(
+    affected = Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
+    cost_ns = min(int(idle.sum()), affected.covered_ns)
+    mean, share = int(idle.sum()) / len(rows), format_share(value_of(metrics, "gaps between pieces"))
+    pieces = value_of(metrics, "pieces per prediction (median)")
+    return finding(
         model=view.name,
         summary=(
-            f"Half of its {format_count(len(rows), 'prediction')} are cut into {metrics[0].value:.0f} or more pieces "
+            f"Half of its {format_count(len(rows), 'prediction')} are cut into {pieces:.0f} or more pieces "
             "of work (Neural Engine → nothing → Neural Engine): between them no unit works for "
             f"{format_duration(mean)} of each prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean time in gaps", mean, "ns")),
-        cost=Cost(
-            ns=cost,
-            share=cost / spent,
-            basis=(
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            (
                 "Time between pieces of work on the Neural Engine in which no unit worked for the prediction; share "
                 "of the time with predictions of the model in flight."
             ),
         ),
-        evidence=evidence_of(affected),
-        evidence_total=len(affected),
-        lost=lost,
+        rows=rows[rows.index.isin(gaps.prediction[chosen])],
+        affected=affected,
     )
 
 
 DESCRIPTION = """
-Core ML hands the Neural Engine as much of a model as fits in one piece. Each operation in between that it does not
-support ends a piece: results go back to memory, the CPU takes note, and the next piece has to be asked for.
+Core ML gives the Neural Engine as much of a model as fits into one segment. Every unsupported operation in between ends
+a segment: results go back to memory, the CPU takes over, and the next segment has to be dispatched.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction                      |
-    Neural Engine    |Op0|   |Op2|   |Op4|   |Op6|       problem: the engine waits to be asked
+    Neural Engine    |Op0|   |Op2|   |Op4|   |Op6|       problem: the engine idles in the gaps
 
     Activity       |Prediction      |
-    Neural Engine    |Op0          |                     as it should be
+    Neural Engine    |Op0          |                     expected
 
 ## How it is measured
 
-Per model, on predictions with work on the Neural Engine. Pieces are its rows of one prediction and one model; stages of
-a pipeline are models of their own. It is a finding when half of the predictions or more have `pieces` pieces, and when
-`gap_share` of the predictions' time or more lies between pieces while no unit works for the model and the engine does
-not work for others. Fewer than `min_predictions` predictions are not judged. The cost is that time.
+Per model, on predictions with work on the Neural Engine. Segments are the engine's rows of one prediction and one
+model; stages of a pipeline are models of their own. Reported when both hold:
 
-## What can look like it and is not
+- Half of the predictions or more have at least `pieces` segments.
+- Gaps between segments, in which no unit works for the model and the engine does not work for others, take `gap_share`
+  or more of prediction time.
 
-- A pipeline of several models on the Neural Engine: each has a piece of its own.
-- Other units that work between the pieces: `compute-unit-ping-pong` judges them.
-- Waiting for a Neural Engine that works for others: `neural-engine-contention` judges it.
-- Pieces that follow each other without a gap.
+At least `min_predictions` predictions are needed. Estimated savings are the time of these gaps.
+
+## Not a problem when
+
+- A pipeline runs several models on the Neural Engine: each has a segment of its own.
+- Other units work between the segments: see `compute-unit-ping-pong`.
+- The Neural Engine works for others in the gaps: see `neural-engine-contention`.
+- Segments follow each other without a gap.
 """
 
 FIX = (
     """
-Find the operations that end the pieces, and replace them by ones that the Neural Engine supports:
+Find the operations that end the segments, and replace them:
 
 """
     + OPERATIONS
     + """
 
-Often these are casts, gathers, dynamic shapes or Float32 islands. Convert with fixed shapes and Float16:
+Often these are casts, gathers, dynamic shapes or parts in Float32. Convert with fixed shapes and Float16:
 
 ```python
 model = ct.convert(
@@ -183,18 +185,18 @@ model = ct.convert(
 )
 ```
 
-Where they cannot be replaced, measure the model on one unit as a whole (`.cpuOnly`, `.cpuAndGPU`): a public report has
-87 parts at 88.5 ms against 11 ms on the CPU.
+If you cannot replace them, measure the whole model on other units (`.cpuOnly`, `.cpuAndGPU`). A public report compares
+88.5 ms in 87 segments with 11 ms on the CPU.
 """
 )
 
 DETECTOR = Detector(
     id="neural-engine-fragmentation",
-    title="Work on the Neural Engine stays in one piece",
-    finding_title="Predictions are cut into pieces on the Neural Engine with gaps between them",
+    title="Work on the Neural Engine runs in one segment",
+    finding_title="Predictions run on the Neural Engine in several segments with idle gaps",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Each piece has to be asked for by itself, and meanwhile the Neural Engine stands still.",
+    why="Each segment is dispatched separately, and the engine idles in between.",
     fix=FIX,
     references=(
         Reference("MLComputePlan", "https://developer.apple.com/documentation/coreml/mlcomputeplan-1w21n"),

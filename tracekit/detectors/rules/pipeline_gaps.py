@@ -6,26 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     Metric,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    format_count,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.idle_gaps import (
     Activity,
     Pauses,
-    evidence_of_pauses,
     find_pauses,
     paced_words,
-    pause_cost,
+    pause_finding,
     unclear,
 )
-from tracekit.units import format_count, format_duration, format_share
 
 GAP_SHARE = 0.5
 """Share of the time from which on the pauses outweigh the predictions."""
@@ -38,10 +42,10 @@ class Options:
     gap_share: float = option(
         GAP_SHARE,
         "share of the time",
-        "From one half on, the app's own work takes longer than the predictions, so that no faster model helps.",
+        "From one half on, the app's own work takes longer than the predictions, so a faster model hardly helps.",
         maximum=1,
     )
-    min_calls: int = option(10, "predictions in a row", "Fewer calls in a row are no pipeline (our judgement).")
+    min_calls: int = option(10, "predictions in a row", "Heuristic: fewer predictions in a row are not a pipeline.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -51,11 +55,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return found
     share = found.idle.share
     metrics = (
-        Metric("time without Core ML work", share, "share", options.gap_share, Direction.ABOVE),
+        above("time without Core ML work", share, "share", options.gap_share),
         Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
         Metric("median time from prediction to prediction", float(np.median(found.idle.distance_ns)), "ns"),
     )
-    if not metrics[0].reached or not share:
+    if not reached(metrics, "time without Core ML work") or not share:
         return Passed(
             view.name,
             f"While predictions follow each other, Core ML is idle {format_share(share)} of the time.",
@@ -73,7 +77,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses."""
     idle = found.idle
-    lost, cost = pause_cost(idle, "Time between predictions in which no load, compilation or prediction ran")
     pause = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.distance_ns - idle.idle_ns))
     if found.marked:
@@ -83,52 +86,57 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
             "The pauses are similar, however long the predictions take, as when the app works in them; waiting for a "
             "camera, a timer or a sleep looks different"
         )
-    return Finding(
-        model=view.name,
-        summary=(
+    return pause_finding(
+        view,
+        idle,
+        (
             f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, Core ML is idle "
             f"{format_share(idle.share)} of the time: {format_duration(pause)} between two predictions, each of which "
             f"takes {format_duration(busy)} (medians). {why}."
         ),
-        metrics=metrics,
-        cost=cost,
-        evidence=evidence_of_pauses(view, idle),
-        evidence_total=len(idle.start_ns),
-        lost=lost,
+        metrics,
+        "Time between predictions in which no load, compilation or prediction ran",
     )
 
 
 DESCRIPTION = """
-Scaling, converting and packing inputs, and decoding outputs, often take longer than the prediction between them. A
-faster model does not help then.
+Scaling, converting and packing inputs, and decoding outputs, often take longer than the prediction between them. Then a
+faster model does not help.
 
-## On the lanes
+## On the timeline
 
-    Activity  |Pred|                 |Pred|                 |Pred|     problem: the app works in the pauses
-    Activity  |Pred| |Pred| |Pred| |Pred|                              as it should be
+    Activity  |Pred|                 |Pred|                 |Pred|     problem: the app works in the gaps
+    Activity  |Pred| |Pred| |Pred| |Pred|                              expected
 
 ## How it is measured
 
-Per model, in sequences of at least `min_calls` calls; a pause of more than five times the usual distance from call to
-call ends one, so that a user who pauses does not count. The time in which nothing of Core ML ran, of any model, is set
-against the time from the first call to the last; it is a finding from `gap_share` on. Calls that keep a beat wait for
-their input: their distances vary by no more than 1 %, or a long distance is made up for by a short one, or pauses are
-shorter by as much as calls are longer. Otherwise the pauses count as work of the app if its signposts fill half of
-them, or if they are certainly no shorter where calls are longer, no longer than 100 ms, and half the distance between
-their quartiles is 0.07 to 0.3 of their median; pauses shorter than a frame at 60 fps may vary less. What is neither is
-not judged. Where several models take turns, the finding names the one before whose calls most time passes.
+Per model, in sequences of at least `min_calls` predictions. A gap of more than five times the usual interval ends a
+sequence, so pauses of the user do not count. The time in which no model loads, compiles or predicts is compared with
+the time from the first prediction to the last. Reported when it takes `gap_share` or more of that time, and the gaps
+look like the app's own work.
 
-## What can look like it and is not
+Predictions at a steady rate wait for their input, so they are not reported. The rate is steady if intervals vary by no
+more than 1%, if a short interval makes up for a long one, or if gaps get shorter by as much as predictions get longer.
+Otherwise gaps count as the app's work in either of two cases:
 
-- Frames of a camera, chunks of audio, timers: they keep a beat.
-- Calls that events of the user or the network bring about: their distances vary by any amount.
-- Work of other models, and loads, between the calls: that time is not idle.
-- An app that sleeps between calls for a fixed time: pauses of a frame and more that hardly vary may be sleep or work.
-  Without signposts in them they are not judged.
+- The app's signposts fill half of them.
+- Gaps are clearly not shorter where predictions are longer, they are at most 100 ms, and half their interquartile range
+  is 0.07 to 0.3 of their median. Gaps shorter than a frame at 60 fps may vary less.
+
+If neither is clear, the check is not evaluated. If several models alternate, the finding names the one with the longest
+gaps before its predictions.
+
+## Not a problem when
+
+- Camera frames, audio chunks or timers set a steady rate.
+- The user or the network triggers predictions: their intervals vary by any amount.
+- Other models run or load between the predictions: this time is not idle.
+- The app sleeps for a fixed time between predictions: gaps of a frame or more that hardly vary may be sleep or work.
+  Without signposts in them, the check is not evaluated.
 """
 
 FIX = """
-Measure the app's own work first: put signposts around it and look at it in Instruments.
+Find the app's own work between predictions with signposts, then make it shorter:
 
 ```swift
 let signposter = OSSignposter(subsystem: "com.example.app", category: "Vision")
@@ -137,10 +145,11 @@ let input = try makeInput(from: frame)
 signposter.endInterval("Preprocess", state)
 ```
 
-Then take it off the way of the predictions. Let the model take what the app has: an `MLFeatureValue` made from a
-`CVPixelBuffer` in the size and format of the model needs no loop over pixels, and in coremltools `ct.ImageType` with
-`scale` and `bias` moves the normalisation into the model. Use vImage, Core Image or Metal for what is left, and prepare
-the next input while the model works on this one:
+- Pass the model what the app already has. An `MLFeatureValue` made from a `CVPixelBuffer` in the model's size and
+  format needs no loop over pixels. In coremltools, `ct.ImageType` with `scale` and `bias` moves the normalization into
+  the model.
+- Use vImage, Core Image or Metal for the rest.
+- Prepare the next input while the model works on this one (asynchronous prediction, iOS 17, macOS 14 or later):
 
 ```swift
 async let prediction = model.prediction(from: current)
@@ -155,7 +164,7 @@ DETECTOR = Detector(
     finding_title="The app's own work takes longer than the predictions",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The model waits for the app most of the time, so that making it faster changes little.",
+    why="The model waits for the app most of the time, so a faster model changes little.",
     fix=FIX,
     references=(
         Reference("OSSignposter", "https://developer.apple.com/documentation/os/ossignposter"),

@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, idle, outweigh_use
-from tracekit.units import format_count, format_duration
+from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,14 +39,14 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    min_loads: int = option(3, "loads", "Two loads can be chance; the third makes a pattern (our judgement).")
+    min_loads: int = option(3, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
     loads_per_prediction: float = option(
-        0.5, "loads per prediction", "One load for every second call or more often; the app of WWDC22 10027 had 1.0."
+        0.5, "loads per prediction", "One load for every second prediction or more; the app of WWDC22 10027 had 1.0."
     )
     single_use_share: float = option(
-        0.8, "share of loads", "Leaves room for a few longer runs of calls between reloads (our judgement).", maximum=1
+        0.8, "share of loads", "Heuristic: leaves room for a few longer runs of predictions between reloads.", maximum=1
     )
-    idle_s: float = idle()
+    idle_s: float = max_idle_option()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,10 @@ def load_pattern(view: ModelView, idle_ns: int) -> LoadPattern:
     """Pattern of loads and predictions. O((l + p) log(l + p))."""
     loads, predictions = view.loads, view.predictions
     load_starts = loads["start_ns"].to_numpy()
-    starts = predictions["start_ns"].to_numpy()
-    latest_end = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
-    before = np.searchsorted(starts, load_starts, side="left")
-    after = np.diff(np.append(before, len(starts)))
+    calls = Intervals.from_rows(predictions)
+    latest_end = np.maximum.accumulate(calls.ends)
+    before = np.searchsorted(calls.starts, load_starts, side="left")
+    after = np.diff(np.append(before, len(calls)))
     used_since_load = np.concatenate([[False], after[:-1] >= 1])
     last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
     late = used_since_load & (load_starts - last_use > idle_ns)
@@ -76,7 +79,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for a model that is loaded, used at most once, and loaded again."""
     loads, predictions = len(view.loads), len(view.predictions)
     if predictions == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if loads == 0:
         return Passed(view.name, f"Not loaded while recording; {format_count(predictions, 'prediction')}.")
     if loads < options.min_loads and predictions <= loads:
@@ -110,11 +113,11 @@ def _metrics(view: ModelView, pattern: LoadPattern, options: Options) -> tuple[M
     single_use = float((pattern.predictions_after <= 1).mean())
     reloads = int(pattern.is_reload.sum())
     return (
-        Metric("loads", loads, "count", options.min_loads, Direction.ABOVE),
-        Metric("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction, Direction.ABOVE),
-        Metric("loads used at most once", single_use, "share", options.single_use_share, Direction.ABOVE),
+        above("loads", loads, "count", options.min_loads),
+        above("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction),
+        above("loads used at most once", single_use, "share", options.single_use_share),
         # One reload fewer than loads: the first load of the recording is none.
-        Metric("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1), Direction.ABOVE),
+        above("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1)),
         *_duration_metrics("load", view.loads),
         *_duration_metrics("prediction", view.predictions),
     )
@@ -132,8 +135,6 @@ def _duration_metrics(noun: str, rows: pd.DataFrame) -> tuple[Metric, Metric]:
 def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what every load but the needed first one took."""
     reloaded = view.loads[pattern.is_reload]
-    won = covered_ns(reloaded)
-    spent = covered_ns(view.loads) + covered_ns(view.predictions)
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     summary = (
         f"Loaded {len(view.loads):,} times for {format_count(len(view.predictions), 'prediction')}: "
@@ -145,47 +146,50 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         "Time covered by the loads that brought the model back after a use; share of the time covered by its loads "
         "plus the time covered by its predictions."
     )
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(ns=won, share=won / spent if spent else 0.0, basis=basis),
-        evidence=evidence_of(reloaded),
-        evidence_total=len(reloaded),
-        lost=covered_by(reloaded),
+        cost=cost_of(covered_ns(reloaded), covered_ns(view.loads) + covered_ns(view.predictions), basis),
+        rows=reloaded,
     )
 
 
 DESCRIPTION = f"""
 Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
-anew at each use pays for this every time.
+again for every use pays for this every time.
 
-## On the lanes
+## On the timeline
 
     Activity  |Load        |Pred|Load        |Pred|Load        |Pred|     problem
-    Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     as it should be
+    Activity  |Load        |Pred|Pred|Pred|Pred|Pred|                     expected
 
 ## How it is measured
 
-Per model (all its instances together), from the Activity lane. It is a finding when there are at least `min_loads`
-loads, at least `loads_per_prediction` of them for each prediction, when at least `single_use_share` of the loads are
-followed by at most one prediction before the next load, and when all of `min_loads` but one are reloads. A load is a
-reload if the model had been used since its previous load, not longer than `idle_s` before. After a longer time it is
-one only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and {TIMES_USE:g} times
-as long as the predictions that ran on it. The cost is the time covered by the reloads; the first load is needed.
+Per model (all its instances together), from the Activity lane. Reported when all of these hold:
 
-Reloads for several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too.
+- There are at least `min_loads` loads, and at least `loads_per_prediction` per prediction.
+- At least `single_use_share` of the loads are followed by one prediction at most before the next load.
+- At least `min_loads` minus one of the loads are reloads.
 
-## What can look like it and is not
+A load is a reload if the model had been used since its previous load, at most `idle_s` before. After a longer time, a
+load is a reload only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or longer, and
+{TIMES_USE:g} times as long as the predictions that ran on it. Estimated savings are the time of the reloads; the first
+load is needed.
 
-- Several instances loaded up front for parallel work: nothing was used between those loads.
-- A model used once per screen and released in between: reloads after more than `idle_s` do not count unless they
+Reloads that serve several predictions each are left to `load-churn`. A benchmark that loads on purpose is reported too,
+because a recording does not show intent.
+
+## Not a problem when
+
+- Several instances are loaded up front for parallel work: none of them was used between those loads.
+- A model is used once per screen and released in between: reloads after more than `idle_s` do not count unless they
   outweigh their use.
-- A load that prepares the model for the device, and one from the cache in the same first run.
+- One load specializes the model for the device, and another comes from the cache in the same first run.
 """
 
 FIX = """
-Create the model once and keep it; load it asynchronously before it is first needed:
+Load each model once and keep it, for example in an actor that caches the load:
 
 ```swift
 // Rebuilt at each access:
@@ -205,17 +209,17 @@ actor StyleModels {
 }
 ```
 
-For one model, `lazy var` or `static let` does the same. In coremltools, keep the `MLModel` object instead of creating
-it inside the loop.
+For a single model, `lazy var` or `static let` does the same. In coremltools, keep the `MLModel` object instead of
+creating it inside the loop.
 """
 
 DETECTOR = Detector(
     id="reload-before-predict",
     title="Models stay loaded between predictions",
-    finding_title="The model is loaded again for each prediction",
+    finding_title="The model is reloaded before every prediction",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="Each load holds up the prediction that waits for it, and only the first one is needed.",
+    why="Every reload delays the next prediction, and only the first load is needed.",
     fix=FIX,
     references=(
         Reference(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed
-from tracekit.detectors.patterns import Pattern
-from tracekit.units import format_count
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
+from tracekit.detectors import (
+    Finding,
+    InsufficientData,
+    Metric,
+    Outcome,
+    Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    format_count,
+)
 
 HARMLESS = ("not visualized on the timeline until immediate mode recording is stopped",)
 """Parts of messages about the live display alone: after the end of the recording nothing is missing (seen in a sound
@@ -27,9 +32,9 @@ MEANINGS = (
 )
 """Parts of messages as seen or reported, and what follows; the first that fits counts."""
 
-_MOST = 3
+_MAX_ISSUES = 3
 """Most issues that the summary quotes."""
-_LONGEST = 160
+_MAX_CHARACTERS = 160
 """Characters of a message that the summary quotes."""
 
 
@@ -47,37 +52,36 @@ def detect(trace: Trace, _: Options) -> Outcome:
             "bundle that does can be damaged.",
             "Analyse the .trace bundle itself.",
         )
-    told = [issue for issue in trace.run.issues if not any(part in issue.casefold() for part in HARMLESS)]
+    issues = [issue for issue in trace.run.issues if not any(part in issue.casefold() for part in HARMLESS)]
     metrics = (
-        Metric("issues", len(told), "count", 1, Direction.ABOVE),
-        Metric("issues about the live display alone", len(trace.run.issues) - len(told), "count"),
+        above("issues", len(issues), "count", 1),
+        Metric("issues about the live display alone", len(trace.run.issues) - len(issues), "count"),
     )
-    if not told:
+    if not issues:
         return Passed(None, "Instruments noted no issue while recording.", metrics)
-    return Finding(None, _summary(told), metrics, cost=None, evidence=())
+    return Finding(None, _summary(issues), metrics, cost=None, evidence=())
 
 
 def _summary(issues: list[str]) -> str:
-    quoted = "; ".join(_quoted(issue) for issue in issues[:_MOST])
-    more = f"; and {len(issues) - _MOST} more" if len(issues) > _MOST else ""
+    quoted = "; ".join(_quoted(issue) for issue in issues[:_MAX_ISSUES])
+    more = f"; and {len(issues) - _MAX_ISSUES} more" if len(issues) > _MAX_ISSUES else ""
     return f"Instruments noted {format_count(len(issues), 'issue')} while recording: {quoted}{more}."
 
 
 def _quoted(issue: str) -> str:
     """A message, and what follows from it where that is known."""
     text = " ".join(issue.split()).rstrip(".")
-    text = f"{text[:_LONGEST].rstrip()}…" if len(text) > _LONGEST else text
+    text = f"{text[:_MAX_CHARACTERS].rstrip()}…" if len(text) > _MAX_CHARACTERS else text
     meaning = next((meaning for part, meaning in MEANINGS if part in issue.casefold()), "")
     return f'"{text}"' + (f" ({meaning})" if meaning else "")
 
 
 DESCRIPTION = """
-While Instruments records, it notes what goes wrong: an instrument that the target does not support, events that were
-lost, a log that is damaged. The recording opens all the same, and what is missing looks as if it had not happened.
-Instruments shows the issues behind the warning sign of the run; `xcrun xctrace record` prints them and ends with
-status 54 or 2.
+While Instruments records, it notes what goes wrong: an instrument that the target does not support, lost events, a
+damaged log. The recording still opens, and whatever is missing looks as if it had not happened. Instruments shows the
+issues behind the run's warning sign. `xcrun xctrace record` prints them and exits with status 54 or 2.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction| |Prediction|                            |Prediction|
               issue: events were lost  ^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -85,22 +89,22 @@ status 54 or 2.
 
 ## How it is measured
 
-The messages that the bundle of the recording keeps are told as they are; one is enough. Left out are what every
-recording notes ("Data stream: Time Mapping") and warnings that concern the live display alone. Exports do not hold the
-messages, so that they cannot be judged.
+Reported when the bundle contains at least one message of Instruments. The messages are shown as they are, except for
+what every recording notes ("Data stream: Time Mapping") and warnings that only concern the live display. Exports do not
+contain the messages, so the check is not evaluated for them.
 
-## What can look like it and is not
+## Not a problem when
 
-- Status 54 of `xctrace`: it also ends so where a launched target was still running at the time limit.
-- An instrument that the device does not support and that nobody needs: remove it from the template.
+- `xctrace` exits with status 54: it also does so if a launched target was still running at the time limit.
+- The device does not support an instrument that you do not need: remove it from the template.
 """
 
 FIX = """
-Deal with what the message names, and record again:
+Fix what the message names, then record again:
 
 - An instrument is not supported by this target: leave it out.
-- Permission was denied, or attaching failed: the target needs the entitlement `com.apple.security.get-task-allow`
-  (see `tracekit explain core-ml-not-instrumented`).
+- Permission was denied, or attaching failed: the target needs the entitlement `com.apple.security.get-task-allow` (see
+  `tracekit explain core-ml-not-instrumented`).
 - The log archive is corrupt, or events were lost: record for a shorter time and with fewer instruments.
 
 ```shell
@@ -110,11 +114,11 @@ xcrun xctrace record --template 'Core ML' --time-limit 20s --launch -- ./mytool
 
 DETECTOR = RecordingDetector(
     id="run-issues",
-    title="Instruments noted no issue while recording",
-    finding_title="Instruments noted issues while recording",
+    title="Instruments reported no issues while recording",
+    finding_title="Instruments reported issues while recording",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="What was lost while recording cannot be told from what did not happen.",
+    why="Data that was lost while recording looks like something that did not happen.",
     fix=FIX,
     references=(Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),),
     options=Options,

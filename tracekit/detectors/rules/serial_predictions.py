@@ -6,32 +6,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    format_count,
+    format_duration,
+    format_share,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules.pipeline_gaps import GAP_SHARE
 from tracekit.detectors.shared.idle_gaps import (
     Activity,
     Pauses,
     device_idle,
-    evidence_of_pauses,
     find_pauses,
     is_autoregressive,
     may_be_one_answer,
     paced_words,
-    pause_cost,
+    pause_finding,
     unclear,
 )
-from tracekit.intervals import depth_profile
-from tracekit.units import format_count, format_duration, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,10 @@ class Options:
     gap_share: float = option(
         0.2,
         "share of the time",
-        "Below a fifth, overlapping calls gains little for its trouble (our judgement).",
+        "Heuristic: below a fifth, overlapping predictions gain little for the effort.",
         maximum=1,
     )
-    min_calls: int = option(20, "predictions in a row", "Shorter runs are over before it matters (our judgement).")
+    min_calls: int = option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -57,11 +61,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, reason, (_idle_metric(found, options),))
     resting = int(device_idle(view, found.idle).sum()) / max(int(found.idle.distance_ns.sum()), 1)
     metrics = (
-        Metric("time in which the compute unit rests", resting, "share", options.gap_share, Direction.ABOVE),
+        above("time in which the compute unit rests", resting, "share", options.gap_share),
         _idle_metric(found, options),
         Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
     )
-    if not metrics[0].reached or not resting:
+    if not reached(metrics, "time in which the compute unit rests") or not resting:
         return Passed(
             view.name,
             f"While predictions follow each other, the compute unit rests {format_share(resting)} of the time.",
@@ -83,16 +87,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _idle_metric(found: Pauses, options: Options) -> Metric:
-    return Metric("time without Core ML work", found.idle.share, "share", options.gap_share, Direction.ABOVE)
+    return above("time without Core ML work", found.idle.share, "share", options.gap_share)
 
 
 def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
     """Why the pauses are none that overlapping would fill; empty where they may be."""
     if found.idle.share < options.gap_share:
         return f"While predictions follow each other, Core ML is idle {format_share(found.idle.share)} of the time."
-    starts = view.predictions["start_ns"].to_numpy()
-    _, depth = depth_profile(starts, starts + view.predictions["duration_ns"].to_numpy())
-    if int(depth.max(initial=0)) > 1:
+    if not Intervals.from_rows(view.predictions).alone().all():
         return "Predictions overlap already."
     if found.activity is Activity.PACED:
         return paced_words(found.idle)
@@ -106,56 +108,54 @@ def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
 def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses, all of which another call could fill."""
     idle = found.idle
-    lost, cost = pause_cost(
-        idle, "Time between predictions in which no load, compilation or prediction ran, and another one could"
-    )
     busy, distance = (float(np.median(part)) for part in (idle.distance_ns - idle.idle_ns, idle.distance_ns))
     marked = f" ({', '.join(found.marked)})" if found.marked else ""
-    return Finding(
-        model=view.name,
-        summary=(
+    return pause_finding(
+        view,
+        idle,
+        (
             f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, each waits for the app: "
             f"one is made every {format_duration(distance)}, and {format_duration(float(np.median(idle.idle_ns)))} of "
             f"that pass without Core ML work{marked}. If none needs the result of the one before, two in flight would "
             f"make one every {format_duration(busy)} or so."
         ),
-        metrics=metrics,
-        cost=cost,
-        evidence=evidence_of_pauses(view, idle),
-        evidence_total=len(idle.start_ns),
-        lost=lost,
+        metrics,
+        "Time between predictions in which no load, compilation or prediction ran, and another one could",
     )
 
 
 DESCRIPTION = """
-An app that asks for a prediction, deals with the result, prepares the next input and only then asks again leaves the
-compute unit idle in between. With two calls in flight, one is computed while the app works on the other.
+An app that requests a prediction, handles the result, prepares the next input and only then requests the next
+prediction leaves the compute unit idle in between. With two predictions in flight, one is computed while the app works
+on the other.
 
-## On the lanes
+## On the timeline
 
     Activity  |Pred   |  app  |Pred   |  app  |Pred   |          problem
-    Activity  |Pred   |Pred   |Pred   |                          as it should be: the app works meanwhile
+    Activity  |Pred   |Pred   |Pred   |                          expected: the app works in parallel
 
 ## How it is measured
 
-Per model, in sequences of at least `min_calls` calls of which no two overlap; a pause of more than five times the usual
-distance from call to call ends one. The time without any load, compilation or prediction must be `gap_share` of the
-time from the first call to the last, also without the parts in which the model's compute units worked for somebody
-else. From one half on the app's own work is the bottleneck, and `pipeline-gaps` says so instead. As there, calls that
-keep a beat wait for their input, and pauses that look neither like work nor like a beat are not judged.
+Per model, in sequences of at least `min_calls` predictions that do not overlap. A gap of more than five times the usual
+interval ends a sequence. Reported when the time without any load, compilation or prediction takes `gap_share` or more
+of the time from the first prediction to the last, even without the parts in which the model's compute units worked for
+others. From one half on, the app's own work is the bottleneck, and `pipeline-gaps` reports it instead.
 
-## What can look like it and is not
+As in `pipeline-gaps`, predictions at a steady rate wait for their input and are not reported. If gaps look neither like
+work nor like a steady rate, the check is not evaluated.
 
-- Calls that need the result of the one before, as with a language model. They are recognised by a long first call, or
-  by a call of another model, before each sequence. One sequence that begins like that is not judged.
-- A sleep between calls for a fixed time: as with `pipeline-gaps`, it is not judged.
-- Frames of a camera, chunks of audio, timers: they keep a beat.
-- A batch call, which shows as single predictions in sequence without pauses.
-- Several models that take turns: the time of the others is not idle.
+## Not a problem when
+
+- Each prediction needs the result of the one before, as in a language model: such sequences start with a long first
+  prediction, or with a prediction of another model. A single sequence that starts like this is not evaluated.
+- The app sleeps for a fixed time between predictions: not evaluated, as in `pipeline-gaps`.
+- Camera frames, audio chunks or timers set a steady rate.
+- A batch is predicted: it is recorded as single predictions in sequence without gaps.
+- Several models alternate: the time of the others is not idle.
 """
 
 FIX = """
-Use the asynchronous prediction (iOS 17, macOS 14) and keep two calls in flight:
+Keep two asynchronous predictions in flight:
 
 ```swift
 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -170,16 +170,17 @@ try await withThrowingTaskGroup(of: Void.self) { group in
 }
 ```
 
-Where all inputs are there from the beginning, hand them over together: `model.predictions(fromBatch:)`.
+Asynchronous prediction needs iOS 17 or macOS 14. If all inputs are available from the start, pass them together to
+`model.predictions(fromBatch:)`.
 """
 
 DETECTOR = Detector(
     id="serial-predictions",
     title="The compute unit works while the app does",
-    finding_title="Predictions wait for the app, one after the other",
+    finding_title="Predictions run strictly one after another, with the app's work in between",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The compute unit rests while the app works, and the other way round, so that all takes longer than it must.",
+    why="The compute unit idles while the app works, and the app waits while the unit works.",
     fix=FIX,
     references=(
         Reference(

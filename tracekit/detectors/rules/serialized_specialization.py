@@ -11,44 +11,49 @@ import pandas as pd
 from tracekit.analysis.cold_loads import ColdRule
 from tracekit.analysis.load_chains import LoadChain, load_chains, top_loads
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
     Finding,
     InsufficientData,
+    Kind,
+    Level,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause
-from tracekit.trace.events import Kind, Level
-from tracekit.units import format_count, format_duration
+from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause_option
+from tracekit.detectors.shared.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.trace.trace import Trace
+_MAX_NAMES = 5
+"""Most models that the summary names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Thresholds."""
 
-    min_models: int = option(3, "models", "Two in a row can be chance; the third makes a pattern (our judgement).")
+    min_models: int = option(3, "models", "Heuristic: two in a row can be chance; a third makes a pattern.")
     gap_ms: float = option(
-        100.0, "ms", "Loads that wait for each other follow at once; a longer pause has another cause (our judgement)."
+        100.0, "ms", "Heuristic: loads that queue follow each other at once; a longer gap has another cause."
     )
-    min_lost_ms: float = option(250.0, "ms", "The delay from which Instruments' Hangs instrument notes a hang.")
+    min_lost_ms: float = option(250.0, "ms", "The delay from which the Hangs instrument reports a hang.")
     soon_ms: float = max_delay_option()
     hung_share: float = hang_share_option()
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(trace: Trace, options: Options) -> Outcome:
@@ -105,14 +110,14 @@ def _calls(trace: Trace) -> pd.DataFrame:
 
 def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Options) -> bool:
     """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it."""
-    whole = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
-    if hung_share(whole, trace)[0] >= max(options.hung_share, 1e-9):
+    chain_row = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
+    if hung_share(chain_row, trace)[0] >= max(options.hung_share, 1e-9):
         return True
     near = calls[calls["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
-    place = int(next_call(whole, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
-    if place < 0:
+    index = int(next_call(chain_row, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
+    if index < 0:
         return False
-    first = near.iloc[place]
+    first = near.iloc[index]
     own = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
     return not stand_alone(own, np.array([own.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9))[0]
 
@@ -120,19 +125,12 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
     """What was measured of the chain that costs most."""
     return (
-        Metric(
-            "models prepared in a row",
-            0 if chain is None else chain.models,
-            "count",
-            options.min_models,
-            Direction.ABOVE,
-        ),
-        Metric(
+        above("models prepared in a row", 0 if chain is None else chain.models, "count", options.min_models),
+        above(
             "time beyond the longest of them",
             0 if chain is None else chain.lost_ns,
             "ns",
             round(options.min_lost_ms * 1e6),
-            Direction.ABOVE,
         ),
         Metric("time of the row", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
     )
@@ -154,67 +152,66 @@ def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(found, key=lambda chain: chain.lost_ns)
     rows = pd.concat([chain.loads for chain in found])
-    lost = sum(chain.lost_ns for chain in found)
-    spent = covered_ns(loads, calls)
     names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     again = "" if len(found) == 1 else f" This happened {len(found)} times."
-    return Finding(
+    return finding(
         model=None,
         summary=f"{worst.models} models were prepared for the device one after another, in "
-        f"{format_duration(worst.end_ns - worst.start_ns)}, while the app waited: {', '.join(names[:5])}{more}. The "
+        f"{format_duration(worst.end_ns - worst.start_ns)}, while the app waited: {listed(names, _MAX_NAMES)}. The "
         f"longest by itself took {format_duration(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}",
         metrics=_metrics(worst, options),
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time of the row of loads beyond the longest one; share of the time covered by all loads and "
+        cost=cost_of(
+            sum(chain.lost_ns for chain in found),
+            covered_ns(loads, calls),
+            "Time of the row of loads beyond the longest one; share of the time covered by all loads and "
             "predictions of the app. It is won where models are prepared ahead of time, or side by side. Where "
             "cold-load names one of these loads as well, that is the same time, and no total counts it twice.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-Preparing a model for the device takes seconds, and the system prepares one model at a time for the Neural Engine. An
-app of several models that loads them when they are needed adds these times up: at about ten seconds each, as a public
-report measured, four models keep the user waiting for most of a minute.
+Preparing a model for the device (specialization) takes seconds, and the system specializes one model at a time for the
+Neural Engine. If an app with several models loads them when they are needed, these times add up. At about ten seconds
+each, as measured in a public report, four models keep the user waiting for most of a minute.
 
-## On the lanes
+## On the timeline
 
     Encoder  |Load (prepare and cache) |                                                    problem
     Decoder                            |Load (prepare and cache) |
     Voice                                                        |Load (prepare and cache) |Pred
 
-    Encoder  |Load (cached)|Pred                                       as it should be: prepared ahead of time
+    Encoder  |Load (cached)|Pred                                       expected: specialized ahead of time
     Decoder  |Load (cached)|    |Pred
 
 ## How it is measured
 
-For the recording as a whole, on the loads that prepared a model (see `cold-load` for how they are recognised). Loads
-that start at most `gap_ms` after those before have ended make a row; it counts from `min_models` different models or
-instances on. They stand in line if they do not overlap, or if they do and the rows of the Neural Engine that compile or
-prepare models inside them do not. What the row took beyond its longest load must reach `min_lost_ms`. And somebody must
-have waited: a call of one of the models started within `soon_ms` after the end of the row and none during it, or after
-further loads, compilations and first predictions that follow it as closely, or the main thread did not answer for
-`hung_share` of it. A single call that a pause of `warm_up_pause_s` follows, which stands
-out from the others, is one to warm up.
+For the whole recording, on cold loads (see `cold-load` for how they are recognized). Loads that start at most `gap_ms`
+after the previous ones form a row. Reported when all of these hold:
 
-`cold-load` judges each of these loads by itself, and names those that a call waited for. Their time is the same, so the
-report adds up what both claim only once, and links the two.
+- The row loads at least `min_models` different models or instances.
+- The loads queue: they do not overlap, or they do but the Neural Engine rows inside them that compile or prepare models
+  do not.
+- The row takes at least `min_lost_ms` more than its longest load.
+- Something waited: a prediction of one of the models started within `soon_ms` after the row and none during it, or
+  after further loads, compilations and first predictions that follow as closely; or the main thread was unresponsive
+  for `hung_share` of the row. A single prediction counts as a warm-up that no one waits for if an unusually long gap of
+  `warm_up_pause_s` or more follows it.
 
-## What can look like it and is not
+`cold-load` evaluates each of these loads separately and reports those that a prediction waited for. The report counts
+time that both include only once, and links the two findings.
 
-- The first launch with all models prepared in the background before they are needed: no finding, the time is told.
-- Loads from the cache in a row: they take milliseconds.
-- Loads that overlap without rows of the Neural Engine: nothing shows whether they wait for each other.
+## Not a problem when
+
+- At the first launch, all models are specialized in the background before they are needed: the time is reported without
+  a finding.
+- Loads from the cache follow each other: they take milliseconds.
+- Loads overlap and no Neural Engine rows were recorded in them: nothing shows whether they queue.
 """
 
 FIX = """
-Prepare the models in the background ahead of time, and the one that is needed first before the others:
+Specialize the models in the background ahead of time, the most urgent one first:
 
 ```swift
 /// At the first launch after an installation, before anybody waits.
@@ -229,18 +226,17 @@ func prepareModels(_ urls: [URL], _ configuration: MLModelConfiguration) {
 ```
 
 The result stays in the system's cache as long as path and configuration stay the same. Models that do not run on the
-Neural Engine (`computeUnits = .cpuAndGPU`) need not stand in line there: load those at the same time with
-`async let`. Several variants of one model can share one file and its weights as functions
-(`coremltools.utils.save_multifunction`).
+Neural Engine (`computeUnits = .cpuAndGPU`) need not queue for it: load them concurrently with `async let`. Several
+variants of one model can share one file and its weights as functions (`coremltools.utils.save_multifunction`).
 """
 
 DETECTOR = RecordingDetector(
     id="serialized-specialization",
-    title="Models are prepared for the device before somebody waits for them",
-    finding_title="The user waits while several models are prepared one after another",
+    title="Models are specialized before anyone waits for them",
+    finding_title="The user waits while several models are specialized one after another",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="The preparation of several models adds up to seconds or minutes.",
+    why="Specializing several models adds up to seconds or minutes.",
     fix=FIX,
     references=(
         Reference(

@@ -6,20 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import (
     Switching,
     SwitchRule,
@@ -28,7 +33,6 @@ from tracekit.detectors.shared.latency_causes import (
     no_switching,
     read_switching,
 )
-from tracekit.units import format_count, format_duration, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +42,25 @@ class Options:
     ratio: float = option(
         2.0,
         "slow group to fast group",
-        "Public reports of inputs that leave the fast path tell of a factor of five (our judgement).",
+        "Heuristic: public reports of inputs that leave the fast path mention a factor of five.",
         minimum=1,
     )
     group_share: float = option(
         0.1,
         "share of predictions",
-        "Fewer calls are exceptions and no second way of working (our judgement).",
+        "Heuristic: fewer predictions are exceptions, not a second path.",
         maximum=0.5,
     )
     switches: int = option(
-        4, "changes between the groups", "One change, and perhaps back, may have any cause (our judgement)."
+        4, "changes between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
     )
-    min_difference_ms: float = option(1.0, "ms", "Nobody notices smaller differences between calls (our judgement).")
+    min_difference_ms: float = option(1.0, "ms", "Heuristic: no one notices smaller differences between predictions.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
 
 
@@ -74,15 +78,9 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             view.name, f"The times of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
         )
     metrics = (
-        Metric("slow group to fast group", found.ratio, "ratio", options.ratio, Direction.ABOVE),
-        Metric(
-            "predictions in the slow group",
-            float(found.slow.mean()) / asked,
-            "share",
-            options.group_share,
-            Direction.ABOVE,
-        ),
-        Metric("changes between the groups", found.switches, "count", options.switches, Direction.ABOVE),
+        above("slow group to fast group", found.ratio, "ratio", options.ratio),
+        above("predictions in the slow group", float(found.slow.mean()) / asked, "share", options.group_share),
+        above("changes between the groups", found.switches, "count", options.switches),
         Metric("median of the fast group", found.fast_median_ns, "ns"),
         Metric("median of the slow group", found.slow_median_ns, "ns"),
     )
@@ -101,7 +99,7 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
 
 def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what slow calls took beyond the median of the fast ones."""
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(found.slow),
         np.full(int(found.slow.sum()), found.fast_median_ns),
@@ -112,7 +110,7 @@ def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Met
         what = f"the slow ones run mainly on the {found.slow_unit}, the fast ones on the {found.fast_unit}"
     else:
         what = f"the slow ones work longer on the {found.slow_unit}"
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
@@ -123,46 +121,50 @@ def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Met
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
 DESCRIPTION = """
-A model with flexible inputs is prepared for one shape, or for a few. Inputs of other shapes may run on another compute
-unit, or in a slower way on the same one, and changing the shape costs time of its own.
+A model with flexible inputs is specialized for one shape, or for a few. Inputs of other shapes may run on another
+compute unit, or on a slower path on the same one, and changing the shape also costs time.
 
-## On the lanes
+## On the timeline
 
     Activity       |Pred |Prediction      |Pred |Prediction      |     problem
     Neural Engine  |###  |                |###  |                |
     CPU            |     |##############  |     |##############  |
 
-    Activity       |Pred |Pred |Pred |Pred |                           as it should be
+    Activity       |Pred |Pred |Pred |Pred |                           expected
     Neural Engine  |###  |###  |###  |###  |
 
 ## How it is measured
 
-Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
-for other work, and long calls that open a sequence (a prompt before its tokens); where heat slows calls down, on those
-in the coolest state. Durations must fall into narrow groups on a logarithmic scale, `group_share` of the calls in each,
-with medians `ratio` times and `min_difference_ms` apart, and calls must change between the fast group and the others
-`switches` times. The time that compute units worked must differ as well, or the unit that did most of the work. It is
-no finding where copying of inputs takes longer along with the rest of the call: then more input explains more work.
-The cost is the time beyond the median of the fast group; how much of it can be won depends on the shapes.
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
+queued behind other work, and long predictions that open a sequence (a prompt before its tokens); if heat slows
+predictions down, only those in the coolest state. Reported when all of these hold:
 
-## What can look like it and is not
+- Latencies form narrow groups on a logarithmic scale, each with `group_share` or more of the predictions.
+- The groups' medians differ by a factor of `ratio` and by `min_difference_ms`.
+- Predictions switch between the fast group and the others `switches` times or more.
+- The time that compute units worked differs as well, or the unit that did most of the work.
 
-- Prompt and tokens of one model: long calls open each sequence, and are left out.
-- Calls that wait for other models or for the screen, or that are held up otherwise: they do the same work.
-- Latency that grows with a sequence, or with heat: those have detectors of their own.
-- One lasting change: any input, setting or state may have changed. See `latency-jitter`.
+Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
+Estimated savings are the time beyond the median of the fast group. How much of it can be saved depends on the shapes.
+
+## Not a problem when
+
+- One model processes both prompt and tokens: long predictions that open a sequence are left out.
+- Predictions queue behind other models or the screen, or are delayed otherwise: they do the same work.
+- Latency grows with a sequence, or with heat: other checks cover this.
+- Latency changes once and stays: any input, setting or state may have changed. See `latency-jitter`.
 """
 
 FIX = """
-Give the model few shapes and prepare it for all of them. In coremltools, prefer enumerated shapes to ranges, and pad
-or resize inputs to the nearest one:
+Use few input shapes, and specialize the model for all of them.
+
+In coremltools, prefer enumerated shapes to ranges, and pad or resize inputs to the nearest one:
 
 ```python
 shapes = ct.EnumeratedShapes(
@@ -172,14 +174,14 @@ image = ct.TensorType(name="image", shape=shapes)
 mlmodel = ct.convert(traced, inputs=[image])
 ```
 
-If the shape seldom changes, tell Core ML so (iOS 17.4, macOS 14.4); it then optimizes for each shape that it meets:
+If the shape rarely changes, tell Core ML (iOS 17.4, macOS 14.4 or later). It then optimizes for each new shape:
 
 ```swift
 let configuration = MLModelConfiguration()
 configuration.optimizationHints.reshapeFrequency = .infrequent
 ```
 
-For two kinds of inputs that alternate, load two instances, or two models of fixed shape.
+If two kinds of inputs alternate, load two instances, or two models with fixed shapes.
 """
 
 DETECTOR = Detector(
@@ -188,7 +190,7 @@ DETECTOR = Detector(
     finding_title="Some predictions take a slower path than others",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Predictions that leave the fast path take several times as long, and nothing in the code shows which ones do.",
+    why="Predictions that leave the fast path take several times as long, and the code does not show which ones do.",
     fix=FIX,
     references=(
         Reference(

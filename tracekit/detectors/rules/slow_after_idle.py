@@ -8,22 +8,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.throughput import bursts, summarize_cadence
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time, judged
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,22 +42,24 @@ if TYPE_CHECKING:
 class Options:
     """Thresholds."""
 
-    pause_s: float = option(1.0, "s", "Longer than the interval of any camera or timer (our judgement).")
+    pause_s: float = option(1.0, "s", "Heuristic: longer than the interval of any camera or timer.")
     ratio: float = option(
-        2.0, "times the median of the other calls", "Twice as long is no usual spread of durations (our judgement)."
+        2.0,
+        "times the median of the other predictions",
+        "Heuristic: twice as long is beyond the usual spread of latencies.",
     )
-    min_extra_ms: float = option(
-        10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
+    min_extra_ms: float = option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
+    slow_share: float = option(
+        0.5, "share of gaps", "Heuristic: fewer slow predictions do not show a pattern.", maximum=1
     )
-    slow_share: float = option(0.5, "share of the pauses", "Fewer are no rule (our judgement).", maximum=1)
-    min_pauses: int = option(4, "pauses", "After fewer of them, slow calls can be chance (our judgement).")
-    min_calls: int = option(10, "other predictions", "A median of fewer calls is chance (our judgement).")
+    min_pauses: int = option(4, "gaps", "Heuristic: after fewer gaps, slow predictions can be chance.")
+    min_calls: int = option(10, "other predictions", "Heuristic: a median of fewer predictions depends on chance.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares the first predictions after long pauses with all others."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     after = _after_pauses(view.predictions, options.pause_s)
     if not after.any():
         return NotApplicable(view.name, f"It was never idle for {options.pause_s:g} s or more between predictions.")
@@ -73,17 +82,18 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     slow = after & (durations >= limit)
     share = float(slow.sum()) / pauses
     elsewhere = float((durations[~after] >= limit).mean())
+    median_after = float(np.median(durations[after]))
     metrics = (
-        Metric("slow predictions after pauses", share, "share", options.slow_share, Direction.ABOVE),
+        above("slow predictions after pauses", share, "share", options.slow_share),
         Metric("slow predictions elsewhere", elsewhere, "share"),
-        Metric("median after pauses", float(np.median(durations[after])), "ns"),
+        Metric("median after pauses", median_after, "ns"),
         Metric("median of the other predictions", usual, "ns"),
     )
-    if not metrics[0].reached or not slow.any():
+    if not reached(metrics, "slow predictions after pauses") or not slow.any():
         return Passed(
             view.name,
             f"{format_share(share)} of {format_count(pauses, 'prediction')} after a pause are slow; their median is "
-            f"{format_duration(metrics[2].value or 0)}, that of the others {format_duration(usual)}.",
+            f"{format_duration(median_after)}, that of the others {format_duration(usual)}.",
             metrics,
         )
     if elsewhere > _SELDOM * share:
@@ -91,7 +101,7 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     if _more_work(view, calls, slow, ~after) and _pace(view) is None:
         return InsufficientData(
             view.name,
-            f"The first prediction after a pause takes {format_duration(metrics[2].value or 0)} instead of "
+            f"The first prediction after a pause takes {format_duration(median_after)} instead of "
             f"{format_duration(usual)} (medians), and its compute units may work longer: a prompt, or another input "
             "with more work, would look the same.",
             "Record the feature with the same input each time, at a steady rate, with the Neural Engine and the GPU.",
@@ -141,61 +151,62 @@ def _finding(
 ) -> Finding:
     """The finding with its cost: what slow calls after pauses took beyond the median of the others."""
     count = int(slow.sum())
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(slow),
         np.full(count, usual),
         "Time that slow predictions after pauses took beyond the median of the other predictions",
     )
     rows = calls.rows[slow]
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"After a pause of {options.pause_s:g} s or more, {format_count(count, 'first prediction')} took "
             f"{format_duration(float(np.median(rows['duration_ns'])))} (median) instead of {format_duration(usual)}: "
-            f"{format_share(float(metrics[0].value or 0))} of those after pauses, and "
-            f"{format_share(float(metrics[1].value or 0))} of the others."
+            f"{format_share(value_of(metrics, 'slow predictions after pauses'))} of those after pauses, and "
+            f"{format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
 DESCRIPTION = """
-While a model is not used, the system lowers clocks and may take its program and weights from memory. The first
-prediction after the pause pays for both, just when the user comes back.
+While a model is not in use, the system lowers clocks and may evict the model's program and weights from memory. The
+first prediction after the gap pays for both, just when the user comes back.
 
-## On the lanes
+## On the timeline
 
-    Activity  |Prediction   |Pred |Pred |      pause      |Prediction   |Pred |     problem
-    Activity  |Pred |Pred |Pred |              pause      |Pred |Pred |Pred |       as it should be
+    Activity  |Prediction   |Pred |Pred |       gap       |Prediction   |Pred |     problem
+    Activity  |Pred |Pred |Pred |               gap       |Pred |Pred |Pred |       expected
 
 ## How it is measured
 
-Per model, on its comparable calls: without the first after each load, those that overlap each other, and those that
-waited for other work on the same compute unit. A pause lasts `pause_s` or longer and more than five times the usual
-interval. A first call after a pause is slow if it takes `ratio` times the median of the other calls, and `min_extra_ms`
-longer. Reported when `slow_share` of the calls after at least `min_pauses` pauses are slow, and hardly any of the
-others, of which there are `min_calls` or more. The cost is the extra time of these calls.
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, and those
+that queued behind other work on the same compute unit. A gap counts if it lasts `pause_s` or longer and more than five
+times the usual interval. The first prediction after it is slow if it takes at least `ratio` times the median of the
+other predictions, and `min_extra_ms` longer. Reported when `slow_share` or more of the predictions after at least
+`min_pauses` gaps are slow, and hardly any of the others, of which `min_calls` are needed. Estimated savings are the
+extra time of these predictions.
 
-## What can look like it and is not
+## Not a problem when
 
-- A prompt before its tokens: where compute units work longer in the slow calls, or their work is not known, the check
-  is evaluated only for calls at the steady rate of a camera or screen.
-- The first call after a load: see `warm-up-spike`.
-- Calls that are slow at any time: see `latency-jitter` and `shape-switching`.
-- Calls that wait for other work that begins when the user comes back.
+- A prompt precedes its tokens: if compute units work longer in the slow predictions, or their work is unknown, the
+  check is evaluated only for predictions at the steady rate of a camera or screen.
+- The first prediction after a load is slow: see `warm-up-spike`.
+- Predictions are slow at any time: see `latency-jitter` and `shape-switching`.
+- Predictions queue behind other work that starts when the user comes back.
 """
 
 FIX = """
-Use the model shortly before it is needed, as soon as the user comes back, and discard the result:
+Run one prediction on dummy input as soon as the user comes back, and discard the result:
 
 ```swift
 func sceneWillEnterForeground(_ scene: UIScene) {
     Task(priority: .userInitiated) {
+        // iOS 17, macOS 14 or later.
         _ = try? await model.prediction(from: emptyInput)
     }
 }
@@ -207,11 +218,11 @@ Keep the model loaded between uses. A smaller model stays in memory longer: in c
 
 DETECTOR = Detector(
     id="slow-after-idle",
-    title="Predictions after a pause are as fast as others",
-    finding_title="The first prediction after each pause is slow",
+    title="Predictions after a gap are as fast as others",
+    finding_title="The first prediction after each gap is slow",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The feature is slowest at the moment at which the user comes back to it.",
+    why="The feature is slowest at the moment the user comes back to it.",
     fix=FIX,
     references=(
         Reference(

@@ -6,25 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.cold_loads import ColdRule, cold_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules import load_churn, reload_before_predict
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause, without_load
-from tracekit.units import format_count, format_duration
+from tracekit.detectors.shared.load_options import called, max_delay_option, warm_up_pause_option, without_load
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,11 +39,10 @@ class Options:
     min_wait_ms: float = option(
         1_000.0,
         "ms",
-        "Cached loads in public recordings take 9 to 560 ms, and a wait of a second interrupts what the user does "
-        "(our judgement).",
+        "Heuristic: cached loads in public recordings take 9 to 560 ms, and a wait of a second interrupts the user.",
     )
     soon_ms: float = max_delay_option()
-    warm_up_pause_s: float = warm_up_pause()
+    warm_up_pause_s: float = warm_up_pause_option()
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -49,7 +50,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.loads.empty:
         return without_load(view, "how long it took and whether a prediction waited for it")
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     known = cold_loads(view.loads, view.trace, ColdRule())
     felt = ~known.cold & (view.loads["duration_ns"].to_numpy() >= options.min_wait_ms * 1e6)
     if felt.any():
@@ -81,13 +82,12 @@ def _again_and_again(view: ModelView) -> bool:
 def _metrics(view: ModelView, rows: pd.DataFrame, options: Options) -> tuple[Metric, ...]:
     """Everything measured; `rows` are the loads that were waited for."""
     return (
-        Metric("long cached loads that were waited for", len(rows), "count", 1, Direction.ABOVE),
-        Metric(
+        above("long cached loads that were waited for", len(rows), "count", 1),
+        above(
             "longest of them",
             int(rows["duration_ns"].max()) if len(rows) else 0,
             "ns",
             round(options.min_wait_ms * 1e6),
-            Direction.ABOVE,
         ),
         Metric("loads", len(view.loads), "count"),
     )
@@ -100,62 +100,59 @@ def _nobody_waits(view: ModelView) -> str:
 
 def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the loads that were waited for."""
-    lost = covered_ns(rows)
-    spent = covered_ns(view.loads, view.predictions)
+    cost_ns = covered_ns(rows)
     if len(rows) == 1:
-        summary = f"A prediction waited {format_duration(lost)} for a load from the cache."
+        summary = f"A prediction waited {format_duration(cost_ns)} for a load from the cache."
     else:
         longest = format_duration(int(rows["duration_ns"].max()))
         summary = (
-            f"Predictions waited for {format_count(len(rows), 'load')} from the cache: {format_duration(lost)} "
+            f"Predictions waited for {format_count(len(rows), 'load')} from the cache: {format_duration(cost_ns)} "
             f"together, the longest {longest}."
         )
-    return Finding(
+    return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the long cached loads that a prediction waited for; share of the time covered by "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.loads, view.predictions),
+            "Time covered by the long cached loads that a prediction waited for; share of the time covered by "
             "the model's loads and predictions. The load is needed, but it can be done before anybody waits.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
 Even from the cache, a large model can take seconds to load: its weights are read, and buffers are allocated on each
-compute unit. An app that loads it when the user asks for the result lets the user wait that long at every launch.
+compute unit. If the app loads the model when the user asks for the result, the user waits that long at every launch.
 
-## On the lanes
+## On the timeline
 
     Activity  |Load (cached)           |Pred|Pred|Pred|     problem: the first prediction waits for it
-    Activity  |Load (cached)           |         |Pred|Pred|     as it should be: loaded before it is needed
+    Activity  |Load (cached)           |         |Pred|Pred|     expected: loaded before it is needed
 
 ## How it is measured
 
 Per model, from the Activity lane. A load counts if it took `min_wait_ms` or longer and did not specialize the model for
-the device (see `cold-load` for how that is recognized). It was waited for if a prediction of the model started within
-`soon_ms` after its end and none during it. Loads, compilations and first predictions of any model that fill the time
-between load and prediction, with gaps of at most `soon_ms`, are part of the wait.
+the device (see `cold-load` for how that is recognized). Reported when a prediction of the model waited for such a load:
+it started within `soon_ms` after the load, and none started during it. Further loads, compilations and first
+predictions between the load and the prediction, with gaps of at most `soon_ms`, are part of the wait.
 
-If the row does not tell whether the load came from the cache, and nothing else shows it, the check is not evaluated.
+If the row does not say whether the load came from the cache, and nothing else shows it, the check is not evaluated.
 
-## What can look like it and is not
+## Not a problem when
 
-- A load that specializes the model for the device: that is `cold-load`.
-- A load in the background, before its result is needed: no prediction follows closely.
-- A single call to warm the model up, which a pause of `warm_up_pause_s` or longer follows that stands out from the
-  others: nobody waits for it.
-- Other instances go on predicting during the load: nobody waits.
-- A model that is loaded again and again: that is `reload-before-predict` or `load-churn`.
+- A load specializes the model for the device: see `cold-load`.
+- The model loads in the background before its result is needed: no prediction follows closely.
+- A single prediction warms up the model, and an unusually long gap of `warm_up_pause_s` or more follows it: no one
+  waits for it.
+- Other instances keep predicting during the load: no one waits.
+- A model is loaded repeatedly: see `reload-before-predict` and `load-churn`.
 """
 
 FIX = """
-Load the model as soon as it is known that it will be needed, asynchronously, and keep it:
+Load the model asynchronously before the user needs it, and keep it:
 
 ```swift
 actor Models {
@@ -173,19 +170,19 @@ actor Models {
 }
 ```
 
-- Smaller weights load faster: in coremltools, `coremltools.optimize.coreml.palettize_weights` or
+- Smaller weights load faster: in coremltools, use `coremltools.optimize.coreml.palettize_weights` or
   `linear_quantize_weights`.
-- Load several models at the same time with `async let`, the one that is needed first before the others.
-- Until it is ready, show progress or use a smaller model.
+- Load several models concurrently with `async let`, the most urgent one first.
+- Until the model is ready, show progress or use a smaller model.
 """
 
 DETECTOR = Detector(
     id="slow-load",
-    title="Nobody waits for a long load from the cache",
+    title="No one waits for a long load from the cache",
     finding_title="The user waits for a long load from the cache",
     pattern=Pattern.SLOW_FIRST_LOAD,
     description=DESCRIPTION,
-    why="The first prediction after a launch comes seconds late, at every launch.",
+    why="The first prediction after a launch is seconds late, at every launch.",
     fix=FIX,
     references=(
         Reference(

@@ -6,30 +6,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracekit.analysis.autoregression import SURE_OPENING, opens_sequence
 from tracekit.analysis.state_copies import (
     StateCopies,
     copies_grow,
     opened_by_another_model,
-    opens_with_a_prompt,
     state_copies,
 )
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    cost_of,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import sequences
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.units import format_count, format_duration, format_share
 
 USUAL_CALLS = 0.9
 """Share of the calls that must pass something in and out. The first of a sequence may begin without it."""
@@ -40,38 +46,41 @@ class Options:
     """Thresholds."""
 
     copy_share: float = option(
-        0.10, "share of the prediction", "Reference, catalogue A16; less is no cache of a size that matters.", maximum=1
+        0.10,
+        "share of the prediction",
+        "Heuristic: smaller copies do not come from a cache of relevant size.",
+        maximum=1,
     )
     balance: float = option(
         0.25,
         "times the larger of both directions",
-        "A cache comes out as large as it went in; an image in and a label out do not (our judgement).",
+        "Heuristic: a cache leaves as large as it entered; an image in and a label out do not.",
         maximum=1,
     )
-    min_predictions: int = option(50, "predictions", "A sequence of tokens that is worth a look (reference, A16).")
+    min_predictions: int = option(50, "predictions", "Heuristic: the shortest sequence of tokens worth optimizing.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that continue each other and copy something large in and out."""
     rows = view.predictions
     if rows.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
-    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
-    if int((starts[1:] < (starts + durations)[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
+        return no_prediction(view.name)
+    times = Intervals.from_rows(rows)
+    if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return NotApplicable(view.name, "Its predictions overlap, so that none continues the one before.")
     found = state_copies(rows, view.data)
-    large = found.both >= options.copy_share * np.maximum(durations, 1)
+    large = found.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(found.into, found.out) >= options.balance * np.maximum(found.into, found.out)
     passed_on = large & balanced
     share = float(passed_on.mean())
     metrics = (
-        Metric("predictions that copy much in and out", share, "share", USUAL_CALLS, Direction.ABOVE),
+        above("predictions that copy much in and out", share, "share", USUAL_CALLS),
         Metric("median copies of a prediction", float(np.median(found.both)), "ns"),
         Metric("median copies into a prediction", float(np.median(found.into)), "ns"),
         Metric("median copies out of a prediction", float(np.median(found.out)), "ns"),
         Metric("predictions", len(rows), "count"),
     )
-    if not metrics[0].reached:
+    if not reached(metrics, "predictions that copy much in and out"):
         return Passed(
             view.name,
             f"{format_share(share) if share else 'None'} of its predictions copy much both in and out.",
@@ -96,7 +105,7 @@ def _sign(view: ModelView, found: StateCopies) -> str:
         return "the copies grow with each prediction of a sequence"
     if found.has_small_input.mean() < USUAL_CALLS:
         return ""
-    if opens_with_a_prompt(rows["duration_ns"].to_numpy(), sequence):
+    if opens_sequence(rows["duration_ns"].to_numpy(), sequence, SURE_OPENING).any():
         return "sequences of predictions open with a long one, as a prompt does"
     if opened_by_another_model(view.trace, rows, sequence):
         return "each sequence of predictions follows one of another model, as after a prompt"
@@ -121,66 +130,70 @@ def _finding(
 ) -> Finding:
     """The finding with its cost: what such calls copy."""
     durations = view.predictions["duration_ns"].to_numpy()
-    lost, spent = int(found.both[passed_on].sum()), int(durations.sum())
+    copied_ns, predicted_ns = int(found.both[passed_on].sum()), int(durations.sum())
     rows = view.data.loc[found.rows]
     rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"Each prediction spends {format_duration(float(np.median(found.into)))} on copies in and "
-            f"{format_duration(float(np.median(found.out)))} on copies out (medians), {format_share(lost / spent)} of "
-            f"{format_duration(spent)} over {format_count(len(durations), 'prediction')}, and {sign}. Possible, not "
-            "certain: it looks like a cache that the app passes on; the recording does not show what the data is."
+            f"{format_duration(float(np.median(found.out)))} on copies out (medians), "
+            f"{format_share(copied_ns / predicted_ns)} of {format_duration(predicted_ns)} over "
+            f"{format_count(len(durations), 'prediction')}, and {sign}. Possible, not certain: it looks like a cache "
+            "that the app passes on; the recording does not show what the data is."
         ),
         metrics=metrics,
-        cost=Cost(
-            ns=lost,
-            share=lost / spent,
-            basis=(
+        cost=cost_of(
+            copied_ns,
+            predicted_ns,
+            (
                 "Time that copies and conversions cover in predictions that copy much in and out, overlaps counted "
                 "once; share of the summed duration of the predictions. Inputs that are no cache stay."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-A model that writes text, or listens to speech, needs what it computed before: its cache. As an input and an output of
-the model, the cache is copied into and out of every call, and it grows with the context. As a state it stays where it
-is.
+A model that writes text or transcribes speech needs what it computed before: its cache. If the cache is an input and an
+output of the model, it is copied into and out of every prediction, and it grows with the context. As a state, it stays
+where it is.
 
-## On the lanes
+## On the timeline
 
     Activity  |Prediction                 ||Prediction                 |    problem
     Data      |cache in |      |cache out ||cache in |      |cache out |
     Compute              |exec|                       |exec|
 
-    Activity  |Prediction||Prediction|                                      as it should be: a state
+    Activity  |Prediction||Prediction|                                      expected: a state
     Compute    |exec|      |exec|
 
 ## How it is measured
 
-Per model with at least `min_predictions` predictions that do not overlap: nine of ten calls copy in and out for at
-least `copy_share` of the call, and the smaller direction is at least `balance` of the larger. *In* is `Input Copy` and
-what else is copied or cast in the first half of the call; *out* is `Output Transformation` and the rest.
+Per model with at least `min_predictions` predictions that do not overlap. Reported when nine in ten predictions spend
+`copy_share` or more of their time on copying in and out, the smaller direction is at least `balance` of the larger, and
+predictions continue each other. *In* is `Input Copy`, and whatever else is copied or cast in the first half of the
+prediction; *out* is `Output Transformation` and the rest.
 
-The recording does not show what the data is. So one sign more is needed that calls continue each other: copies that
-grow with each call of a sequence; or, with an input that is small beside the large one (the token), sequences that open
-with a call three times as long (the prompt), or that each follow one call of another model (the prompt's own model).
-Without such a sign the answer is that the recording does not tell.
+A recording does not show what the data is, so one more sign is needed that predictions continue each other:
 
-## What can look like it and is not
+- Copies grow with each prediction of a sequence.
+- One input is small next to the large one (the token), and each sequence opens with a prediction three times as long
+  (the prompt), or follows one prediction of another model (the prompt's own model).
 
-- Filters that take an image and give one: as much goes in as comes out. Nothing shows that calls continue each other.
-- A large input that stays the same, as the embedding of an image: little comes out. `excess-data-copies` finds it.
-- A model with state whose copies take microseconds: nothing is left to find.
+Without such a sign, the check is not evaluated.
+
+## Not a problem when
+
+- A filter takes an image and returns one: as much goes in as comes out, but nothing shows that predictions continue
+  each other.
+- A large input stays the same, such as the embedding of an image: little comes out. See `excess-data-copies`.
+- The model has a state and its copies take microseconds.
 """
 
 FIX = """
-Make the cache a state of the model (iOS 18, macOS 15), which Core ML keeps and updates in place:
+Make the cache a state of the model, which Core ML keeps and updates in place:
 
 ```python
 # In the PyTorch model:
@@ -202,21 +215,25 @@ for token in tokens {
 }
 ```
 
-On older systems, let Core ML write the new cache into a buffer that you own, and hand the same buffer in again:
+States need iOS 18 or macOS 15. On older systems, propose a buffer that you own for the new cache, and pass the same
+buffer in with the next prediction:
 
 ```swift
 let options = MLPredictionOptions()
 options.outputBackings = ["newCache": buffers[next]]
 ```
+
+Core ML may ignore the proposal, and always does in batch predictions. If the output is not the same object as your
+buffer, pass the output instead.
 """
 
 DETECTOR = Detector(
     id="state-copies",
-    title="What predictions pass on to each other stays in the model",
+    title="State that predictions pass on stays in the model",
     finding_title="A cache seems to be copied into and out of every prediction",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="Copying a cache costs more with every token, and a stateful model copies none of it.",
+    why="Copying a cache costs more with every token, and a stateful model copies nothing.",
     fix=FIX,
     references=(
         Reference(

@@ -7,18 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, Heat
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
+    reached,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import (
     MIN_CALLS,
     Calls,
@@ -26,9 +32,7 @@ from tracekit.detectors.shared.comparable_predictions import (
     extra_time,
     judged,
 )
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.latency_causes import HEAT_RATIO, MIN_IN_STATE, Cause, read_growth, read_heat
-from tracekit.units import format_count, format_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +42,14 @@ class Options:
     slowdown: float = option(
         HEAT_RATIO,
         "times the median while cooler",
-        "Below a fifth, other work of the system explains a difference as well (our judgement).",
+        "Heuristic: below a fifth, other work of the system can explain a difference as well.",
     )
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions in the hottest thermal state with those in the coolest."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
         return Passed(view.name, "The device stayed cool: its thermal state was Nominal throughout.")
     return judged(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
@@ -69,13 +73,13 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             "Begin recording on a cool device and go on until it is warm.",
         )
     metrics = (
-        Metric("hottest to coolest state", found.ratio, "ratio", options.slowdown, Direction.ABOVE),
+        above("hottest to coolest state", found.ratio, "ratio", options.slowdown),
         Metric(f"median while {_name(found.coolest)}", found.cool_median_ns, "ns"),
         Metric(f"median while {_name(found.hottest)}", found.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(found.is_cool)).cause is Cause.SEQUENCE:
         return Passed(view.name, "Predictions become longer with their sequence, in the coolest state too.", metrics)
-    if not metrics[0].reached:
+    if not reached(metrics, "hottest to coolest state"):
         words = f"Predictions take {found.ratio:.2f} times as long while the thermal state is {_name(found.hottest)}"
         return Passed(view.name, f"{words} as while it is {_name(found.coolest)}.", metrics)
     return _finding(view, calls, found, metrics)
@@ -89,7 +93,7 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
     """The finding with its cost: what predictions took beyond their median in the coolest state."""
     usual = found.cool_median_ns or 0.0
     hot = (found.state != UNKNOWN) & ~found.is_cool & (calls.durations > usual)
-    lost, cost = extra_time(
+    affected, cost = extra_time(
         view,
         calls.where(hot),
         np.full(int(hot.sum()), usual),
@@ -97,7 +101,7 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
     )
     rows = calls.rows[hot]
     count = int((found.state == found.hottest).sum())
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"While the thermal state was {_name(found.hottest)}, {format_count(count, 'prediction')} took "
@@ -106,39 +110,40 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
         ),
         metrics=metrics,
         cost=cost,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
+        affected=affected,
     )
 
 
 DESCRIPTION = """
-A device that becomes too hot lowers the clocks of its processors. What fits into a frame on a cool device on the desk
-misses it in a warm hand after some minutes.
+A device that gets too hot lowers the clocks of its processors. A prediction that fits into a frame on a cool device at
+the desk misses it in a warm hand after some minutes.
 
-## On the lanes
+## On the timeline
 
     Thermal   |Nominal             |Serious                   |
     Activity  |Pred |Pred |Pred |  |Pred     |Pred     |Pred  |     problem
-    Activity  |Pred |Pred |Pred |  |Pred |    |Pred |           as it should be: same time, less often
+    Activity  |Pred |Pred |Pred |  |Pred |    |Pred |           expected: same latency, less often
 
 ## How it is measured
 
-Per model, on its comparable calls: without the first after each load, those that overlap each other, those that waited
-for other work, and long calls that open a sequence. Where the app keeps several predictions in flight, calls with about
-the same number in flight are compared instead. Each call belongs to the thermal state that held in its middle.
-States with at least ten calls count. The median in the hottest of them is set against that in the coolest: it is a
-finding from `slowdown` on. The cost is the time that calls in hotter states took beyond the coolest state's median.
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
+queued behind other work, and long predictions that open a sequence. If the app keeps several predictions in flight,
+those with about the same number in flight are compared instead. Each prediction belongs to the thermal state at its
+midpoint. Only states with at least ten predictions count.
 
-## What can look like it and is not
+Reported when the median latency in the hottest state is at least `slowdown` times that in the coolest. Estimated
+savings are the time that predictions in hotter states took beyond the coolest state's median.
 
-- Latency that grows with a sequence (`growing-latency`): it grows while the device is cool, too.
-- Predictions that wait for other models or for the screen on the same compute unit: they are left out.
-- Larger inputs after a while: only the thermal state tells them from heat, so look whether the work changed as well.
+## Not a problem when
+
+- Latency grows with a sequence: it also grows while the device is cool, see `growing-latency`.
+- Predictions queue behind other models or the screen on the same compute unit: they are left out.
+- Inputs get larger after a while: only the thermal state tells this from heat, so check whether the work changed too.
 """
 
 FIX = """
-Do less as the device becomes warmer, before the system enforces it:
+Do less work as the device gets warmer, before the system slows it down:
 
 ```swift
 // The state must be read once before its notification is posted.
@@ -157,17 +162,17 @@ for await _ in changes {
 }
 ```
 
-The Neural Engine needs least energy for the same work: prefer `.cpuAndNeuralEngine` for a feature that runs all the
-time. In coremltools, smaller and compressed models generate less heat per call. Test on a warm device.
+The Neural Engine needs the least energy for the same work: prefer `.cpuAndNeuralEngine` for a feature that runs all the
+time. In coremltools, smaller and compressed models generate less heat per prediction. Test on a warm device.
 """
 
 DETECTOR = Detector(
     id="thermal-throttling",
-    title="Predictions keep their pace as the device warms up",
-    finding_title="Predictions become slower as the device heats up",
+    title="Predictions keep their speed as the device warms up",
+    finding_title="Predictions slow down as the device heats up",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The feature works on the desk and stutters after some minutes of use.",
+    why="The feature works at the desk and stutters after some minutes of use.",
     fix=FIX,
     references=(
         Reference(

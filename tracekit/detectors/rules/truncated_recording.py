@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import Direction, Finding, InsufficientData, Metric, Outcome, Passed
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors import (
+    Attribution,
+    InsufficientData,
+    Kind,
+    Level,
+    Metric,
+    Outcome,
+    Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    covered_ns,
+    finding,
+    format_duration,
+    format_share,
+    option,
+    reached,
+    value_of,
+)
 from tracekit.detectors.shared.wording import what_ran
-from tracekit.trace.events import Attribution, Kind, Level
-from tracekit.units import format_duration, format_share
-
-if TYPE_CHECKING:
-    from tracekit.trace.trace import Trace
 
 REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
 """How recordings end that are complete, as seen in tables of contents. A time limit is what its user asked for."""
@@ -28,6 +37,9 @@ REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
 AT_END_NS = 100_000
 """A row that ends so near to the end of the recording was cut there. Tables of contents round the end to 1 µs, and no
 program ends so fast after its last call (our judgement)."""
+
+_CUT = "time in models that the end cuts off"
+_LATE = "work on the hardware after the last event of Core ML"
 
 _WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?\)", re.IGNORECASE)
 _UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000_000_000}
@@ -40,8 +52,8 @@ class Options:
     cut_share: float = option(
         0.25,
         "share of the time",
-        "A call that is in flight when somebody stops is normal and changes no figure, unless it makes up much of what "
-        "was recorded (our judgement).",
+        "Heuristic: a prediction in flight when recording stops is normal and changes no result, unless "
+        "it makes up much of the recording.",
         maximum=1,
     )
 
@@ -50,17 +62,15 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
     cut, late = _cut_rows(trace), _late_work(trace)
     metrics = (
-        _share("time in models that the end cuts off", cut, _activity(trace), options.cut_share),
-        _share("work on the hardware after the last event of Core ML", late, _own_work(trace), options.cut_share),
+        _share(_CUT, cut, _activity(trace), options.cut_share),
+        _share(_LATE, late, _own_work(trace), options.cut_share),
     )
     signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
     if signs:
         shown = pd.concat(
             [rows for rows, metric in zip((cut, late), metrics, strict=True) if metric.reached] or [cut.head(0)]
         )
-        return Finding(
-            None, " ".join(signs), metrics, cost=None, evidence=evidence_of(shown), evidence_total=len(shown)
-        )
+        return finding(None, " ".join(signs), metrics, rows=shown)
     return _unclear(trace) or Passed(None, f"The recording ended regularly: {trace.run.end_reason}.", metrics)
 
 
@@ -108,25 +118,26 @@ def _window_ns(mode: str) -> int | None:
 def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: tuple[Metric, ...]) -> list[str]:
     """Signs in the rows, as sentences."""
     signs = []
-    if len(cut) and metrics[0].reached:
+    if len(cut) and reached(metrics, _CUT):
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{what_ran(cut)} had not ended when the recording did; {format_share(metrics[0].value or 0)} of the "
+            f"{what_ran(cut)} had not ended when the recording did; {format_share(value_of(metrics, _CUT))} of the "
             f"recorded time of loads and predictions lies in what was cut. The longest, of "
             f"{longest['model']}, had taken {format_duration(int(longest['duration_ns']))} so far."
         )
-    if len(late) and metrics[1].reached:
+    if len(late) and reached(metrics, _LATE):
         signs.append(
             f"After the last event of Core ML, at {format_duration(_last_event(trace))}, the hardware worked for "
-            f"another {format_duration(covered_ns(late))} for the app's models, {format_share(metrics[1].value or 0)} "
-            "of all that it did for them: predictions that were still in flight, or that were lost."
+            f"another {format_duration(covered_ns(late))} for the app's models, "
+            f"{format_share(value_of(metrics, _LATE))} of all that it did for them: predictions that were "
+            "still in flight, or that were lost."
         )
     return signs
 
 
 def _share(name: str, part: pd.DataFrame, whole: pd.DataFrame, threshold: float) -> Metric:
     time = covered_ns(whole)
-    return Metric(name, covered_ns(part) / time if time else 0.0, "share", threshold, Direction.ABOVE)
+    return above(name, covered_ns(part) / time if time else 0.0, "share", threshold)
 
 
 def _activity(trace: Trace) -> pd.DataFrame:
@@ -169,53 +180,57 @@ def _late_work(trace: Trace) -> pd.DataFrame:
 
 
 DESCRIPTION = """
-A recording that was stopped by force, that keeps only its last seconds, or that ended while a model was at work holds
-less than happened. What is missing then looks as if it had not happened, and what is cut looks short.
+A recording contains less than what happened if Instruments was killed, if it keeps only its last seconds, or if it
+ended while a model was working. Missing events look as if they had not happened, and events that are cut look short.
 
-## On the lanes
+## On the timeline
 
                                             recording ends
-    Activity       |Prediction| |Prediction|      :            problem: the long call is missing
+    Activity       |Prediction| |Prediction|      :            problem: the last prediction is missing
     Neural Engine    |exec|       |exec|     |exec exec exec
 
-    Activity       |Prediction| |Prediction|      :            as it should be
+    Activity       |Prediction| |Prediction|      :            expected
     Neural Engine    |exec|       |exec|          :
 
 ## How it is measured
 
-Four signs, each of which is a finding:
+Reported on any of four signs:
 
-- raw data that the recording left behind because it was not finished (bundles only);
-- the recording mode `Windowed`, where the recording is not shorter than the window that was kept;
-- loads and predictions that reach the end of the recording, from `cut_share` of all time in models on;
-- work of the app's models on the hardware after the last event of Core ML, by their labels, from `cut_share` of all
-  their work on: predictions that were in flight at the end, or events that were lost.
+- The recording was not finished and left raw data behind (bundles only).
+- The recording mode is `Windowed`, and the recording is not shorter than the window it keeps.
+- Loads and predictions that reach the end of the recording make up `cut_share` or more of all time in models.
+- The hardware works for the app's models (by their labels) after Core ML's last event, for `cut_share` or more of all
+  their work: predictions were in flight at the end, or events were lost.
 
-Recordings that end with *Target app exited*, *Time limit reached* or *User pressed Stop* are complete. Where an input
-does not tell how it ended, or tells it in other words, it is not judged.
+Recordings that end with *Target app exited*, *Time limit reached* or *User pressed Stop* ended normally. If an input
+does not say how it ended, or says so in other words, the check is not evaluated.
 
-## What can look like it and is not
+## Not a problem when
 
-- A time limit: it is what was asked for, and a call that is in flight at the end is normal.
-- A launched tool that `xctrace` ends at the time limit, which it reports with status 54.
-- Work of another process with a model of the same name.
+- The recording ends at its time limit: that is what was asked for, and a prediction in flight at the end is normal.
+- `xctrace` ends a launched tool at the time limit, and reports this with status 54.
+- Another process works with a model of the same name.
 """
 
 FIX = """
-Record until the feature is done, stop once, and wait until the recording is saved, which can take longer than recording
-itself:
+Record again: stop once, and wait until the recording is saved.
+
+Saving can take longer than the recording itself. Press Ctrl-C only once.
 
 ```shell
 # No --window: that keeps only the last seconds.
 xcrun xctrace record --template 'Core ML' --time-limit 60s --launch -- ./mytool
 ```
 
-A recording that was not finished can often be recovered:
+An unfinished recording cannot replace a new one. `xctrace import` recovers part of its raw data:
 
 ```shell
 xcrun xctrace import --template 'Core ML' --output saved.trace \\
     --input run.trace/Trace1.run/Attachments/trace-data.atrc
 ```
+
+The recovered recording keeps hardware rows, but loses all rows of Core ML and all other signposts. In one case, 1,314
+Neural Engine rows were kept and no Core ML row. tracekit then cannot see loads or predictions.
 """
 
 DETECTOR = RecordingDetector(
@@ -224,7 +239,7 @@ DETECTOR = RecordingDetector(
     finding_title="The recording is cut off",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="Calls that were cut or lost make counts, totals and the slowest times too small.",
+    why="Events that were cut or lost make counts, totals and maximum latencies too small.",
     fix=FIX,
     references=(Reference("xctrace(1)", "https://keith.github.io/xcode-man-pages/xctrace.1.html"),),
     options=Options,

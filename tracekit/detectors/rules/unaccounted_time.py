@@ -7,24 +7,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Direction,
+from tracekit.detectors import (
+    Detector,
     Finding,
     InsufficientData,
+    Intervals,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
+    Pattern,
+    Reference,
+    above,
+    finding,
+    format_count,
+    format_duration,
+    format_share,
+    no_prediction,
+    option,
+    reached,
+    too_few_predictions,
+    value_of,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import depth_profile, integrate
+from tracekit.detectors.caveats import units_not_recorded
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.units import format_count, format_duration, format_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,30 +46,22 @@ class Options:
 
     unaccounted_share: float = option(
         0.5,
-        "share of the predictions' time",
-        "From here on, more is unknown than known (our judgement); a public recording has 97 % and 65 %.",
+        "share of prediction time",
+        "Heuristic: from here on, more is unknown than known; in a public recording, two models have 97% and 65%.",
         maximum=1,
     )
-    min_predictions: int = option(
-        5, "predictions", "In fewer calls a single one would decide (our judgement); that recording has 5."
-    )
-    min_mean_ms: float = option(
-        1.0, "ms", "The fixed cost of a call fills shorter predictions and leaves no rows (our judgement)."
-    )
+    min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
+    min_mean_ms: float = option(1.0, "ms", "Heuristic: per-call overhead fills shorter predictions and leaves no rows.")
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions most of whose time lies in no recorded row."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     durations = view.predictions["duration_ns"].to_numpy()
     count, total = int((durations > 0).sum()), int(durations.sum())
     if count < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(count, options.min_predictions, "with a duration"),
-            "Record the feature for longer, so that the model is used more often.",
-        )
+        return too_few_predictions(view.name, count, options.min_predictions, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
         return NotApplicable(
             view.name,
@@ -75,7 +75,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     blind = _blind(view, share)
     if blind is not None:
         return blind
-    alone = _alone(view.predictions)
+    alone = Intervals.from_rows(view.predictions).alone() & (durations > 0)
     if int(alone.sum()) < options.min_predictions:
         return InsufficientData(
             view.name,
@@ -85,13 +85,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
         )
     rest = np.maximum(unknown - _queued(view, frame), 0)
     metrics = _metrics(int(rest[alone].sum()) / int(durations[alone].sum()), options)
-    if not metrics[0].reached:
+    if not reached(metrics, _UNACCOUNTED):
         return Passed(view.name, _explained(share, waiting=True), metrics)
     return _finding(view, alone & (rest >= options.unaccounted_share * durations), rest, metrics)
 
 
+_UNACCOUNTED = "time that no event explains"
+
+
 def _metrics(share: float, options: Options) -> tuple[Metric, ...]:
-    return (Metric("time that no event explains", share, "share", options.unaccounted_share, Direction.ABOVE),)
+    return (above(_UNACCOUNTED, share, "share", options.unaccounted_share),)
 
 
 def _explained(share: float, waiting: bool = False) -> str:
@@ -113,28 +116,15 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
             "recording does not show what happens in a prediction.",
             "Record with the Core ML template of a current Xcode.",
         )
-    lost = [
-        entry
-        for entry in map(view.trace.cover, (NEURAL_ENGINE, GPU))
-        if entry.state not in (TableState.ROWS, TableState.EMPTY)
-    ]
-    if not lost:
+    not_recorded = units_not_recorded(view.trace)
+    if not not_recorded:
         return None
     return InsufficientData(
         view.name,
         f"No recorded event explains {format_share(share)} of the time of its predictions. "
-        + " ".join(entry.conclusion for entry in lost),
-        " ".join(dict.fromkeys(entry.advice for entry in lost)),
+        + " ".join(entry.conclusion for entry in not_recorded),
+        " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
     )
-
-
-def _alone(predictions: pd.DataFrame) -> BoolArray:
-    """Shape (predictions,): no other prediction of the model was in flight meanwhile."""
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
-    times, depth = depth_profile(starts, ends)
-    alone: BoolArray = (integrate(times, (depth > 1).astype(np.int64), starts, ends) == 0) & (ends > starts)
-    return alone
 
 
 def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
@@ -142,12 +132,12 @@ def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
 
     `frame` is that of the breakdown.
     """
-    if not view.trace.cover(NEURAL_ENGINE).rows:
+    if not view.trace.coverage_of(NEURAL_ENGINE).rows:
         return np.zeros(len(view.predictions), np.int64)
     waits = view.engine_waits
     queued = waits.by_prediction(view.predictions.index, waits.length_ns)
-    told = frame["ane_queue_ns"].to_numpy(dtype=np.int64, na_value=0)
-    rest: IntArray = np.maximum(queued - told, 0)
+    known = frame["ane_queue_ns"].to_numpy(dtype=np.int64, na_value=0)
+    rest: IntArray = np.maximum(queued - known, 0)
     return rest
 
 
@@ -155,10 +145,10 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
     """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be won back."""
     rows = view.predictions[chosen]
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
-    empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.cover(name).state is TableState.EMPTY]
+    empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.coverage_of(name).state is TableState.EMPTY]
     also = f" Nothing of the {' or the '.join(empty)} was captured." if empty else ""
-    share = float(metrics[0].value or 0)
-    return Finding(
+    share = value_of(metrics, _UNACCOUNTED)
+    return finding(
         model=view.name,
         summary=(
             f"No recorded event explains {format_share(share)} of the time of its predictions: in "
@@ -171,50 +161,49 @@ def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[
             Metric("mean prediction", mean, "ns"),
             Metric("mean time that no event explains", unknown, "ns"),
         ),
-        cost=None,
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-The instruments show what they were built to show. Work on the CPU outside `CPU` rows, custom layers, waiting for locks
-or for memory leave no row, and then most of a prediction is blank. Guessing what fills it leads to the wrong repair.
+Instruments shows what it was built to show. Work on the CPU outside `CPU` rows, custom layers, and waiting for locks or
+memory leave no rows. Most of a prediction can then be unaccounted for, and guessing the cause leads to the wrong fix.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction                                    |
     Data           |=|                                          |=|
-    Compute          |CPU|                                              problem: nothing says what happened after it
+    Compute          |CPU|                                              problem: no event explains the rest
     Neural Engine
 
     Activity       |Prediction                                    |
     Data           |=|                                          |=|
-    Neural Engine     |Op0                                     |        as it should be
+    Neural Engine     |Op0                                     |        expected
 
 ## How it is measured
 
-Per model, on the predictions that the app itself called. What neither a data row, a compute row nor a hardware row of
-the prediction covers is unaccounted, by the union of the rows. It is a finding when that is `unaccounted_share` of the
-predictions' time or more. Then only predictions that ran without another one of the model count, and time in which they
-waited for a Neural Engine that worked for others is taken off. Fewer than `min_predictions` predictions, and
-predictions shorter than `min_mean_ms` on average, are not judged. Where the table of the Neural Engine or of the GPU
-was not recorded, or Core ML left no row at all in any prediction of the model, that is said instead.
+Per model, on the predictions that the app itself requested. Time is unaccounted for if no data row, compute row or
+hardware row of the prediction covers it. Reported when this takes `unaccounted_share` or more of prediction time. For
+that, only predictions that ran without another one of the model count, and the time they were queued for a Neural
+Engine that worked for others is subtracted. At least `min_predictions` predictions are needed, of `min_mean_ms` or more
+on average. If the Neural Engine or GPU table was not recorded, or Core ML recorded no rows inside any prediction of the
+model, the check is not evaluated.
 
-The finding has no cost and the lowest severity: it says what the recording cannot show, and not that time is lost.
+The finding has no savings and the lowest severity: it shows what the recording cannot explain, not that time is lost.
 
-## What can look like it and is not
+## Not a problem when
 
-- A recording without the Neural Engine or GPU table: their work would fill the blank.
-- Several calls in flight: those that wait for the others leave no row.
-- Very short predictions, which consist of the fixed cost of a call.
-- Rows that lie in two predictions at once: they are known to belong to one of them, and count as `ambiguous`.
+- The Neural Engine or GPU table was not recorded: its rows would account for the time.
+- Several predictions are in flight: those that queue behind others leave no rows.
+- Predictions are very short: they consist of per-call overhead.
+- Rows are inside two predictions at once: they are known to belong to one of them and count as `ambiguous`.
 """
 
 FIX = """
-Make the blank visible before changing anything. Record once more with the missing instruments and Time Profiler in the
-same recording: choose the Core ML template and add Time Profiler, then look at the call stacks inside a blank
-prediction. Put intervals of your own around what the app does there:
+Record again with Time Profiler and all hardware tables before you change anything.
+
+Choose the Core ML template, add Time Profiler, and look at the call stacks inside an unaccounted period. Put signposts
+around the app's own work there:
 
 ```swift
 import os
@@ -222,12 +211,13 @@ import os
 let signposter = OSSignposter(subsystem: "com.example.app", category: "inference")
 
 let state = signposter.beginInterval("vocoder")
+// iOS 17, macOS 14 or later.
 let output = try await model.prediction(from: input)
 signposter.endInterval("vocoder", state)
 ```
 
-The performance report in Xcode (open the model, tab Performance) and `MLComputePlan` tell on which compute unit each
-operation is meant to run:
+The performance report in Xcode (open the model, Performance tab) and `MLComputePlan` show which compute unit each
+operation is meant to run on:
 
 ```swift
 let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
@@ -236,11 +226,11 @@ let plan = try await MLComputePlan.load(contentsOf: url, configuration: configur
 
 DETECTOR = Detector(
     id="unaccounted-time",
-    title="Recorded events explain the time of predictions",
-    finding_title="No recorded event explains most of the time of predictions",
+    title="Recorded events account for the time of predictions",
+    finding_title="Most of the prediction time is unaccounted for",
     pattern=Pattern.RECORDING,
     description=DESCRIPTION,
-    why="What is not explained is easily blamed on the wrong part, and other checks cannot see into it.",
+    why="Unaccounted time is easily blamed on the wrong part, and other checks cannot see into it.",
     fix=FIX,
     references=(
         Reference("OSSignposter", "https://developer.apple.com/documentation/os/ossignposter"),

@@ -4,40 +4,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.breakdown import Part
+from tracekit.analysis.breakdown import Part
 from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.caveats import units_not_recorded
-from tracekit.detectors.expectations import UNITS
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    Attribution,
+    Detector,
+    Device,
     Finding,
     InsufficientData,
+    Intervals,
+    Kind,
+    Lane,
     Metric,
+    ModelView,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_share,
+    no_prediction,
+    option,
+    too_few_predictions,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.caveats import units_not_recorded
+from tracekit.detectors.expectations import UNITS
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import UNIT_NAMES, course_words, too_few
-from tracekit.intervals import depth_profile, integrate, union
-from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.units import format_count, format_share
+from tracekit.detectors.shared.wording import UNIT_NAMES, course_words
+from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
-    from tracekit.trace.trace import Trace
+    from tracekit.intervals import CoveredTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +55,27 @@ class Options:
     expected_unit: int = option(
         0,
         "1 Neural Engine, 2 GPU, 3 CPU",
-        "Only the app's author knows it, and --expect ane, gpu or cpu says it. 0 means none is expected.",
+        "Only you know the expected unit: set it with --expect ane, gpu or cpu. 0 means that none is set.",
         minimum=0,
         maximum=3,
     )
     elsewhere_share: float = option(
-        0.5, "share of the work", "From here on most of the work runs elsewhere (our judgement).", maximum=1
+        0.5, "share of the work", "Heuristic: from here on, most of the work runs elsewhere.", maximum=1
     )
     shown_share: float = option(
         0.2,
-        "share of the predictions' time",
-        "Where rows show less, most of the work may have left none (our judgement); rows of a model on the CPU cover "
-        "35 % in a public recording.",
+        "share of prediction time",
+        "Heuristic: if rows show less, most of the work may have left none; rows of a model on the CPU "
+        "cover 35% in a public recording.",
         maximum=1,
     )
     speed_up: float = option(
         9.0,
         "times as fast",
-        "Public reports have 3 to 9 on the unit that suits a model; the most bounds the cost.",
+        "Public reports mention factors of 3 to 9 on the unit that suits a model; the largest gives an upper bound.",
         minimum=1.0,
     )
-    min_predictions: int = option(5, "predictions", "In fewer calls a single one would decide (our judgement).")
+    min_predictions: int = option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
 
 
 _DEVICES = {UNITS["ane"]: Device.ANE, UNITS["gpu"]: Device.GPU, UNITS["cpu"]: Device.CPU}
@@ -81,27 +89,29 @@ _PARTS = {
 class Work:
     """What is known of the time that units worked for a model's predictions, in ns."""
 
-    least: dict[Device, int]
+    known_ns: dict[Device, int]
     """What rows show."""
     open_ns: dict[Device, int]
     """What the unit may have worked beyond that: time without any known work in predictions of which that is not
     known."""
-    whole_ns: int
+    predicted_ns: int
     """Time of the predictions."""
 
     @property
     def shown_ns(self) -> int:
         """Time in which some unit is known to have worked."""
-        return sum(self.least.values())
+        return sum(self.known_ns.values())
 
     def share(self, device: Device) -> float:
         """Share of the known work."""
-        return self.least[device] / self.shown_ns if self.shown_ns else 0.0
+        return self.known_ns[device] / self.shown_ns if self.shown_ns else 0.0
 
     @property
     def words(self) -> str:
         """The units with known work, the busiest first, with their shares."""
-        busy = sorted((device for device in self.least if self.least[device]), key=lambda unit: -self.least[unit])
+        busy = sorted(
+            (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
+        )
         return ", ".join(f"{UNIT_NAMES[device]} {format_share(self.share(device))}" for device in busy)
 
 
@@ -109,29 +119,25 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Compares the units that worked for the model with the one that is expected to."""
     judged = (view.predictions["duration_ns"] > 0).to_numpy(dtype=bool)
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     work = _work(view)
     if not options.expected_unit:
         seen = f"Recorded work: {work.words}." if work.words else "No row shows work of a compute unit."
         return NotApplicable(view.name, f"No compute unit is expected; --expect gives one, as in --expect ane. {seen}")
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:
-        return InsufficientData(
-            view.name,
-            too_few(int(judged.sum()), options.min_predictions, "with a duration"),
-            "Record the feature for longer, so that the model is used more often.",
-        )
-    on, on_most = work.least[expected], work.least[expected] + work.open_ns[expected]
-    elsewhere = work.shown_ns - on
-    elsewhere_most = elsewhere + max(work.open_ns[device] for device in work.least if device != expected)
+        return too_few_predictions(view.name, int(judged.sum()), options.min_predictions, "with a duration")
+    on_ns, max_on_ns = work.known_ns[expected], work.known_ns[expected] + work.open_ns[expected]
+    elsewhere_ns = work.shown_ns - on_ns
+    max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
     metrics = (
-        Metric("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share, Direction.ABOVE),
-        *(Metric(f"work on the {UNIT_NAMES[device]}", work.share(device), "share") for device in work.least),
+        above("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
+        *(Metric(f"work on the {UNIT_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
     )
-    shown = work.shown_ns >= options.shown_share * work.whole_ns
-    if shown and elsewhere and elsewhere >= options.elsewhere_share * (on_most + elsewhere):
-        return _finding(view, options, work, elsewhere, metrics)
-    if shown and elsewhere_most < options.elsewhere_share * (on + elsewhere_most):
+    shown = work.shown_ns >= options.shown_share * work.predicted_ns
+    if shown and elsewhere_ns and elsewhere_ns >= options.elsewhere_share * (max_on_ns + elsewhere_ns):
+        return _finding(view, options, work, elsewhere_ns, metrics)
+    if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return Passed(
             view.name, f"{format_share(work.share(expected))} of its work ran on the {UNIT_NAMES[expected]}.", metrics
         )
@@ -142,18 +148,18 @@ def _work(view: ModelView) -> Work:
     """Work of the units in the predictions of the model."""
     frame = view.breakdown.frame
     durations = frame["duration_ns"].to_numpy()
-    least: dict[Device, IntArray] = {Device.CPU: _known(frame, Part.CPU)}
+    known: dict[Device, IntArray] = {Device.CPU: _known(frame, Part.CPU)}
     unknown: dict[Device, BoolArray] = {Device.CPU: frame[Part.CPU.column].isna().to_numpy()}
     for device, (executed, requested, _) in _PARTS.items():
-        least[device] = _known(frame, executed) + _known(frame, requested)
-        unknown[device] = frame[executed.column].isna().to_numpy() & (least[device] == 0)
-    rest = durations - np.sum(list(least.values()), axis=0)
-    still = {device: np.where(unknown[device], rest, 0) for device in least}
+        known[device] = _known(frame, executed) + _known(frame, requested)
+        unknown[device] = frame[executed.column].isna().to_numpy() & (known[device] == 0)
+    rest = durations - np.sum(list(known.values()), axis=0)
+    still = {device: np.where(unknown[device], rest, 0) for device in known}
     for device, (_, _, lane) in _PARTS.items():
         still[device] = np.maximum(still[device], np.minimum(unattributed_ns(view, lane), rest))
     order = tuple(UNIT_NAMES)
     return Work(
-        {device: int(least[device].sum()) for device in order},
+        {device: int(known[device].sum()) for device in order},
         {device: int(still[device].sum()) for device in order},
         int(durations.sum()),
     )
@@ -165,33 +171,35 @@ def _known(frame: pd.DataFrame, part: Part) -> IntArray:
 
 def unattributed_ns(view: ModelView, lane: Lane) -> IntArray:
     """Time of each prediction in which the unit executed rows of which nothing says whose they are."""
-    kept = _NOBODYS.setdefault(view.trace, {})
-    if lane not in kept:
-        hardware = view.trace.hardware
-        chosen = (hardware["lane"] == lane) & hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
-        rows = hardware[(chosen & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
-        begin = rows["start_ns"].to_numpy()
-        kept[lane] = depth_profile(*union(begin, begin + rows["duration_ns"].to_numpy()))
-    starts = view.predictions["start_ns"].to_numpy()
-    return integrate(*kept[lane], starts, starts + view.predictions["duration_ns"].to_numpy())
+    unattributed = _unattributed_times(view.trace)[lane]
+    predicted = Intervals.from_rows(view.predictions)
+    return unattributed.within(predicted.starts, predicted.ends)
 
 
-_NOBODYS: WeakKeyDictionary[Trace, dict[Lane, tuple[IntArray, IntArray]]] = WeakKeyDictionary()
-"""When each unit executed such rows: the same for all models of a recording."""
+@cached_by_trace
+def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
+    """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
+    hardware = trace.hardware
+    executed = hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
+    unattributed = hardware[(executed & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
+    return {
+        lane: Intervals.from_rows(unattributed[(unattributed["lane"] == lane).to_numpy(dtype=bool)]).covered_time()
+        for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
+    }
 
 
 def _unclear(view: ModelView, work: Work) -> InsufficientData:
     """What to say where rows tell too little of where the work ran."""
-    lost = units_not_recorded(view.trace)
+    not_recorded = units_not_recorded(view.trace)
     reason = "No row shows work of a compute unit."
     if work.words:
-        share = format_share(work.shown_ns / work.whole_ns)
+        share = format_share(work.shown_ns / work.predicted_ns)
         reason = f"Recorded work: {work.words}, in {share} of the time of its predictions."
-    if lost:
+    if not_recorded:
         return InsufficientData(
             view.name,
-            f"{reason} {' '.join(entry.conclusion for entry in lost)}",
-            " ".join(dict.fromkeys(entry.advice for entry in lost)),
+            f"{reason} {' '.join(entry.conclusion for entry in not_recorded)}",
+            " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
         )
     return InsufficientData(
         view.name,
@@ -204,17 +212,14 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
     """The finding with its cost: what other units worked beyond what the expected one would need at the least."""
     expected = _DEVICES[options.expected_unit]
     unit, count = UNIT_NAMES[expected], format_count(len(view.predictions), "prediction")
-    others = [_rows(view, device) for device in work.least if device != expected and work.least[device]]
+    others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
-    lost = covered_by(rows)
-    most = min(elsewhere_ns, int((lost.ends - lost.starts).sum()))
-    cost = round(most * (1 - 1 / options.speed_up))
+    cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))
     course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_course()
     order = f" The work goes mostly {course_words(course)}." if len(course) > 1 else ""
-    spent = covered_ns(view.predictions)
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
     doubt = " Part of the rows name no model, so that this is possible and not certain." if by_time else ""
-    return Finding(
+    return finding(
         model=view.name,
         summary=(
             f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
@@ -222,17 +227,15 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
             f"most {options.speed_up:g} times as fast is assumed."
         ),
         metrics=metrics,
-        cost=Cost(
-            ns=cost,
-            share=cost / spent,
-            basis=(
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            (
                 f"Time in which other units worked for it, less the part that the {unit} would need if it were "
                 f"{options.speed_up:g} times as fast; share of the time with predictions of the model in flight."
             ),
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=lost,
+        rows=rows,
     )
 
 
@@ -249,42 +252,47 @@ def _rows(view: ModelView, device: Device) -> pd.DataFrame:
 
 DESCRIPTION = """
 Core ML decides at load time which part of a model runs where. One operation that the Neural Engine does not support, a
-Float32 model or another setting of `computeUnits` is enough to move the work. Public reports tell of 3 to 9 times the
-latency, and of more power.
+Float32 model or another `computeUnits` setting is enough to move the work. Public reports mention 3 to 9 times the
+latency, and more power.
 
-## On the lanes
+## On the timeline
 
     Activity       |Prediction                       |
-    Compute          |CPU                          |         problem, with the Neural Engine expected
+    Compute          |CPU                          |         problem, if the Neural Engine was expected
     Neural Engine
 
     Activity       |Prediction|
-    Neural Engine    |Op0    |                               as it should be
+    Neural Engine    |Op0    |                               expected
 
 ## How it is measured
 
-Per model, and only where `--expect ane`, `--expect gpu`, `--expect cpu` or, for one model, `--expect Segmenter=ane`
-gives `expected_unit`: only its author knows what was meant. Without one, the answer gives the units that were seen.
+Per model, and only with an expected unit, because only you know what you intended. Set `expected_unit` with
+`--expect ane`, `--expect gpu`, `--expect cpu` or, for one model, `--expect Segmenter=ane`. Without it, the check
+reports which units were used.
 
-The work of each unit is the time that its execution rows cover; where a unit was asked and has no execution row in the
-prediction, its requests stand for it; for the CPU it is `CPU` rows. It is a finding when `elsewhere_share` of the work
-or more ran on other units, even if all rows that may or may not be the model's were its own on the expected unit, and
-when rows show work in at least `shown_share` of the predictions' time. Fewer than `min_predictions` predictions are not
-judged. The cost is the time in which the other units worked, less what the expected unit would need for the same if it
-were `speed_up` times as fast: an upper bound, since no recording shows how fast it would be.
+The work of a unit is the time its execution rows cover. If a unit has requests but no execution row in the prediction,
+the requests stand for it; for the CPU, it is the `CPU` rows. Reported when both hold:
 
-## What can look like it and is not
+- Other units did `elsewhere_share` or more of the work, even if all ambiguous rows of the expected unit belong to the
+  model.
+- Rows show work in `shown_share` or more of prediction time.
 
-- A recording without the table of the unit: nothing is judged then, unless other rows explain the time.
-- A tiny model that the CPU runs faster: the finding is right, and there is nothing to fix.
-- A hot device, or one in low power mode, on which the system chooses another unit.
-- Requests to the Neural Engine without execution rows of it: they count as work on the Neural Engine. Public
-  measurements disagree on whether its table shows everything, so their absence proves nothing.
+At least `min_predictions` predictions are needed. Estimated savings are the time in which other units worked, minus
+what the expected unit would need if it were `speed_up` times as fast. This is an upper bound, because no recording
+shows how fast it would be.
+
+## Not a problem when
+
+- The unit's table was not recorded: the check is not evaluated, unless other rows account for the time.
+- A tiny model runs faster on the CPU: the finding is right, and there is nothing to fix.
+- The device is hot or in Low Power Mode: the system may choose another unit.
+- The Neural Engine has requests but no execution rows: the requests count as its work. Public measurements disagree on
+  whether its table is complete, so missing rows prove nothing.
 """
 
 FIX = (
     """
-Ask for the unit, and find out which operations cannot run there:
+Set `computeUnits`, and find the operations that cannot run on the expected unit:
 
 ```swift
 let configuration = MLModelConfiguration()
@@ -296,8 +304,8 @@ let model = try await MLModel.load(contentsOf: url, configuration: configuration
     + OPERATIONS
     + """
 
-The Neural Engine computes in Float16. Convert with that precision, and replace operations that the plan leaves on the
-CPU:
+The Neural Engine computes in Float16. Convert the model with that precision, and replace the operations that stay on
+the CPU:
 
 ```python
 model = ct.convert(
@@ -310,11 +318,11 @@ model = ct.convert(
 
 DETECTOR = Detector(
     id="unexpected-device",
-    title="The work runs on the compute unit that is expected",
-    finding_title="The work runs on another compute unit than expected",
+    title="The model runs on the expected compute unit",
+    finding_title="The model runs on another compute unit than expected",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The wrong unit can cost several times the latency, and power that other work needs.",
+    why="The wrong unit can multiply latency, and takes power that other work needs.",
     fix=FIX,
     references=(
         Reference(

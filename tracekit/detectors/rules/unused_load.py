@@ -7,35 +7,40 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import RecordingDetector, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    LOAD_KINDS,
+    Attribution,
     Finding,
     InsufficientData,
+    Kind,
+    Level,
     Metric,
     NotApplicable,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.snippets import LOAD_ONCE
+from tracekit.detectors.shared.wording import listed
 from tracekit.detectors.views import unnamed_predictions
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from tracekit.trace.trace import Trace
 
-_NAMED = 5
+_MAX_NAMES = 5
 """Models that a sentence names before it only counts the rest."""
 
 
@@ -44,13 +49,12 @@ class Options:
     """Thresholds."""
 
     unused_s: float = option(
-        60.0, "s", "A model may be loaded well before the user gets to its feature; a minute is long (our judgement)."
+        60.0, "s", "Heuristic: a model may be loaded well before the user opens its feature, but a minute is long."
     )
     min_calls: int = option(
         10,
         "predictions of other models",
-        "Without them the recording does not show the app at its work, in which the model would be used (our "
-        "judgement).",
+        "Heuristic: without predictions of other models, the recording does not show the app in use.",
     )
 
 
@@ -88,9 +92,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
     if not sure:
         calls_of_others = max(entry.calls for entry in found)
         others = f"with {format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
+        names = listed([entry.name for entry in found], _MAX_NAMES)
         return InsufficientData(
             None,
-            f"Loaded and not used so far: {_listed([entry.name for entry in found])}. After that the recording goes on "
+            f"Loaded and not used so far: {names}. After that the recording goes on "
             f"for {format_duration(max(entry.since_ns for entry in found))} at most, {others} of other models: too "
             "little to tell whether they are loaded for later.",
             f"Record for a minute or more ({options.unused_s:g} s after the load), and use the app's features.",
@@ -137,79 +142,69 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
     """The finding with its cost: the loads of these models."""
     names = [entry.name for entry in sure]
     rows = loads[loads["model"].isin(names).to_numpy(dtype=bool)]
-    lost = covered_ns(rows)
-    spent = covered_ns(loads, calls)
+    cost_ns = covered_ns(rows)
     shortest = min(entry.since_ns for entry in sure)
     many = len(names) > 1
-    return Finding(
+    return finding(
         model=None,
-        summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: {_listed(names)}. "
-        f"Loading {'them' if many else 'it'} took {format_duration(lost)}, and the recording goes on for "
-        f"{format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
+        summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: "
+        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_duration(cost_ns)}, and the "
+        f"recording goes on for {format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
         f"{'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
-            Metric("unused models", len(names), "count", 1, Direction.ABOVE),
-            Metric("recorded after the load", shortest, "ns", round(options.unused_s * 1e9), Direction.ABOVE),
-            Metric(
+            above("unused models", len(names), "count", 1),
+            above("recorded after the load", shortest, "ns", round(options.unused_s * 1e9)),
+            above(
                 "predictions of other models after the load",
                 min(entry.calls for entry in sure),
                 "count",
                 options.min_calls,
-                Direction.ABOVE,
             ),
             Metric("loads", len(rows), "count"),
         ),
-        cost=Cost(
-            ns=lost,
-            share=lost / spent if spent else 0.0,
-            basis="Time covered by the loads of these models; share of the time covered by all loads and predictions "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(loads, calls),
+            "Time covered by the loads of these models; share of the time covered by all loads and predictions "
             "of the app.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    """`A`, `A, B`, or the first few and how many more."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 DESCRIPTION = """
-A model that is loaded "to be ready" and then not used costs its load at the worst moment, at launch, and holds memory
+A model that is loaded just in case and then not used costs its load at the worst moment, at launch, and holds memory
 for as long as the app keeps it.
 
-## On the lanes
+## On the timeline
 
     Segmenter  |Load     |                                              problem
     Classifier |Load     |Pred|Pred|Pred|Pred|Pred|  ... a minute ...
-    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|                     as it should be: loaded when needed
+    Classifier |Load     |Pred|Pred|Pred|Pred|Pred|                     expected: loaded when needed
 
 ## How it is measured
 
-For the recording as a whole. A model counts as unused if it has a load and no prediction, neither of its own nor as the
-stage of a pipeline, and if no work of the Neural Engine or the GPU names it. It is a finding if the recording goes on
-for `unused_s` after its first load, and if other models made `min_calls` predictions in that time, so that the app was
-at work. The cost is the time of its loads; memory is not recorded. That a feature was left unused in the recording only
-does not show: record what a user does.
+For the whole recording. A model is unused if it has a load and no prediction, neither of its own nor as the stage of a
+pipeline, and no row of the Neural Engine or the GPU names it. Reported when the recording continues for `unused_s`
+after the model's first load, and other models make at least `min_calls` predictions in that time, so the app was in
+use. Estimated savings are the time of its loads; memory is not recorded. A recording cannot show that a feature is only
+rarely used, so record what users typically do.
 
-## What can look like it and is not
+## Not a problem when
 
-- A model that is loaded ahead of its use: in a shorter recording the answer is that the data do not suffice.
-- A stage of a pipeline that is also loaded by itself.
+- A model is loaded ahead of its use: in a shorter recording, the check is not evaluated.
+- A pipeline uses the model as a stage, and the app also loads it on its own.
 """
 
 FIX = (
     """
-Load the model when its feature is first opened, and share that one load:
+Load the model when its feature is first opened, and share that load:
 
 """
     + LOAD_ONCE
     + """
 
-If the first use must not wait, begin the load when the user is about to get there, not at launch. Avoid stored
+If the first use must not wait, start the load when the user is about to get there, not at launch. Avoid stored
 properties that create a model together with the object they belong to; make them `lazy`.
 """
 )

@@ -10,27 +10,31 @@ import pandas as pd
 
 from tracekit.analysis.load_waits import pauses_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.statistics import covered_ns
-from tracekit.detectors.framework import Detector, ModelView, Reference
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import (
-    Cost,
-    Direction,
+from tracekit.detectors import (
+    RECORD_LONGER,
+    Detector,
     Finding,
     InsufficientData,
     Metric,
-    NotApplicable,
+    ModelView,
     Outcome,
     Passed,
-    covered_by,
+    Pattern,
+    Reference,
+    above,
+    below,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_duration,
+    no_prediction,
+    option,
 )
-from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.comparable_predictions import EVEN
-from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.idle_gaps import Activity, read_pauses
 from tracekit.detectors.shared.load_options import without_load
 from tracekit.detectors.shared.prompts import works_longer
-from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -41,25 +45,25 @@ class Options:
     """Thresholds."""
 
     ratio: float = option(
-        3.0, "times the median of the calls that follow", "Public measurements of first calls hold 7 to 120."
+        3.0,
+        "times the median of the following predictions",
+        "Public measurements of first predictions range from 7 to 120 times.",
     )
-    min_extra_ms: float = option(
-        10.0, "ms", "Less than a frame at 60 frames a second; nobody notices it (our judgement)."
-    )
-    min_following: int = option(5, "predictions", "A median of fewer calls is chance (our judgement).")
+    min_extra_ms: float = option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
+    min_following: int = option(5, "predictions", "Heuristic: a median of fewer predictions depends on chance.")
     alike_share: float = option(
         0.5,
-        "share of the first call's duration",
-        "Calls that take so much of it are slow in the same way; a warm-up stands out from them (our judgement).",
+        "share of the first prediction's duration",
+        "Heuristic: predictions that take this much of it are slow in the same way; a warm-up stands out from them.",
         maximum=1,
     )
     as_slow_share: float = option(
         0.05,
-        "share of the calls that follow",
-        "Where so many later calls are as slow, the first is no exception (our judgement).",
+        "share of the following predictions",
+        "Heuristic: if this many later predictions are as slow, the first one is no exception.",
         maximum=1,
     )
-    pause_s: float = option(1.0, "s", "Longer than any pace at which an app calls a model (our judgement).")
+    pause_s: float = option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class FirstCalls:
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
     if view.predictions.empty:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if view.loads.empty:
         return without_load(view, "which prediction was the first")
     uses = uses_of_loads(view.loads, view.predictions)
@@ -90,7 +94,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name,
             f"No load is followed by {options.min_following + 1} or more predictions, so there is nothing to compare "
             "the first one with.",
-            "Record the feature for longer, so that the model is used more often.",
+            RECORD_LONGER,
         )
     spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
     rare = firsts.as_slow <= options.as_slow_share
@@ -158,27 +162,9 @@ def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, optio
     """Everything measured; of several first predictions the one that stands out most."""
     place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
     return (
-        Metric(
-            "first prediction to the median of the following",
-            float(firsts.ratio[place]),
-            "ratio",
-            options.ratio,
-            Direction.ABOVE,
-        ),
-        Metric(
-            "first prediction longer by",
-            float(firsts.extra_ns[place]),
-            "ns",
-            round(options.min_extra_ms * 1e6),
-            Direction.ABOVE,
-        ),
-        Metric(
-            "following predictions as slow",
-            float(firsts.as_slow[place]),
-            "share",
-            options.as_slow_share,
-            Direction.BELOW,
-        ),
+        above("first prediction to the median of the following", float(firsts.ratio[place]), "ratio", options.ratio),
+        above("first prediction longer by", float(firsts.extra_ns[place]), "ns", round(options.min_extra_ms * 1e6)),
+        below("following predictions as slow", float(firsts.as_slow[place]), "share", options.as_slow_share),
         Metric("median of the following", float(firsts.usual_ns[place]), "ns"),
         Metric("median after a pause", resumed, "ns"),
         Metric("first predictions compared", len(firsts.place), "count"),
@@ -214,69 +200,70 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
     )
     if len(rows) > 1:
         summary += f"; {format_count(len(rows), 'load')} show this"
-    won = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
-    spent = covered_ns(view.predictions)
-    return Finding(
+    cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
+    return finding(
         model=view.name,
         summary=f"{summary}.",
         metrics=metrics,
-        cost=Cost(
-            ns=won,
-            share=won / spent if spent else 0.0,
-            basis="Time of the slow first predictions beyond the median of those that follow; share of the time "
+        cost=cost_of(
+            cost_ns,
+            covered_ns(view.predictions),
+            "Time of the slow first predictions beyond the median of those that follow; share of the time "
             "covered by the model's predictions. A call ahead of time does the work while nobody waits.",
         ),
-        evidence=evidence_of(rows),
-        evidence_total=len(rows),
-        lost=covered_by(rows),
+        rows=rows,
     )
 
 
 DESCRIPTION = """
-Some work is put off until the first prediction: buffers are allocated, the GPU's programs are built, the weights are
-read from storage. The first prediction after a load pays for it, and it is the one that the user waits for.
+Some work is postponed until the first prediction: buffers are allocated, GPU programs are built, weights are read from
+storage. The first prediction after a load pays for it, and it is the one the user waits for.
 
-## On the lanes
+## On the timeline
 
     Activity  |Load  |Prediction           |Pred|Pred|Pred|              problem
-    Activity  |Load  |Prediction           |         |Pred|Pred|Pred|    as it should be: a call ahead of time
+    Activity  |Load  |Prediction           |         |Pred|Pred|Pred|    expected: warmed up ahead of time
 
 ## How it is measured
 
-Per model, from the Activity lane. Each prediction belongs to the last load of its instance that had ended before it.
-The first one on a load is set against the median of those that follow on the same load, of which there must be
-`min_following`. It is a finding if it took `ratio` times the median or more, and `min_extra_ms` longer, and if no
-more than `as_slow_share` of the calls that follow took `alike_share` of its duration or longer. The cost is what the
-first predictions took beyond that median.
+Per model, from the Activity lane. Each prediction belongs to the last load of its instance that ended before it. The
+first one is compared with the median of those that follow on the same load, of which `min_following` are needed.
+Reported when all of these hold:
 
-Where calls that follow a pause of `pause_s` (and no load) take `alike_share` of the first call's duration in the
-median, beginning anew is slow, not the load. A first call that is followed by such a pause, longer by far than the
-other pauses, is a call to warm the model up, as the fix asks for.
+- The first prediction takes at least `ratio` times the median, and `min_extra_ms` longer.
+- At most `as_slow_share` of the following predictions take `alike_share` of its duration or longer.
 
-## What can look like it and is not
+Estimated savings are the time that first predictions take beyond that median.
 
-- A model whose calls are often that slow: it has jitter, not a warm-up.
-- A language model that reads the whole prompt in its first call: so does the first call of each later turn. A
-  recording of a single turn is not judged.
-- A first call with a far larger input: its compute unit works longer too. Without a pause of `pause_s` later on, after
-  which calls are fast from the first one on, it is not judged, unless something paces the calls or the first calls
-  after several loads are alike.
+If predictions after a gap of `pause_s` or more, without a load, take `alike_share` of the first one's duration
+(median), the restart is slow and not the load. A first prediction that is followed by such a gap, far longer than the
+other gaps, is a warm-up as in the fix.
+
+## Not a problem when
+
+- The model's predictions are often that slow: see `latency-jitter`.
+- A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
+  A recording of a single turn is not evaluated.
+- The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
+  which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the
+  first predictions after several loads are alike.
 """
 
 FIX = """
-Make one prediction with an empty input right after loading, in the background, and throw the result away:
+Run one prediction on dummy input right after loading, and discard the result:
 
 ```swift
 let model = try await MLModel.load(contentsOf: url, configuration: configuration)
 Task(priority: .utility) {
     // Same shape and type as the real inputs.
     let input = SegmenterInput(image: emptyPixelBuffer)
+    // iOS 17, macOS 14 or later.
     _ = try await model.prediction(from: input)
 }
 ```
 
-Load the model before the user gets to the feature, and keep it: each load has a first prediction. When you compare
-timings, give them with and without the first call.
+Load the model before the user opens the feature, and keep it: every load has a slow first prediction. When you compare
+timings, report them with and without the first prediction.
 """
 
 DETECTOR = Detector(

@@ -9,26 +9,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
-import pandas as pd
 
-from tracekit.analysis.statistics import covered_ns
+from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.throughput import BURST_FACTOR
-from tracekit.detectors.outcomes import Cost, Finding, InsufficientData, Intervals
+from tracekit.detectors import (
+    Cost,
+    Finding,
+    InsufficientData,
+    Intervals,
+    ModelView,
+    Outcome,
+    cost_of,
+    covered_ns,
+    format_count,
+    too_few_predictions,
+)
 from tracekit.detectors.shared.competing_work import held_up
-from tracekit.detectors.shared.wording import too_few
-from tracekit.intervals import depth_profile, integrate, union
-from tracekit.units import format_count
+from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
+
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.detectors.outcomes import Outcome
-    from tracekit.trace.trace import Trace
 
 
 MIN_CALLS = 20
@@ -37,13 +45,6 @@ MIN_CALLS = 20
 EVEN = 1.25
 """Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
 undisturbed calls have about 1.2 (our judgement)."""
-
-OPENING_RATIO = 1.5
-"""A call that opens a sequence stands out where it takes so many times the median of the sequence (our judgement)."""
-
-MAX_OPENING = 8
-"""Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a row
-are a phase of the device, such as clocks that come up (our judgement)."""
 
 SAME_CONCURRENCY = 0.25
 """Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
@@ -119,11 +120,13 @@ class Calls:
                 "itself.",
                 "Record a phase in which one prediction runs at a time.",
             )
-        behind = f" Left out: {self.left_out}." if self.left_out else ""
-        return InsufficientData(
+        return too_few_predictions(
             model,
-            too_few(len(self.rows), needed, "to compare") + behind,
-            "Record the feature for longer, one prediction at a time.",
+            len(self.rows),
+            needed,
+            "to compare",
+            left_out=f"Left out: {self.left_out}." if self.left_out else "",
+            record="Record the feature for longer, one prediction at a time.",
         )
 
 
@@ -134,26 +137,20 @@ def sequences(predictions: pd.DataFrame) -> IntArray:
     `tracekit.analysis.throughput.bursts` measures from start to start; there, one long call would end a burst.
     O(n log n).
     """
-    starts = predictions["start_ns"].to_numpy()
-    ends = np.maximum.accumulate(starts + predictions["duration_ns"].to_numpy())
-    distances = np.diff(starts)
+    times = Intervals.from_rows(predictions)
+    distances = np.diff(times.starts)
     positive = distances[distances > 0]
     limit = BURST_FACTOR * float(np.median(positive)) if len(positive) else np.inf
-    opens = np.concatenate(([False], starts[1:] - ends[:-1] > limit))[: len(starts)]
+    pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
+    opens = np.concatenate(([False], pauses > limit))[: len(times)]
     return np.cumsum(opens)
-
-
-_KEPT: WeakKeyDictionary[Trace, dict[str, Calls]] = WeakKeyDictionary()
-"""Comparable calls by model: several detectors ask for them."""
 
 
 def comparable_calls(view: ModelView) -> Calls:
     """The calls of the model that can be compared. Calls without duration are none. O(n log n), and O(m log m) in the
     rows of the trace where times differ much; found once per trace."""
-    kept = _KEPT.setdefault(view.trace, {})
-    if view.name not in kept:
-        kept[view.name] = _comparable(view, _in_flight(view.predictions) == 1)
-    return kept[view.name]
+    key = (comparable_calls, view.name)
+    return view.trace.cache.get(key, lambda: _comparable(view, _in_flight(view.predictions) == 1))
 
 
 def calls_of_same_concurrency(view: ModelView) -> Calls:
@@ -189,9 +186,9 @@ def judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> 
 def _in_flight(predictions: pd.DataFrame) -> FloatArray:
     """Shape (predictions,): mean number of the predictions in flight during each, 1 where it is alone; 0 for those
     without duration. O(n log n)."""
-    starts, durations = predictions["start_ns"].to_numpy(), predictions["duration_ns"].to_numpy()
-    depth = integrate(*depth_profile(starts, starts + durations), starts, starts + durations)
-    mean: FloatArray = depth / np.maximum(durations, 1)
+    times = Intervals.from_rows(predictions)
+    depth = integrate(*depth_profile(times.starts, times.ends), times.starts, times.ends)
+    mean: FloatArray = depth / np.maximum(times.durations, 1)
     return mean
 
 
@@ -206,19 +203,19 @@ def _comparable(view: ModelView, alike: BoolArray, openings: bool = False) -> Ca
     rows = view.predictions
     burst = sequences(rows)
     warm, timed = view.warm, rows["duration_ns"].to_numpy() > 0
-    kept = warm & alike & timed
+    comparable = warm & alike & timed
     cold, overlapping = int((~warm & timed).sum()), int((warm & ~alike & timed).sum())
-    calls = Calls(rows if kept.all() else rows[kept], burst[kept], cold, overlapping, 0, 0, 0)
+    calls = Calls(rows if comparable.all() else rows[comparable], burst[comparable], cold, overlapping, 0, 0, 0)
     if not _uneven(calls.durations):
         return calls
-    found = held_up(view, calls.rows, _windows(rows, burst))
-    waiting, unclear = int(found.surely.sum()), int(found.perhaps.sum())
+    held = held_up(view, calls.rows, _windows(rows, burst))
+    waiting, unclear = int(held.surely.sum()), int(held.perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
-    whole = choose(replace(calls.where(~found.surely), waiting=waiting))
+    with_unclear = choose(replace(calls.where(~held.surely), waiting=waiting))
     if not unclear:
-        return whole
-    left = replace(calls.where(~(found.surely | found.perhaps)), waiting=waiting, unclear=unclear)
-    return replace(choose(left), with_unclear=whole)
+        return with_unclear
+    left = replace(calls.where(~(held.surely | held.perhaps)), waiting=waiting, unclear=unclear)
+    return replace(choose(left), with_unclear=with_unclear)
 
 
 def _without_openings(calls: Calls) -> Calls:
@@ -226,11 +223,11 @@ def _without_openings(calls: Calls) -> Calls:
     return replace(calls.where(~opening), opening=int(opening.sum())) if opening.any() else calls
 
 
-def _windows(rows: pd.DataFrame, burst: IntArray) -> tuple[IntArray, IntArray]:
-    """Start and end of each sequence."""
-    starts = rows["start_ns"].to_numpy()
+def _windows(rows: pd.DataFrame, burst: IntArray) -> Intervals:
+    """The time of each sequence."""
+    times = Intervals.from_rows(rows)
     first = np.flatnonzero(np.diff(burst, prepend=-1))
-    return starts[first], np.maximum.reduceat(starts + rows["duration_ns"].to_numpy(), first)
+    return Intervals(times.starts[first], np.maximum.reduceat(times.ends, first))
 
 
 def _uneven(durations: IntArray) -> bool:
@@ -240,33 +237,11 @@ def _uneven(durations: IntArray) -> bool:
     return bool(high > EVEN * low)
 
 
-def opens_sequence(durations: IntArray, burst: IntArray) -> BoolArray:
-    """Shape (calls,): the call is one of the long ones with which most sequences open.
-
-    The calls at the beginning of a burst count that take `OPENING_RATIO` times its median or more, up to `MAX_OPENING`
-    of them, if at least half of the bursts of three and more calls, and at least two, open like that. O(n log n).
-    """
-    frame = pd.DataFrame({"duration": durations, "burst": burst})
-    groups = frame.groupby("burst")
-    long = frame["duration"] >= OPENING_RATIO * groups["duration"].transform("median")
-    leading = long.groupby(frame["burst"]).cummin()
-    leading &= leading.groupby(frame["burst"]).transform("sum") <= MAX_OPENING
-    sizes = groups.size()
-    several = sizes.index[sizes >= 3]
-    opened = frame.loc[leading, "burst"].unique()
-    count = int(np.isin(several, opened).sum())
-    if count < 2 or 2 * count < len(several):
-        return np.zeros(len(durations), np.bool_)
-    return leading.to_numpy(dtype=bool)
-
-
 def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) -> tuple[Intervals, Cost]:
     """Where calls went on beyond their usual time (shape (calls,)), and what that costs. `words` begin the basis."""
     starts, ends = calls.starts, calls.starts + calls.durations
     usual_end = starts + np.rint(usual_ns).astype(np.int64)
     longer = ends > usual_end
-    lost = Intervals(*union(usual_end[longer], ends[longer]))
-    won = int((lost.ends - lost.starts).sum())
-    spent = covered_ns(view.predictions)
+    affected = Intervals(usual_end[longer], ends[longer]).union()
     basis = f"{words}; share of the time with predictions of the model in flight."
-    return lost, Cost(ns=won, share=won / spent if spent else 0.0, basis=basis)
+    return affected, cost_of(affected.covered_ns, covered_ns(view.predictions), basis)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tracekit.analysis.breakdown.breakdown import breakdown
-from tracekit.intervals import depth_profile, integrate, union
+from tracekit.analysis.breakdown import breakdown
+from tracekit.detectors import LOAD_KINDS, Attribution, Intervals, Kind, Lane, Level, ModelView, Trace, is_any
 from tracekit.recording.table import TableState
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -22,10 +20,6 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
-    from tracekit.trace.trace import Trace
-
-    Spans = tuple[IntArray, IntArray]
-    """Starts and ends."""
 
 LONGER = 0.2
 """How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
@@ -58,10 +52,10 @@ class HeldUp:
     """The same if work whose unit or owner the recording does not tell was on that unit."""
 
 
-def held_up(view: ModelView, rows: pd.DataFrame, windows: Spans) -> HeldUp:
+def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
     """Which of some predictions of a model others made long.
 
-    `windows` are the starts and ends of its sequences of calls. O(n log n) in the rows of the trace.
+    `windows` are its sequences of calls. O(n log n) in the rows of the trace.
     """
     starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
     usual = float(np.quantile(durations, 0.1))
@@ -71,11 +65,11 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Spans) -> HeldUp:
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
     sure, doubtful = _of_others(view, units)
-    surely = _fill(sure, calls, windows, own_ns, most=1.0)
+    surely = _fill(sure, calls, windows, own_ns, max_share=1.0)
     if _ENGINE in units:
         waits = view.engine_waits
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
-    perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, most=LIKELY_SHARE)
+    perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
     return HeldUp(surely, perhaps & ~surely)
 
 
@@ -96,24 +90,35 @@ class _Calls:
         return extra
 
 
-def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) -> BoolArray:
-    """Shape (calls,): work of others, given by starts and ends, fills so much of the extra time that it explains it.
+def _fill(work: Intervals, calls: _Calls, windows: Intervals, own_ns: int, max_share: float) -> BoolArray:
+    """Shape (calls,): work of others fills so much of the extra time that it explains it.
 
     Others that are at work most of the time fill much of any extra time. The share that explains it therefore lies in
-    the middle between what they fill anyhow and all of it, and is `most` at most.
+    the middle between what they fill anyhow and all of it, and is `max_share` at most.
     """
-    profile = depth_profile(*union(*work))
-    busy = integrate(*profile, calls.starts, calls.starts + calls.durations)
+    covered = work.covered_time()
+    busy = covered.within(calls.starts, calls.starts + calls.durations)
     exposure = busy / calls.durations
     ordinary = exposure[~calls.longer]
-    free = max(int((windows[1] - windows[0]).sum()) - own_ns, 1)
-    anyhow = min(float(integrate(*profile, *windows).sum()) / free, 1.0)
-    needed = min(WAITED_SHARE + (1 - WAITED_SHARE) * anyhow, most)
+    free = max(int(windows.durations.sum()) - own_ns, 1)
+    anyhow = min(float(covered.within(windows.starts, windows.ends).sum()) / free, 1.0)
+    needed = min(WAITED_SHARE + (1 - WAITED_SHARE) * anyhow, max_share)
     in_extra_time = busy - float(ordinary.mean()) * calls.usual_ns
     explained: BoolArray = (
         calls.longer & (exposure > np.quantile(ordinary, USUAL_EXPOSURE)) & (in_extra_time >= needed * calls.extra_ns)
     )
     return explained
+
+
+def time_by_model(rows: pd.DataFrame, windows: Intervals) -> dict[str, int]:
+    """Time in ns within the windows that rows of each model cover, most first; models without any are left out.
+    O(n log n)."""
+    covered = {
+        str(name): int(Intervals.from_rows(own).covered_within(windows).sum())
+        for name, own in rows.groupby("model", observed=True)
+    }
+    names = sorted((name for name, time in covered.items() if time), key=lambda name: (-covered[name], name))
+    return {name: covered[name] for name in names}
 
 
 def _unit_times(frame: pd.DataFrame) -> FloatArray:
@@ -125,19 +130,19 @@ def _unit_times(frame: pd.DataFrame) -> FloatArray:
     return times[:, :3]
 
 
-def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Spans, Spans]:
-    """Starts and ends of work of others: what surely ran on one of the units, and what may have."""
+def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Intervals, Intervals]:
+    """Work of others: what surely ran on one of the units, and what may have."""
     work = _work(view.trace)
     others = work.predicted.model != work.models.get(view.name, -1)
     if not units:
-        return _none(), _joined(work.predicted.of(others), work.loads)
-    sure, doubtful = [_none()], [_none()]
+        return Intervals.none(), _joined(work.predicted.times.where(others), work.loads)
+    sure, doubtful = [Intervals.none()], [Intervals.none()]
     blind = False
     for unit in units:
         if not work.recorded[unit]:
             rows = work.compute.unit == unit
             rows[view.compute.index.to_numpy()] = False
-            sure.append(work.compute.of(rows))
+            sure.append(work.compute.times.where(rows))
             blind = True
             continue
         rows = work.hardware.unit == unit
@@ -145,37 +150,27 @@ def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Spans, Spans]:
         # Where rows of the model bear its name, a row without a name is not one of them.
         unsure = rows & work.ambiguous & (not (rows[own] & work.named[own]).any())
         rows[own] = unsure[own] = False
-        sure.append(work.hardware.of(rows & ~unsure))
-        doubtful.append(work.hardware.of(unsure))
+        sure.append(work.hardware.times.where(rows & ~unsure))
+        doubtful.append(work.hardware.times.where(unsure))
     (sure if _CPU in units else doubtful).append(work.loads)
     if blind:
-        doubtful.append(work.predicted.of(others & ~work.known))
+        doubtful.append(work.predicted.times.where(others & ~work.known))
     return _joined(*sure), _joined(*doubtful)
 
 
-def _none() -> Spans:
-    return np.zeros(0, np.int64), np.zeros(0, np.int64)
-
-
-def _joined(*parts: Spans) -> Spans:
-    starts, ends = zip(*parts, strict=True)
-    return np.concatenate(starts), np.concatenate(ends)
+def _joined(*parts: Intervals) -> Intervals:
+    return Intervals(np.concatenate([part.starts for part in parts]), np.concatenate([part.ends for part in parts]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
     """Rows of a frame: shape (rows,) each."""
 
-    start: IntArray
-    end: IntArray
+    times: Intervals
     unit: IntArray
     """The unit that works, of `_UNITS`; -1 for rows that tell none."""
     model: IntArray
     """A number for the model."""
-
-    def of(self, chosen: BoolArray) -> Spans:
-        """Starts and ends of some of them."""
-        return self.start[chosen], self.end[chosen]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +187,7 @@ class _Work:
     """Top-level predictions."""
     known: BoolArray
     """Shape (predictions,): some row tells on which unit it ran."""
-    loads: Spans
+    loads: Intervals
     """Loads and compilations of all models, which work on the CPU and prepare other units."""
     recorded: tuple[bool, bool, bool]
     """Whether hardware rows tell all that each of `_UNITS` did."""
@@ -200,29 +195,25 @@ class _Work:
     """The numbers by base name."""
 
 
-_WORK: WeakKeyDictionary[Trace, _Work] = WeakKeyDictionary()
-
-
+@cached_by_trace
 def _work(trace: Trace) -> _Work:
-    if trace not in _WORK:
-        activity, hardware = trace.activity, trace.hardware
-        top = is_any(activity["level"], Level.TOP)
-        predictions = activity[top & is_any(activity["kind"], Kind.PREDICTION)]
-        loads = activity[top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)]
-        frame = breakdown(trace).frame
-        known = frame.index[_unit_times(frame).sum(axis=1) > 0]
-        _WORK[trace] = _Work(
-            hardware=_rows(hardware, (Lane.NEURAL_ENGINE, Lane.GPU), "lane"),
-            ambiguous=is_any(hardware["attribution"], Attribution.AMBIGUOUS),
-            named=is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL),
-            compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
-            predicted=_rows(predictions, (), "kind"),
-            known=np.asarray(predictions.index.isin(known)),
-            loads=_rows(loads, (), "kind").of(np.ones(len(loads), np.bool_)),
-            recorded=(_recorded(trace, NEURAL_ENGINE), _recorded(trace, GPU), False),
-            models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
-        )
-    return _WORK[trace]
+    activity, hardware = trace.activity, trace.hardware
+    top = is_any(activity["level"], Level.TOP)
+    predictions = activity[top & is_any(activity["kind"], Kind.PREDICTION)]
+    loads = activity[top & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)]
+    frame = breakdown(trace).frame
+    known = frame.index[_unit_times(frame).sum(axis=1) > 0]
+    return _Work(
+        hardware=_rows(hardware, (Lane.NEURAL_ENGINE, Lane.GPU), "lane"),
+        ambiguous=is_any(hardware["attribution"], Attribution.AMBIGUOUS),
+        named=is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL),
+        compute=_rows(trace.compute, (Kind.ANE_REQUEST, Kind.GPU_REQUEST, Kind.CPU_COMPUTE), "kind"),
+        predicted=_rows(predictions, (), "kind"),
+        known=np.asarray(predictions.index.isin(known)),
+        loads=Intervals.from_rows(loads),
+        recorded=(_recorded(trace, NEURAL_ENGINE), _recorded(trace, GPU), False),
+        models={str(name): number for number, name in enumerate(activity["model"].cat.categories)},
+    )
 
 
 def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> _Rows:
@@ -230,9 +221,7 @@ def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> 
     unit = np.full(len(frame), -1, np.int64)
     for number, value in enumerate(values):
         unit[is_any(frame[column], value)] = number
-    start = frame["start_ns"].to_numpy()
-    end = start + frame["duration_ns"].to_numpy()
-    return _Rows(start, end, unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
+    return _Rows(Intervals.from_rows(frame), unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
 
 
 def _recorded(trace: Trace, instrument: str) -> bool:

@@ -5,23 +5,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
-from tracekit.detectors.outcomes import Cost, Evidence, InsufficientData, Intervals, NotApplicable
-from tracekit.detectors.shared.comparable_predictions import opens_sequence, sequences
-from tracekit.detectors.shared.evidence import MAX_EVIDENCE
+from tracekit.detectors import (
+    Evidence,
+    Finding,
+    InsufficientData,
+    Intervals,
+    Kind,
+    Lane,
+    Level,
+    Metric,
+    ModelView,
+    NotApplicable,
+    Trace,
+    cost_of,
+    is_any,
+    no_prediction,
+)
+from tracekit.detectors.answers import MAX_EVIDENCE
+from tracekit.detectors.shared.comparable_predictions import sequences
 from tracekit.detectors.shared.prompts import works_longer
-from tracekit.intervals import depth_profile, integrate, union
-from tracekit.trace.events import Kind, Lane, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
     from tracekit.arrays import IndexArray, IntArray
     from tracekit.detectors.framework import ModelView
-    from tracekit.trace.trace import Trace
 
 
 WORK_SPREAD = 0.3
@@ -71,16 +83,16 @@ class Pauses:
     """Model before whose calls most of the time is lost; empty without pauses."""
 
 
-def find_pauses(view: ModelView, least: int) -> Pauses | NotApplicable | InsufficientData:
+def find_pauses(view: ModelView, min_calls: int) -> Pauses | NotApplicable | InsufficientData:
     """`read_pauses`, or why there is none to judge."""
     if len(view.predictions) == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
-    found = read_pauses(view, least)
+        return no_prediction(view.name)
+    found = read_pauses(view, min_calls)
     if len(found.idle.distance_ns):
         return found
     return InsufficientData(
         view.name,
-        f"No {least} predictions follow each other without a long pause ({len(view.predictions):,} in all).",
+        f"No {min_calls} predictions follow each other without a long pause ({len(view.predictions):,} in all).",
         "Record the feature while it works on many inputs in a row.",
     )
 
@@ -101,18 +113,18 @@ def paced_words(idle: Idle) -> str:
     return f"Predictions keep a beat of {rate}: the app waits for its next input."
 
 
-_KEPT: WeakKeyDictionary[Trace, Asked] = WeakKeyDictionary()
-"""What was asked of Core ML, by trace: it is the same for all models."""
+@cached_by_trace
+def _asked(trace: Trace) -> Asked:
+    """What was asked of Core ML: it is the same for all models."""
+    return asked(trace.activity)
 
 
-def read_pauses(view: ModelView, least: int) -> Pauses:
-    """Pauses in sequences of at least `least` calls. O(n log n)."""
-    lasting = view.predictions["duration_ns"].to_numpy() > 0
-    rows = view.predictions if lasting.all() else view.predictions[lasting]
+def read_pauses(view: ModelView, min_calls: int) -> Pauses:
+    """Pauses in sequences of at least `min_calls` calls. O(n log n)."""
+    has_length = view.predictions["duration_ns"].to_numpy() > 0
+    rows = view.predictions if has_length.all() else view.predictions[has_length]
     activity = view.trace.activity
-    if view.trace not in _KEPT:
-        _KEPT[view.trace] = asked(activity)
-    idle = idle_times(_KEPT[view.trace], rows["start_ns"].to_numpy(), sequences(rows), least)
+    idle = idle_times(_asked(view.trace), rows["start_ns"].to_numpy(), sequences(rows), min_calls)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
@@ -127,9 +139,9 @@ def read_pauses(view: ModelView, least: int) -> Pauses:
 
 def _like_work(idle_ns: IntArray) -> bool:
     """Whether pauses, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
-    varied, usual = spread(idle_ns), float(np.median(idle_ns))
-    sleeps = varied <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
-    return varied <= WORK_SPREAD and usual <= WORK_LONGEST_NS and not sleeps
+    variation, usual = spread(idle_ns), float(np.median(idle_ns))
+    sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
+    return variation <= WORK_SPREAD and usual <= WORK_LONGEST_NS and not sleeps
 
 
 def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
@@ -141,12 +153,10 @@ def _marked(view: ModelView, idle: Idle) -> tuple[str, ...]:
     system = frame["subsystem"].astype("object").fillna("").str.startswith(OWN)
     foreign = frame["process"].notna() & (frame["process"].astype("object") != (target.name if target else None))
     frame = frame[~(system | foreign).to_numpy(dtype=bool)]
-    starts = frame["start_ns"].to_numpy()
-    ends = starts + frame["duration_ns"].to_numpy()
-    place = np.searchsorted(idle.start_ns, starts, side="right") - 1
-    inside = (place >= 0) & (ends > starts) & (ends <= idle.end_ns[np.maximum(place, 0)])
-    low, high = union(starts[inside], ends[inside])
-    if int((high - low).sum()) < MARKED_SHARE * int((idle.end_ns - idle.start_ns).sum()):
+    times = Intervals.from_rows(frame)
+    index = np.searchsorted(idle.start_ns, times.starts, side="right") - 1
+    inside = (index >= 0) & (times.ends > times.starts) & (times.ends <= idle.end_ns[np.maximum(index, 0)])
+    if times.where(inside).covered_ns < MARKED_SHARE * int((idle.end_ns - idle.start_ns).sum()):
         return ()
     time = (frame["duration_ns"][inside]).groupby(frame["name"][inside].astype("object")).sum()
     return tuple(str(name) for name in time.sort_values(ascending=False, kind="stable").index[:2])
@@ -160,9 +170,8 @@ def device_idle(view: ModelView, idle: Idle) -> IntArray:
     hardware = view.trace.hardware
     lanes = [lane for lane in (Lane.NEURAL_ENGINE, Lane.GPU) if (view.hardware["lane"] == lane).any()]
     rows = hardware[is_any(hardware["lane"], *lanes)]
-    starts = rows["start_ns"].to_numpy()
-    profile = depth_profile(*union(starts, starts + rows["duration_ns"].to_numpy()))
-    return idle.end_ns - idle.start_ns - integrate(*profile, idle.start_ns, idle.end_ns)
+    pauses = Intervals(idle.start_ns, idle.end_ns)
+    return pauses.durations - Intervals.from_rows(rows).covered_within(pauses)
 
 
 def is_autoregressive(view: ModelView) -> bool:
@@ -203,30 +212,33 @@ def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
     return int((calls["model"] == names[counts.argmax()]).sum()) <= 2 * len(first)
 
 
-def pause_cost(idle: Idle, words: str) -> tuple[Intervals, Cost]:
-    """Where the pauses lie, and what they cost at most. `words` begin the basis."""
-    won = int((idle.end_ns - idle.start_ns).sum())
-    span = int(idle.distance_ns.sum())
-    basis = f"{words}; share of the time from the first to the last prediction of the sequences."
-    share = won / span if span else 0.0
-    return Intervals(idle.start_ns, idle.end_ns), Cost(won, share, basis, of="the time from first to last prediction")
+def pause_finding(view: ModelView, idle: Idle, summary: str, metrics: tuple[Metric, ...], words: str) -> Finding:
+    """The finding that the pauses show, with what they cost at most. `words` begin the basis of the cost."""
+    pauses = Intervals(idle.start_ns, idle.end_ns)
+    cost = cost_of(
+        int(pauses.durations.sum()),
+        int(idle.distance_ns.sum()),
+        f"{words}; share of the time from the first to the last prediction of the sequences.",
+        of="the time from first to last prediction",
+    )
+    return Finding(view.name, summary, metrics, cost, _evidence_of_pauses(view, idle), len(pauses), pauses)
 
 
-def evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:
+def _evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:
     """The longest pauses first, each with the row of the activity that ends it."""
     activity = view.trace.activity
     order = np.argsort(idle.start_ns - idle.end_ns, kind="stable")[:MAX_EVIDENCE]
-    row = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns[order], side="left")]
+    following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns[order], side="left")]
     return tuple(
         Evidence(
-            start_ns=int(idle.start_ns[place]),
-            end_ns=int(idle.end_ns[place]),
+            start_ns=int(idle.start_ns[pause]),
+            end_ns=int(idle.end_ns[pause]),
             model=str(model) if isinstance(model, str) else None,
             label=f"before {label}",
             table=str(table),
-            row=int(number),
+            row=int(row),
         )
-        for place, model, label, table, number in zip(
-            order, row["model"], row["label"], row["table"], row["row"], strict=True
+        for pause, model, label, table, row in zip(
+            order, following["model"], following["label"], following["table"], following["row"], strict=True
         )
     )

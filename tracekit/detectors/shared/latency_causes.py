@@ -15,12 +15,13 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.device_states import THERMAL_STATES, Heat, compare_thermal_states, states_at
-from tracekit.analysis.growth import Growth, growth
-from tracekit.analysis.modes import Modes, modes
+from tracekit.analysis.latency import Growth, Modes, growth, modes
+from tracekit.detectors import ModelView
+from tracekit.detectors.shared.wording import UNIT_NAMES
 from tracekit.trace.events import COPY_KINDS
 
 if TYPE_CHECKING:
-    from tracekit.analysis.growth import GrowthRule
+    from tracekit.analysis.latency import GrowthRule
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
     from tracekit.detectors.shared.comparable_predictions import Calls
@@ -77,13 +78,13 @@ def read_growth(view: ModelView, calls: Calls, rule: GrowthRule | None = None) -
         found, across = joined, True
     count = found.count[found.grows]
     opens = np.cumsum(count) - count
-    place = np.repeat(found.first[found.grows] - opens, count) + np.arange(count.sum())
+    index = np.repeat(found.first[found.grows] - opens, count) + np.arange(count.sum())
     states = thermal_states(view, calls)
-    if states is None or (states[place] < 0).any():
+    if states is None or (states[index] < 0).any():
         return GrowthReading(found, _cause_without_states(calls, found), across)
-    state, sequence = states[place], np.repeat(np.arange(len(count)), count)
+    state, sequence = states[index], np.repeat(np.arange(len(count)), count)
     cool = state == np.minimum.reduceat(state, opens)[sequence]
-    durations = calls.durations[place]
+    durations = calls.durations[index]
     if 2 * int(growth(durations[cool], sequence[cool], rule).grows.sum()) >= len(count):
         return GrowthReading(found, Cause.SEQUENCE, across)
     ratio = compare_thermal_states(durations, state, MIN_IN_STATE).ratio
@@ -211,7 +212,7 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None
     rule = rule or SwitchRule()
     durations = calls.durations
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
-    found = modes(durations, least_share=rule.share, least_ratio=rule.ratio * (1 - 1e-9))
+    found = modes(durations, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
     if len(found.counts) < 2:
         return None
     slow = found.membership > 0
@@ -238,7 +239,7 @@ def _narrow(durations: IntArray, found: Modes) -> bool:
     return True
 
 
-_UNITS = {"ane_busy_ns": "Neural Engine", "gpu_busy_ns": "GPU", "cpu_busy_ns": "CPU"}
+_UNITS = {f"{device}_busy_ns": name for device, name in UNIT_NAMES.items()}
 
 
 def busy_times(view: ModelView, calls: Calls) -> FloatArray:

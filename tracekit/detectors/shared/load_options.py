@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import InsufficientData
+from tracekit.detectors import InsufficientData, ModelView, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +21,7 @@ WARM_UP_PAUSE_S = 1.0
 def max_delay_option() -> Any:
     """Option: how soon after a load, in ms, a call starts that waited for it."""
     return option(
-        SOON_MS, "ms", "A caller that waits goes on at once; later calls are caused by something else (our judgement)."
+        SOON_MS, "ms", "Heuristic: a caller that waits continues at once; something else causes later predictions."
     )
 
 
@@ -31,19 +30,19 @@ def hang_share_option() -> Any:
     return option(
         0.5,
         "share of the time",
-        "A load on the main thread blocks it for its whole length; a hang of another cause only meets it by chance "
-        "(our judgement).",
+        "Heuristic: a load on the main thread blocks it from start to end; a hang with another cause only "
+        "overlaps it by chance.",
         maximum=1,
     )
 
 
-def warm_up_pause() -> Any:
+def warm_up_pause_option() -> Any:
     """Option: the pause in s after a call by which it shows that nobody waited for it."""
     return option(
         WARM_UP_PAUSE_S,
         "s",
-        "A single call that such a pause follows, where calls otherwise follow each other closely, looks like a call "
-        "to warm the model up, for which nobody waits (our judgement).",
+        "Heuristic: where predictions otherwise follow closely, a single one before such a gap looks like a warm-up, "
+        "which no one waits for.",
     )
 
 

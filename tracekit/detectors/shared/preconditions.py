@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tracekit.detectors.options import option
-from tracekit.detectors.outcomes import InsufficientData, NotApplicable
-from tracekit.detectors.shared.wording import too_few
-from tracekit.units import format_duration
+from tracekit.detectors import (
+    InsufficientData,
+    ModelView,
+    NotApplicable,
+    format_duration,
+    no_prediction,
+    option,
+    too_few_predictions,
+)
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import ModelView
 
 
-def least_mean() -> Any:
+def min_mean_option() -> Any:
     """Option: shortest mean prediction in ms that is judged."""
-    return option(
-        1.0, "ms", "Below this, fixed costs of a call outweigh everything, whatever the app does (our judgement)."
-    )
+    return option(1.0, "ms", "Heuristic: below this, per-call overhead dominates, whatever the app does.")
 
 
-def least_calls() -> Any:
+def min_calls_option() -> Any:
     """Option: fewest predictions that are judged."""
-    return option(
-        3, "predictions", "The first call after a load differs; three calls show what is usual (our judgement)."
-    )
+    return option(3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual.")
 
 
 def not_judged(view: ModelView, calls: int, mean_ms: float, costs: str) -> NotApplicable | InsufficientData | None:
@@ -32,10 +33,10 @@ def not_judged(view: ModelView, calls: int, mean_ms: float, costs: str) -> NotAp
     on average; None where there are enough. `costs` names what is looked for. O(predictions)."""
     count = len(view.predictions)
     if count == 0:
-        return NotApplicable(view.name, "No prediction was recorded.")
+        return no_prediction(view.name)
     if count < calls:
         record = "Record the feature for longer, so that the model is used several times."
-        return InsufficientData(view.name, too_few(count, calls), record)
+        return too_few_predictions(view.name, count, calls, record=record)
     mean_ns = float(view.predictions["duration_ns"].mean())
     if mean_ns < mean_ms * 1e6:
         mean = format_duration(mean_ns)

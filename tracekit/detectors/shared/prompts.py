@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.detectors import Kind, ModelView, is_any
 from tracekit.intervals import union_length_by_group
-from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.detectors.options import option
+from tracekit.detectors import Kind, ModelView, is_any, option
 from tracekit.detectors.shared.load_options import SOON_MS, WARM_UP_PAUSE_S, called
-from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,12 +28,12 @@ FELT_MS = 250
 each sentence, on purpose, stays below."""
 
 
-def idle() -> Any:
+def max_idle_option() -> Any:
     """Option: how long in s a model may have been unused for every reload to count."""
     return option(
         5.0,
         "s",
-        "A model left unused for longer may have been released on purpose, as between screens (our judgement).",
+        "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
     )
 
 

@@ -1,14 +1,14 @@
 """Code that the fixes of several detectors show alike."""
 
 OPERATIONS = """```swift
-// iOS 17.4, macOS 14.4. The url is that of the compiled model (.mlmodelc).
+// iOS 17.4, macOS 14.4 or later. The url is that of the compiled model (.mlmodelc).
 let plan = try await MLComputePlan.load(contentsOf: url, configuration: configuration)
 guard case .program(let program) = plan.modelStructure,
       let main = program.functions["main"] else { return }
 for operation in main.block.operations {
-    // Constants are not computed, so they have no usage.
+    // Constants are not computed and have no usage.
     guard let usage = plan.deviceUsage(for: operation) else { continue }
-    // Compare with .gpu where the GPU should do all the work.
+    // Compare with .gpu if the GPU should do all the work.
     if case .neuralEngine = usage.preferred { continue }
     let output = operation.outputs.first?.name ?? ""
     let weight = plan.estimatedCost(of: operation)?.weight ?? 0
@@ -23,7 +23,7 @@ actor SegmenterProvider {
     private var loading: Task<MLModel, Error>?
 
     func model() async throws -> MLModel {
-        // Whoever asks during the first load waits for that one.
+        // Callers during the first load wait for the same task.
         if let loading { return try await loading.value }
         let url = Bundle.main.url(forResource: "Segmenter", withExtension: "mlmodelc")!
         let task = Task {

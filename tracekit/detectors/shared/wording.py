@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.trace.events import LOAD_KINDS, Device, Kind
-from tracekit.units import format_count
+from tracekit.detectors import LOAD_KINDS, Device, Kind, format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,20 +14,20 @@ if TYPE_CHECKING:
 UNIT_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 """Compute units as readers know them."""
 
-_LONGEST_COURSE = 5
+_MAX_COURSE = 5
 """Units of a course that are named: two hand-overs there and back show the pattern."""
 
 
-def too_few(count: int, needed: int, which: str = "") -> str:
-    """`Only 3 predictions with work on the GPU; 10 are needed.`; `which` says what sets these predictions apart."""
-    found = f"Only {format_count(count, 'prediction')}" if count else "No prediction"
-    return f"{found}{which and f' {which}'}; {needed} are needed."
+def listed(names: Sequence[str], max_names: int) -> str:
+    """`A`, `A, B`, or the first few and how many more: `A, B and 2 more`."""
+    more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
+    return f"{', '.join(names[:max_names])}{more}"
 
 
 def course_words(course: Sequence[Device]) -> str:
     """The order of units with their hand-overs: `Neural Engine → CPU → Neural Engine`."""
-    words = [UNIT_NAMES[device] for device in course[:_LONGEST_COURSE]]
-    return " → ".join([*words, "…"] if len(course) > _LONGEST_COURSE else words)
+    words = [UNIT_NAMES[device] for device in course[:_MAX_COURSE]]
+    return " → ".join([*words, "…"] if len(course) > _MAX_COURSE else words)
 
 
 def what_ran(rows: pd.DataFrame) -> str:

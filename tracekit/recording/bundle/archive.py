@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 _BINARY: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _NULL: Final = "$null"
-_COUNTED: Final = (0x4, 0x5, 0x6, 0x7, 0xA, 0xC, 0xD)
-"""Kinds of objects whose marker is followed by so many bytes, characters or references."""
-_DOUBLE: Final = (0x6, 0xD)
-"""Those with two bytes for each at least."""
+_ITEM_BYTES: Final = np.array([0, 0, 0, 0, 1, 1, 2, 1, 0, 0, 1, 0, 1, 2, 0, 0])
+"""Least bytes of each character or reference behind the marker of an object, by its kind; 0 where none are counted."""
 _LONGEST: Final = 1 << 40
 _FAILURES = (
     plistlib.InvalidFileException,
@@ -86,18 +84,18 @@ def _check_extent(data: bytes) -> None:
 
 def _shallow_lengths(data: npt.NDArray[np.uint8], starts: IntArray) -> IntArray:
     """Least bytes of the objects at these offsets, from their markers. A length beyond 2^40 stands for any other."""
-    kinds, low = data[starts] >> 4, (data[starts] & 0x0F).astype(np.int64)
-    head = np.ones(len(starts), np.int64)
-    long = np.flatnonzero((low == 0x0F) & np.isin(kinds, _COUNTED))
+    markers = data[starts]
+    item_bytes, counted = _ITEM_BYTES[markers >> 4], (markers & 0x0F).astype(np.int64)
+    long = np.flatnonzero((counted == 0x0F) & (item_bytes > 0))
+    lengths: IntArray = 1 + counted * item_bytes
     widths = np.int64(1) << (data[starts[long] + 1] & 0x03).astype(np.int64)
     counts = np.zeros(len(long), np.int64)
-    for place in range(8):
-        reached = np.flatnonzero(place < widths)
-        read = data[np.minimum(starts[long[reached]] + 2 + place, len(data) - 1)]
+    for byte in range(int(widths.max(initial=0))):
+        reached = np.flatnonzero(byte < widths)
+        read = data[np.minimum(starts[long[reached]] + 2 + byte, len(data) - 1)]
         counts[reached] = np.minimum(counts[reached] << 8 | read, _LONGEST)
-    low[long], head[long] = counts, 2 + widths
-    width = np.where(np.isin(kinds, _DOUBLE), 2, 1)
-    return np.where(np.isin(kinds, _COUNTED), head + low * width, 1)
+    lengths[long] = 2 + widths + counts * item_bytes[long]
+    return lengths
 
 
 _Members = TypeVar("_Members", list[object], dict[str, object])
@@ -122,10 +120,10 @@ class KeyedArchive:
             return reference
         if reference.data >= len(self.objects):
             raise DamageError(f"{self.part} refers to an object that it does not hold")
-        found = self.objects[reference.data]
-        if isinstance(found, plistlib.UID):
+        value = self.objects[reference.data]
+        if isinstance(value, plistlib.UID):
             raise DamageError(f"{self.part} holds a reference to a reference")
-        return None if found == _NULL else found
+        return None if value == _NULL else value
 
     def mapping(self, reference: object) -> dict[object, object]:
         """Keys and unresolved values of a dictionary, whatever class wrote it."""
@@ -145,24 +143,24 @@ class KeyedArchive:
 
     def items(self, reference: object) -> list[object]:
         """Unresolved members of an array or set."""
-        found = self.value(reference)
-        if isinstance(found, dict) and "NS.objects" in found:
-            found = found["NS.objects"]
-        return self._visit(_list(found, self.part))
+        value = self.value(reference)
+        if isinstance(value, dict) and "NS.objects" in value:
+            value = value["NS.objects"]
+        return self._visit(_list(value, self.part))
 
     def text(self, reference: object) -> str | None:
         """A string, whatever class wrote it; None where there is none or it is empty."""
-        found = self.value(reference)
-        if isinstance(found, dict) and "NS.string" in found:
-            found = self.value(found["NS.string"])
-        return found.strip() or None if isinstance(found, str) else None
+        value = self.value(reference)
+        if isinstance(value, dict) and "NS.string" in value:
+            value = self.value(value["NS.string"])
+        return value.strip() or None if isinstance(value, str) else None
 
     def number(self, reference: object) -> int | None:
         """A whole number, also one written as text; None where there is none."""
-        found = self.value(reference)
-        if isinstance(found, str) and len(found) < 20 and found.isascii() and found.isdecimal():
-            return int(found)
-        return found if isinstance(found, int) else None
+        value = self.value(reference)
+        if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdecimal():
+            return int(value)
+        return value if isinstance(value, int) else None
 
     def _visit(self, members: _Members) -> _Members:
         """Members that are about to be looked at. Raises `DamageError` where sharing makes them too many."""
@@ -183,10 +181,10 @@ class KeyedArchive:
 
 def read_archive(data: bytes, part: str) -> KeyedArchive:
     """A keyed archive. Raises `DamageError`."""
-    found = read_plist(data, part)
-    if not isinstance(found, dict) or found.get("$archiver") != "NSKeyedArchiver":
+    content = read_plist(data, part)
+    if not isinstance(content, dict) or content.get("$archiver") != "NSKeyedArchiver":
         raise DamageError(f"{part} is no keyed archive")
-    objects, top = found.get("$objects"), found.get("$top")
+    objects, top = content.get("$objects"), content.get("$top")
     if not isinstance(objects, list) or not isinstance(top, dict) or not objects:
         raise DamageError(f"{part} is a keyed archive without objects")
     return KeyedArchive(objects, top, part, len(data))

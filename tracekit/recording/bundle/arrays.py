@@ -58,12 +58,12 @@ class SharedArrays:
             words = self.places[references[positions]][:, None] + np.arange(1, 2 * length + 1)
             yield positions, np.ascontiguousarray(self.words[words]).view("<u8")
 
-    def fixed(self, references: IntArray, least: int) -> UInt64Array:
-        """The first `least` numbers of each array, shape (n, least). Raises `DamageError` where one is shorter."""
+    def fixed(self, references: IntArray, count: int) -> UInt64Array:
+        """The first `count` numbers of each array, shape (n, count). Raises `DamageError` where one is shorter."""
         self.check(references)
-        if len(references) and int(self.lengths[references].min()) < least:
-            raise DamageError(f"a shared array has fewer than {least} numbers")
-        words = self.places[references][:, None] + np.arange(1, 2 * least + 1)
+        if len(references) and int(self.lengths[references].min()) < count:
+            raise DamageError(f"a shared array has fewer than {count} numbers")
+        words = self.places[references][:, None] + np.arange(1, 2 * count + 1)
         return np.ascontiguousarray(self.words[words]).view("<u8")
 
     def check(self, references: IntArray) -> None:

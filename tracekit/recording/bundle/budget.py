@@ -22,19 +22,20 @@ class Part(Generic[_T]):
         self.__doc__ = read.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._place = f"_part {name}"
+        self._name = name
 
     def __get__(self, owner: object, _: type | None = None) -> _T:
-        kept: _T | DamageError | None = owner.__dict__.get(self._place)
-        if kept is None:
-            try:
-                kept = self._read(owner)
-            except DamageError as error:
-                kept = error
-            owner.__dict__[self._place] = kept
-        if isinstance(kept, DamageError):
-            raise DamageError(str(kept))
-        return kept
+        # Asked for once only: what lies in the dictionary of the object goes before this.
+        failures: dict[str, str] = owner.__dict__.setdefault("_failed_parts", {})
+        if self._name in failures:
+            raise DamageError(failures[self._name])
+        try:
+            value = self._read(owner)
+        except DamageError as error:
+            failures[self._name] = str(error)
+            raise
+        owner.__dict__[self._name] = value
+        return value
 
 
 class TextBudget:

@@ -11,8 +11,8 @@ from tracekit.recording.bundle.rows import read_fields
 from tracekit.recording.bundle.stores import TIME
 from tracekit.recording.bundle.types import Storage
 from tracekit.recording.bundle.values import since_epoch
-from tracekit.recording.export.cells import DURATIONS
-from tracekit.recording.export.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
+from tracekit.recording.engineering_types import DURATIONS
+from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
 from tracekit.recording.table import CodedCells, IntegerCells
 
 if TYPE_CHECKING:
@@ -139,10 +139,10 @@ def merged(codes: npt.NDArray[np.int32], values: list[CellValue]) -> CodedCells:
     """Codes into distinct values, where several numbers may stand for one value."""
     if len(set(values)) == len(values):
         return CodedCells(codes, tuple(values))
-    place: dict[CellValue, int] = {}
-    target = [place.setdefault(value, len(place)) for value in values]
+    new_codes: dict[CellValue, int] = {}
+    target = [new_codes.setdefault(value, len(new_codes)) for value in values]
     # Code -1 takes the last entry.
-    return CodedCells(np.array([*target, -1], np.int32)[codes], tuple(place))
+    return CodedCells(np.array([*target, -1], np.int32)[codes], tuple(new_codes))
 
 
 def _any_cells(distinct: UInt64Array, codes: npt.NDArray[np.int32], values: RunValues) -> Cells:

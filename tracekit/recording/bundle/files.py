@@ -18,7 +18,8 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording import archives
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error, quoted
+from tracekit.recording.quoting import quoted
+from tracekit.recording.sources import BUNDLE_PARTS, BUNDLE_SUFFIX, STANDARD_INPUT, is_bundle, os_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,7 +63,7 @@ class BundleFiles:
         """Paths of the file at a path, or of all files below it."""
         if path in self.sizes:
             return [path]
-        return [found for name in self.children(path) for found in self.below(f"{path}/{name}" if path else name)]
+        return [file for name in self.children(path) for file in self.below(f"{path}/{name}" if path else name)]
 
     def read(self, path: str, limit: int, free: int | None = None) -> bytes:
         """Content of a file, inflated where it is compressed. Raises `DamageError`, also above `limit` bytes.
@@ -122,16 +123,16 @@ def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
             continue
         path = Path(given)
         try:
-            found = _bundle_at(path)
+            bundle = _bundle_at(path)
         except (OSError, ValueError):
             # What is wrong with the path is told by the reader of exports, in one way for all kinds of input.
             return None
-        if found is not None and len(paths) > 1:
+        if bundle is not None and len(paths) > 1:
             raise UnreadableRecording(
                 f"{quoted(path.name)} is a trace bundle and a whole recording; give it alone, without other paths"
             )
-        if found is not None:
-            return found
+        if bundle is not None:
+            return bundle
     return None
 
 

@@ -60,8 +60,8 @@ class Labels:
 
     def texts(self, references: IntArray) -> list[str]:
         """Text of each array. Raises `DamageError`."""
-        found: list[str] = self._composed(references, 0).tolist()
-        return found
+        texts: list[str] = self._composed(references, 0).tolist()
+        return texts
 
     def values(self, references: IntArray) -> list[str | int | None]:
         """Value of arrays that hold one part, with the type of its own: a number, a text, or no value.
@@ -70,18 +70,18 @@ class Labels:
         """
         result: list[str | int | None] = [""] * len(references)
         for positions, part_type, numbers in self._single(references):
-            found: list[str | int | None]
+            values: list[str | int | None]
             if part_type.storage is Storage.INTEGER:
-                found = list(numbers.tolist())
+                values = list(numbers.tolist())
             else:
                 words = self._words(part_type, numbers, 0)
-                found = words.texts[words.place].tolist()
+                values = words.texts[words.place].tolist()
                 if part_type.storage is not Storage.PACKED:
-                    found = [
+                    values = [
                         None if number == NOTHING else text
-                        for number, text in zip(numbers.tolist(), found, strict=True)
+                        for number, text in zip(numbers.tolist(), values, strict=True)
                     ]
-            for position, value in zip(positions.tolist(), found, strict=True):
+            for position, value in zip(positions.tolist(), values, strict=True):
                 result[position] = value
         several = np.flatnonzero(self._arrays.lengths[references] != 2)
         for position, text in zip(several.tolist(), self._composed(references[several], 0), strict=True):
@@ -126,14 +126,14 @@ class Labels:
             pieces = [part.at(members) for part in parts]
             columns = [column for _, column in pieces if column is not None]
             template = "".join(piece for piece, _ in pieces)
-            found = map(template.__mod__, zip(*columns, strict=True)) if columns else repeat(template % ())
-            result[members] = np.fromiter(found, object, len(members))
+            filled = map(template.__mod__, zip(*columns, strict=True)) if columns else repeat(template % ())
+            result[members] = np.fromiter(filled, object, len(members))
         self._spend(sum(map(len, result)) - known)
         return result
 
     def _words(self, part_type: EngineeringType, numbers: UInt64Array, depth: int) -> _Words:
         """Texts of one part of several labels."""
-        distinct, place = np.unique(numbers, return_inverse=True)
+        distinct, index = np.unique(numbers, return_inverse=True)
         present = distinct != NOTHING if part_type.storage is not Storage.PACKED else np.ones(len(distinct), np.bool_)
         texts = np.full(len(distinct), NO_VALUE, object)
         if part_type.storage is Storage.TYPED:
@@ -142,7 +142,7 @@ class Labels:
             if part_type.storage is Storage.ARRAY:
                 _references(distinct[present])
             texts[present] = self._texts(part_type, distinct[present])
-        return _Words(texts, place)
+        return _Words(texts, index)
 
     def _inner(self, references: IntArray, depth: int) -> list[str]:
         """Texts of labels inside labels, each composed once: it may stand in many places at once."""
@@ -153,10 +153,10 @@ class Labels:
         return [self._known[reference] for reference in wanted]
 
     def _type(self, number: int) -> EngineeringType:
-        found = self._types[number] if number < len(self._types) else None
-        if found is None:
+        engineering_type = self._types[number] if number < len(self._types) else None
+        if engineering_type is None:
             raise DamageError(f"a label has a part of the unknown type {number}")
-        return found
+        return engineering_type
 
 
 @dataclass(frozen=True, slots=True)

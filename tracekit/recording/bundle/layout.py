@@ -21,7 +21,7 @@ from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.rows import with_rows_checked
 from tracekit.recording.bundle.stores import READABLE_TOPOLOGIES, describe, read_spec
-from tracekit.recording.sources import quoted
+from tracekit.recording.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,10 +63,14 @@ class RunFolder:
 def read_requirements(files: BundleFiles) -> Requirements:
     """The requirements; empty ones where the file is missing or broken, since every table is checked by itself."""
     try:
-        found = read_plist(files.read("open.creq", limits.MAX_DESCRIPTION_BYTES), "'open.creq'")
+        requirements = read_plist(files.read("open.creq", limits.MAX_DESCRIPTION_BYTES), "'open.creq'")
     except DamageError:
         return Requirements(None, frozenset(), {})
-    entries = {key: value for key, value in found.items() if isinstance(key, str)} if isinstance(found, dict) else {}
+    entries = (
+        {key: value for key, value in requirements.items() if isinstance(key, str)}
+        if isinstance(requirements, dict)
+        else {}
+    )
     version = _requirement(entries.get("com.apple.dt.trace"))[0]
     topologies = frozenset(key.removeprefix(_TOPOLOGY_KEY) for key in entries if key.startswith(_TOPOLOGY_KEY))
     mnemonics = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.recording.bundle import limits
 from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.export.cells import shortened
+from tracekit.recording.quoting import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,14 +31,14 @@ class PrintedAttributes:
 
     def of(self, reference: object) -> Mapping[str, str]:
         """Printed value of each attribute. Raises `DamageError`."""
-        place = reference.data if isinstance(reference, plistlib.UID) else -1
-        found = self._known.get(place)
-        if found is None:
+        index = reference.data if isinstance(reference, plistlib.UID) else -1
+        printed = self._known.get(index)
+        if printed is None:
             attributes = self._archive.mapping(reference)
-            found = {str(name): self._printed(value, str(name), 0) for name, value in attributes.items()}
-            if place >= 0:
-                self._known[place] = found
-        return found
+            printed = {str(name): self._printed(value, str(name), 0) for name, value in attributes.items()}
+            if index >= 0:
+                self._known[index] = printed
+        return printed
 
     def _printed(self, reference: object, name: str, depth: int) -> str:
         value = self._archive.value(reference)

@@ -60,9 +60,9 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
         if store.left_out and not store.damage
     ]
     contents = Contents(files.name, FORM, has_table_of_contents=True, runs=tuple(described), notes=tuple(notes))
-    place = numbers.index(chosen)
-    meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[place].stores))
-    return BundleRecording(contents, described[place], runs[place], meter)
+    index = numbers.index(chosen)
+    meter = Meter(progress, sum(files.sizes.get(f"{store.path}/bulkstore", 0) for store in runs[index].stores))
+    return BundleRecording(contents, described[index], runs[index], meter)
 
 
 def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformation]:

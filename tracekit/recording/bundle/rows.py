@@ -41,11 +41,11 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mappi
     if store.rows:
         _check_size(files, store)
     columns = {name: np.empty(store.rows, store.record[name]) for name in names}
-    place = 0
+    first = 0
     for records in _blocks(files, store) if store.rows else ():
         for name, column in columns.items():
-            column[place : place + len(records)] = records[name]
-        place += len(records)
+            column[first : first + len(records)] = records[name]
+        first += len(records)
     return columns
 
 
@@ -105,8 +105,8 @@ def _blocks(files: BundleFiles, store: Store) -> Iterator[Records]:
     if left or (length - first) % block:
         raise DamageError(f"{store.rows:,} rows are declared, and its rows file ends before them")
     if more or not any(last):
-        told = "more" if more else "fewer"
-        raise DamageError(f"its rows file holds {told} than the {store.rows:,} rows that are declared")
+        compared = "more" if more else "fewer"
+        raise DamageError(f"its rows file holds {compared} than the {store.rows:,} rows that are declared")
 
 
 def _header(files: BundleFiles, store: Store) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from tracekit.recording.bundle.template import RunInformation
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.contents import Device, Run, TableEntry, Target
 from tracekit.recording.table import IntegerCells, Process, TableState
+from tracekit.recording.xpath import export_command
 
 if TYPE_CHECKING:
     from tracekit.recording.bundle.files import BundleFiles
@@ -28,7 +28,6 @@ _ROUNDING_NS: Final = 1_000
 1970, exact to about 240 ns. They differ by 1 ns at most in real bundles."""
 _CLOCK_NS: Final = 1_000_000
 """The same for time-info, which begins some microseconds after the instruments."""
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
 
 
 class BundleRun:
@@ -69,13 +68,8 @@ class BundleRun:
 
     def reason(self, store: Store, damage: str) -> str:
         """Why a table cannot be read or lacks a column, and what to do."""
-        if not _PLAIN_NAME.fullmatch(store.spec.schema):
-            # Not quoted into a command that somebody may paste into a shell.
-            return damage
-        return (
-            f"{damage}; export it on a Mac with `xcrun xctrace export --input run.trace --xpath "
-            f'\'/trace-toc/run[@number="{self.number}"]/data/table[@schema="{store.spec.schema}"]\'`'
-        )
+        command = export_command(self.number, store.spec.schema)
+        return damage + (command and f"; export it on a Mac with {command}")
 
     def _described(self, folder: RunFolder, notes: list[str]) -> Run:
         information = self._information
@@ -120,24 +114,24 @@ class BundleRun:
 
         `form.template` has no checksum; what the instruments' files tell, which have one, holds against it.
         """
-        told = self._information.start_ns, self._information.duration_ns
+        known = self._information.start_ns, self._information.duration_ns
         clock = self._wall_clock()
-        if _differ(told[0], instruments.start_ns, _ROUNDING_NS) or _differ(
-            told[1], instruments.duration_ns, _ROUNDING_NS
+        if _differ(known[0], instruments.start_ns, _ROUNDING_NS) or _differ(
+            known[1], instruments.duration_ns, _ROUNDING_NS
         ):
             notes.append(
                 f"'form.template' and the files of the instruments tell different times of run {self.number}, so one "
                 "of them is damaged; those of the instruments are shown"
             )
-            told = instruments.start_ns, instruments.duration_ns
+            known = instruments.start_ns, instruments.duration_ns
         if _differ(clock, instruments.start_ns, _CLOCK_NS):
             notes.append(
                 f"the table time-info and the files of the instruments tell different starts of run {self.number}, so "
                 "one of them is damaged; that of the instruments is shown"
             )
             clock = instruments.start_ns
-        start = next((each for each in (clock, told[0], instruments.start_ns) if each is not None), None)
-        return start, instruments.duration_ns if told[1] is None else told[1]
+        start = next((each for each in (clock, known[0], instruments.start_ns) if each is not None), None)
+        return start, instruments.duration_ns if known[1] is None else known[1]
 
     def _target(self, configuration: Configuration, notes: list[str]) -> Target:
         """What was recorded. As with the span, the configuration holds against `form.template`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.recording.bundle.damage import DamageError
-from tracekit.recording.export.cells import STACK_SEPARATOR
+from tracekit.recording.engineering_types import STACK_SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +66,7 @@ class Stacks:
 
     def _addresses(self, numbers: UInt64Array) -> list[str]:
         """Addresses of arrays, joined; `numbers` are their references, with repetitions."""
-        distinct, place = np.unique(numbers, return_inverse=True)
+        distinct, index = np.unique(numbers, return_inverse=True)
         if len(distinct) and int(distinct[-1]) >= len(self._arrays):
             raise DamageError(f"a call stack refers to shared array {int(distinct[-1])}")
         texts = np.full(len(distinct), "", object)
@@ -76,8 +76,8 @@ class Stacks:
                 while row and row[-1] == 0:
                     row.pop()
                 texts[position] = STACK_SEPARATOR.join(map(hex, row))
-        found: list[str] = texts[place].tolist()
-        return found
+        words: list[str] = texts[index].tolist()
+        return words
 
 
 def _rows(columns: list[list[str]], count: int) -> Iterator[tuple[str, ...]]:

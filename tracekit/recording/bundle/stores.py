@@ -20,7 +20,7 @@ from tracekit.recording.bundle.archive import read_archive
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.printing import PrintedAttributes
 from tracekit.recording.bundle.types import KNOWN, EngineeringType
-from tracekit.recording.export.cells import shortened
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
 if TYPE_CHECKING:
@@ -118,13 +118,13 @@ def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedA
 
     printed: for several specifications of one archive, which may share what they hold.
     """
-    found = archive.mapping(archive.top.get("root") if reference is None else reference)
-    schema = archive.text(found.get("schemaName"))
+    fields = archive.mapping(archive.top.get("root") if reference is None else reference)
+    schema = archive.text(fields.get("schemaName"))
     if schema is None:
         raise DamageError(f"{archive.part} names no schema")
-    if archive.value(found.get("attributes")) is None:
+    if archive.value(fields.get("attributes")) is None:
         return TableSpec(schema, {})
-    return TableSpec(schema, (printed or PrintedAttributes(archive)).of(found["attributes"]))
+    return TableSpec(schema, (printed or PrintedAttributes(archive)).of(fields["attributes"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,5 +245,5 @@ def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) ->
         for each in columns
         if _is_new(each, mnemonics)
     ]
-    told = "tracekit does not know the engineering type of the column {} and leaves it out"
-    return told.format(", ".join(new)) if new else ""
+    sentence = "tracekit does not know the engineering type of the column {} and leaves it out"
+    return sentence.format(", ".join(new)) if new else ""

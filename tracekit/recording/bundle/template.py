@@ -49,12 +49,12 @@ def read_information(files: BundleFiles) -> dict[int, RunInformation]:
     archive = read_archive(files.read(PATH, limits.MAX_TEMPLATE_BYTES), f"'{PATH}'")
     listed = archive.mapping(archive.top.get("com.apple.xray.run.data"))
     runs = archive.mapping(listed.get("$1"))
-    found = {}
+    information = {}
     for number, reference in runs.items():
         run = archive.mapping(reference)
         if isinstance(number, int) and archive.value(run.get("runInfo")) is not None:
-            found[number] = _information(archive, run)
-    return found
+            information[number] = _information(archive, run)
+    return information
 
 
 def _information(archive: KeyedArchive, run: dict[object, object]) -> RunInformation:

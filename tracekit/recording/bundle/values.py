@@ -36,6 +36,8 @@ _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
 _LOW: Final = 0xFFFF_FFFF
 _MAX_PID: Final = 1 << 31
+_THREAD_CHARS: Final = 32
+"""Characters of a thread beside its names, about: the ids and what stands between them."""
 
 
 @dataclass(slots=True)
@@ -69,12 +71,12 @@ class RunValues:
     def strings(self) -> list[str]:
         """All strings; the index is the reference."""
         data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.STRINGS_FREE_BYTES)
-        found = read_plist(data, "'strings'")
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        strings = read_plist(data, "'strings'")
+        if not isinstance(strings, list) or not all(isinstance(each, str) for each in strings):
             raise DamageError("'strings' is no list of strings")
-        if max(map(len, found), default=0) > limits.MAX_STRING_CHARS:
+        if max(map(len, strings), default=0) > limits.MAX_STRING_CHARS:
             raise DamageError(f"'strings' holds a text of more than {limits.MAX_STRING_CHARS:,} characters")
-        return found
+        return strings
 
     @Part
     def arrays(self) -> SharedArrays:
@@ -132,9 +134,9 @@ class RunValues:
 
     def texts(self, engineering_type: EngineeringType, numbers: UInt64Array) -> list[str]:
         """The same as text; for parts of labels."""
-        found = self.distinct(engineering_type, numbers)
-        self.budget.spend(sum(len(each.name) for each in found if isinstance(each, Process)))
-        return list(map(str, found))
+        values = self.distinct(engineering_type, numbers)
+        self.budget.spend(sum(len(each.name) for each in values if isinstance(each, Process)))
+        return list(map(str, values))
 
     def text_of_strings(self, numbers: UInt64Array) -> list[str]:
         """Strings by index."""
@@ -161,23 +163,25 @@ class RunValues:
 
     def threads(self, references: IntArray) -> list[Thread]:
         """Threads. The array holds the thread id and the process."""
-        found = self.arrays.fixed(references, 2)
-        owners, place = np.unique(found[:, 1].astype(np.int64), return_inverse=True)
-        owned = owners != _LOW
+        tids_and_owners = self.arrays.fixed(references, 2)
+        owners, index = np.unique(tids_and_owners[:, 1].astype(np.int64), return_inverse=True)
         processes: list[Process | None] = [None] * len(owners)
-        for index, process in zip(np.flatnonzero(owned).tolist(), self.processes(owners[owned]), strict=True):
-            processes[index] = process
+        owned = np.flatnonzero(owners != _LOW)
+        for owner, process in zip(owned.tolist(), self.processes(owners[owned]), strict=True):
+            processes[owner] = process
+        names = list(map(self._thread_name, references.tolist()))
+        lengths = np.array([len(process.name) if process else 0 for process in processes], np.int64)
+        self.budget.spend(sum(map(len, names)) + int(lengths[index].sum()) + _THREAD_CHARS * len(names))
+        suffixes = [f" ({process.name}, pid: {process.pid})" if process else "" for process in processes]
         return [
-            self._thread(reference, tid, processes[owner])
-            for reference, tid, owner in zip(references.tolist(), found[:, 0].tolist(), place.tolist(), strict=True)
+            Thread(
+                f"{name} ({tid:#x}){suffixes[owner]}" if name else f"{tid:#x}{suffixes[owner]}", tid, processes[owner]
+            )
+            for name, tid, owner in zip(names, tids_and_owners[:, 0].tolist(), index.tolist(), strict=True)
         ]
 
-    def _thread(self, reference: int, tid: int, process: Process | None) -> Thread:
-        name = "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference)
-        text = f"{name} ({tid:#x})" if name else f"{tid:#x}"
-        owner = f" ({process.name}, pid: {process.pid})" if process is not None else ""
-        self.budget.spend(len(text) + len(owner))
-        return Thread(text + owner, tid, process)
+    def _thread_name(self, reference: int) -> str:
+        return "Main Thread" if reference in self.names.main_threads else self.names.threads.get(reference, "")
 
     def _packed(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
         pairs = [(number >> 32, number & _LOW) for number in numbers.tolist()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,11 @@ import numpy as np
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Run, TableEntry
-from tracekit.recording.export.cells import shortened
 from tracekit.recording.export.toc import failed_recording
 from tracekit.recording.export.xml import EXPORT_AGAIN
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import NO_ATTRIBUTES, IntegerCells, Table, TableState
+from tracekit.recording.xpath import export_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tracekit.recording.export.toc import TocRun
     from tracekit.recording.table import Cells
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
 ONE_RECORDING = "give the files of one recording at a time"
 """What helps when files contradict each other."""
 
@@ -55,13 +54,8 @@ class PlacedTable:
         """Why the table cannot be read; empty where it can."""
         if self.file is not None:
             return ""
-        if not _PLAIN_NAME.fullmatch(self.schema):
-            # Not quoted into a command that somebody may paste into a shell.
-            return "listed in the table of contents but not exported"
-        return (
-            "listed in the table of contents but not exported; export it with `xcrun xctrace export --input run.trace "
-            f'--xpath \'/trace-toc/run[@number="{self.run}"]/data/table[@schema="{self.schema}"]\'`'
-        )
+        command = export_command(self.run, self.schema)
+        return "listed in the table of contents but not exported" + (command and f"; export it with {command}")
 
     @property
     def state(self) -> TableState:
@@ -171,13 +165,13 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
             f"{file.source.label}: table {shortened(node.schema)} does not say which of the {len(toc)} runs it "
             f"belongs to; {EXPORT_AGAIN}"
         )
-    place = node.run or 1
-    if place > len(toc):
+    number = node.run or 1
+    if number > len(toc):
         raise UnreadableRecording(
-            f"{file.source.label} holds a table of run {place}, and the table of contents lists {len(toc)} "
+            f"{file.source.label} holds a table of run {number}, and the table of contents lists {len(toc)} "
             f"{'run' if len(toc) == 1 else 'runs'}: they are not from the same recording; {ONE_RECORDING}"
         )
-    return toc[place - 1].run.number
+    return toc[number - 1].run.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +189,10 @@ class _Alike:
         if not self.by_content:
             self.by_content[_fingerprint(self.tables[0])] = [self.tables[0]]
         candidates = self.by_content.setdefault(_fingerprint(table), [])
-        found = next((other for other in candidates if _equal(other, table)), None)
-        if found is None:
+        same = next((other for other in candidates if _equal(other, table)), None)
+        if same is None:
             candidates.append(table)
-        return found
+        return same
 
 
 def _fingerprint(table: PlacedTable) -> int:
@@ -216,7 +210,7 @@ def _fingerprint(table: PlacedTable) -> int:
 
 def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[PlacedTable]:
     """Each table once. The same place with other content means that recordings were mixed."""
-    kept: list[PlacedTable] = []
+    distinct: list[PlacedTable] = []
     places: dict[tuple[int, int | str], _Alike] = {}
     for table in tables:
         same = places.setdefault((table.run, table.position or table.schema), _Alike([], {}))
@@ -228,12 +222,12 @@ def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[Pla
             )
         if twin is None:
             same.tables.append(table)
-            kept.append(table)
+            distinct.append(table)
         else:
             notes.append(
                 f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was left out"
             )
-    return kept
+    return distinct
 
 
 def _equal(one: PlacedTable, other: PlacedTable) -> bool:
@@ -285,8 +279,8 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
 
 
 def _contradiction(table: PlacedTable, label: str) -> UnreadableRecording:
-    place = "" if table.position is None else f" at position {table.position}"
+    where = "" if table.position is None else f" at position {table.position}"
     return UnreadableRecording(
-        f"{table.label} holds table {shortened(table.schema)}{place}, which {label} does not list there: they are not "
+        f"{table.label} holds table {shortened(table.schema)}{where}, which {label} does not list there: they are not "
         f"from the same recording; {ONE_RECORDING}"
     )

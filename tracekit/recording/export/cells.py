@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from array import array
-from enum import Enum, auto
 from sys import getsizeof
 from typing import TYPE_CHECKING
 
+from tracekit.recording.engineering_types import NUMERIC, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.export import limits
+from tracekit.recording.limits import MAX_TIME_NS
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import Process, Thread
 
 if TYPE_CHECKING:
@@ -24,67 +26,6 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from tracekit.recording.table import CellValue
-
-SENTINEL = "sentinel"
-"""Tag of a cell that holds no value."""
-ANY = "any"
-"""Engineering type of columns whose cells bring their own type."""
-STACK_SEPARATOR = " ← "
-"""Between the frames of a call stack, leaf first, as Instruments writes it."""
-
-
-class Kind(Enum):
-    """How the element of an engineering type is read."""
-
-    INTEGER = auto()
-    """64-bit whole number, signed or unsigned."""
-    TIME = auto()
-    """Nanoseconds, never negative."""
-    NUMBER = auto()
-    """A number as bundles store it, of which no exported cell was seen. The rule of all numbers that were, decimal
-    content, is assumed for it: the column is whole numbers if all of its cells are, else text."""
-    TEXT = auto()
-    """Text of the element; where there is none its display text, else the text of its children."""
-    LABEL = auto()
-    """Container of parts: its display text, else the parts joined."""
-    PROCESS = auto()
-    THREAD = auto()
-    STACK = auto()
-    """Call stack, any of its shapes."""
-    FRAME = auto()
-    """One frame of a stack, or the binary it belongs to: its name, else its address."""
-    ADDRESSES = auto()
-    """Blank-separated decimal addresses, leaf first."""
-
-
-_TYPES = {
-    Kind.TIME: "start-time event-time sample-time duration weight",
-    Kind.INTEGER: (
-        "uint32 uint64 int32 int64 uint64-hex-lowercase boolean core pid tid address size-in-bytes layout-id "
-        "gpu-frame-number render-buffer-depth metal-nesting-level metal-command-buffer-id metal-encoder-id "
-        "connection-uuid64 os-signpost-identifier mach-absolute-time mach-continuous-time pmc-event"
-    ),
-    Kind.NUMBER: (
-        "clock connection-filter connection-meta containment-level displayed-surface-swap gpu-driver-surface "
-        "kdebug-arg kdebug-class kdebug-code kdebug-func kdebug-string kdebug-subclass metal-encoding-para "
-        "metal-workload-priority percent time-sample-kind time-since-epoch"
-    ),
-    Kind.LABEL: "formatted-label narrative os-log-metadata return-location",
-    Kind.PROCESS: "process",
-    Kind.THREAD: "thread",
-    Kind.STACK: "backtrace tagged-backtrace text-backtrace kperf-bt",
-    Kind.FRAME: "frame binary",
-    Kind.ADDRESSES: "text-addresses",
-}
-KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
-"""Kind of each engineering type; types that are not listed are text."""
-
-DURATIONS = frozenset({"duration", "weight"})
-"""Engineering types whose cells are added up."""
-NUMERIC = frozenset({Kind.INTEGER, Kind.TIME})
-"""Kinds whose payload is the number itself."""
-PLAIN = frozenset({Kind.TEXT, Kind.NUMBER})
-"""Kinds whose value is the content of the element as it stands."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _INT64_MAX = 2**63 - 1
@@ -107,17 +48,6 @@ class Undefined(Exception):  # noqa: N818 - not a failure: the value may follow
         super().__init__(identity, tag)
         self.identity = identity
         self.tag = tag
-
-
-def kind_of(engineering_type: str) -> Kind:
-    """Kind of an engineering type."""
-    return KINDS.get(engineering_type, Kind.TEXT)
-
-
-def shortened(text: str, limit: int = 60) -> str:
-    """A value as it may stand in a message: printable, quoted and not longer than `limit`."""
-    shown = repr(text[: limit + 1])
-    return shown if len(text) <= limit else repr(text[:limit])[:-1] + "…'"
 
 
 def as_tag(tag: str, reference: str | None = None) -> str:
@@ -144,7 +74,7 @@ def time_ns(text: str | None, tag: str) -> int:
     value = int(stripped)
     if value < 0:
         raise CellError(f"{as_tag(tag)} holds the negative time {stripped}")
-    if value > limits.MAX_TIME_NS:
+    if value > MAX_TIME_NS:
         raise CellError(f"{as_tag(tag)} holds {stripped} ns, longer than any recording")
     return value
 

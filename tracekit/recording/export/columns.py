@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import (
-    ANY,
-    DURATIONS,
-    NUMERIC,
-    SENTINEL,
-    CellError,
-    Kind,
-    as_tag,
-    kind_of,
-    shortened,
-    whole_number,
-)
+from tracekit.recording.export.cells import CellError, as_tag, whole_number
+from tracekit.recording.limits import MAX_TIME_SUM_NS
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import CodedCells, Column, IntegerCells
 
 if TYPE_CHECKING:
@@ -65,17 +57,17 @@ class ColumnBuilder:
 
     def signature(self, tags: tuple[str, ...]) -> Signature:
         """Signature of a row with these tags. Raises `CellError` where the row does not fit the schema."""
-        found = self._signatures.get(tags)
-        if found is not None:
-            return found
+        signature = self._signatures.get(tags)
+        if signature is not None:
+            return signature
         if len(tags) != len(self.columns):
             raise CellError(f"it has {len(tags)} cells, and the schema has {len(self.columns)} columns")
         codes = tuple(self._code(column, tag) for column, tag in zip(self.columns, tags, strict=True))
         if len(self._codes) >= limits.MAX_SIGNATURES:
             raise CellError(f"more than {limits.MAX_SIGNATURES:,} patterns of missing cells in one table")
-        found = self._signatures[tags] = Signature(len(self._codes), codes)
+        signature = self._signatures[tags] = Signature(len(self._codes), codes)
         self._codes.append(codes)
-        return found
+        return signature
 
     def add(self, signature: Signature, payloads: Sequence[int]) -> None:
         """Take one row: a payload for each column, 0 where the cell holds no value."""
@@ -133,7 +125,7 @@ class ColumnBuilder:
         if engineering_type == ANY:
             return self._any_cells(payloads, codes, valid)
         if kind_of(engineering_type) in NUMERIC:
-            if engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > limits.MAX_TIME_SUM_NS:
+            if engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
                 raise CellError(f"the times of column {shortened(self.columns[index].mnemonic)} add up to too much")
             return IntegerCells(payloads, valid)
         coded = _coded(payloads, valid, self._values.distinct)

@@ -31,7 +31,7 @@ class WaitingCell:
     code: int
     settle: Callable[[int], object]
     """Takes the payload once it is known."""
-    place: str
+    location: str
     """For messages: file, table, row and column."""
     missing: Undefined
     attempts: int = 0
@@ -68,7 +68,7 @@ class WaitingCells:
         for cells in self._cells.values():
             missing = cells[0].missing
             raise UnreadableRecording(
-                f"{cells[0].place}: {as_tag(missing.tag, missing.identity)} refers to an id that the file "
+                f"{cells[0].location}: {as_tag(missing.tag, missing.identity)} refers to an id that the file "
                 f"never defines; {EXPORT_AGAIN}"
             )
 
@@ -94,4 +94,4 @@ class WaitingCells:
                 self._keep(cell)
             self._look(self._values.elements)
         except CellError as error:
-            raise UnreadableRecording(f"{cell.place}: {error}; {EXPORT_AGAIN}") from error
+            raise UnreadableRecording(f"{cell.location}: {error}; {EXPORT_AGAIN}") from error

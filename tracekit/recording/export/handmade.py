@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.recording.export.cells import SENTINEL, CellError, as_tag
+from tracekit.recording.engineering_types import SENTINEL
+from tracekit.recording.export.cells import CellError, as_tag
 from tracekit.recording.export.columns import ColumnBuilder
 from tracekit.recording.export.known_schemas import KNOWN_SCHEMAS
 from tracekit.recording.table import Column
@@ -61,11 +62,11 @@ def _fits(tags: tuple[str, ...], columns: tuple[Column, ...]) -> bool:
 def _column(schema: str, tag: str, row: int) -> Column:
     """Column of a tag: the one column of that type in every known version of the schema, else named like the tag."""
     variants = KNOWN_SCHEMAS.get(schema, ())
-    found = [column for columns in variants for column in columns if column.engineering_type == tag]
-    if len({column.mnemonic for column in found}) > 1:
-        meanings = " or ".join(f"'{name}'" for name in dict.fromkeys(column.mnemonic for column in found))
+    candidates = [column for columns in variants for column in columns if column.engineering_type == tag]
+    if len({column.mnemonic for column in candidates}) > 1:
+        meanings = " or ".join(f"'{name}'" for name in dict.fromkeys(column.mnemonic for column in candidates))
         raise CellError(f"row {row}: the schema lists no columns, so that {as_tag(tag)} may be {meanings}")
-    return found[0] if found else Column(tag, tag)
+    return candidates[0] if candidates else Column(tag, tag)
 
 
 def _build(

@@ -6,9 +6,6 @@ more memory than its tables need or keeps the reader busy for ever.
 
 from __future__ import annotations
 
-CHUNK_BYTES = 256 * 1024
-"""Bytes handed to the XML parser at a time; its tree never holds more than the rows of about one chunk."""
-
 MAX_PROLOG_BYTES = 1024 * 1024
 """Bytes before the root element. Exports have one declaration there; authors add a comment at most."""
 
@@ -71,13 +68,6 @@ MAX_WAITING_ELEMENTS = 200_000
 MAX_HANDMADE_ROWS = 100_000
 """Rows of a table whose schema lists no columns. Only hand-made files look like that, and they are small."""
 
-MAX_TIME_NS = 2**53 - 1
-"""Longest time or duration, 104 days. Apple's times have 50 bits; with three more each is exact as a float."""
-
-MAX_TIME_SUM_NS = 2**56
-"""Sum of the durations of one column, 834 days: two thousand threads over ten hours. Sums over a hundred such columns
-still fit into 64 bits, and no sum of a report can wrap around."""
-
 MAX_RUNS = 1_000
 """Runs of one table of contents. Three were seen."""
 
@@ -89,24 +79,3 @@ MAX_NOTES = 50
 
 MAX_TOC_BYTES = 4 * 1024 * 1024
 """Size of a table of contents, which is read whole. The largest known has 21 kB."""
-
-MAX_FILES = 10_000
-"""Files in one folder or archive."""
-
-MAX_FOLDER_DEPTH = 8
-"""Levels of folders searched for exports."""
-
-MAX_UNPACKED_BYTES = 64 * 1024**3
-"""Sum of the sizes that an archive declares for its members."""
-
-MAX_COMPRESSION_RATIO = 250
-"""Size of an archive member in relation to its packed size. Exports pack 10 to 60 times; zip bombs about 1,000."""
-
-RATIO_FREE_BYTES = 1024 * 1024
-"""Members up to this size are not asked for their compression ratio: they cannot harm."""
-
-UNPACKED_FREE_BYTES = 256 * 1024 * 1024
-"""Archives up to this size unpacked are not asked for the compression ratio of all their members together."""
-
-MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
-"""Size of the list of members of an archive, which is read whole."""

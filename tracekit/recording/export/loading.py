@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.export.cells import shortened
 from tracekit.recording.export.nodes import ROOT as NODES_ROOT
 from tracekit.recording.export.nodes import read_nodes
 from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.export.xml import doctype_refused, read_head
 from tracekit.recording.progress import Meter
-from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside, quoted
+from tracekit.recording.quoting import quoted, shortened
+from tracekit.recording.sources import HOW_TO_EXPORT, bundle_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -36,11 +36,11 @@ class ExportedFile:
         """Cells of one of its nodes; reads the file again where they were only counted so far."""
         node = self.nodes[index]
         if node.cells is None:
-            found = read_nodes(self.source, None, Meter(None, None)).nodes
-            if [(each.schema, each.rows) for each in found] != [(each.schema, each.rows) for each in self.nodes]:
+            nodes = read_nodes(self.source, None, Meter(None, None)).nodes
+            if [(each.schema, each.rows) for each in nodes] != [(each.schema, each.rows) for each in self.nodes]:
                 raise UnreadableRecording(f"{self.source.label} changed while it was read; open the recording again")
-            self.nodes = found
-            node = found[index]
+            self.nodes = nodes
+            node = nodes[index]
         assert node.cells is not None  # noqa: S101 - everything is decoded where nothing particular is wanted
         return node.cells
 
@@ -64,13 +64,13 @@ def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progr
         if root == TOC_ROOT:
             loaded.tocs.append((source, read_toc(source, meter)))
             continue
-        found = read_nodes(source, wanted, meter)
-        if found.track_details:
+        content = read_nodes(source, wanted, meter)
+        if content.track_details:
             details.append(source)
-        if not found.nodes and not found.track_details:
+        if not content.nodes and not content.track_details:
             loaded.notes.append(f"{source.label} holds no table: the query that wrote it matched nothing")
-        if found.nodes or not found.track_details:
-            loaded.files.append(ExportedFile(source, found.nodes))
+        if content.nodes or not content.track_details:
+            loaded.files.append(ExportedFile(source, content.nodes))
     _judge_details(loaded, details)
     loaded.notes.extend(f"the trace bundle {quoted(name)} beside the exports was not read" for name in inputs.bundles)
     return loaded
@@ -78,7 +78,7 @@ def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progr
 
 def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
     """The files that are exports, with the name of their root element."""
-    found = []
+    files = []
     for source in inputs.sources:
         claims_xml = source.explicit or source.name.lower().endswith(".xml")
         try:
@@ -90,7 +90,7 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
                 raise
             continue
         if head.root in (TOC_ROOT, NODES_ROOT):
-            found.append((source, head.root))
+            files.append((source, head.root))
         elif source.explicit:
             raise UnreadableRecording(
                 f"{source.label} begins with the element {shortened(head.root)}, where an export begins with "
@@ -100,7 +100,7 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             inputs.notes.append(
                 f"{source.label} begins with the element {shortened(head.root)}, is no export, and was left out"
             )
-    if not found:
+    if not files:
         if inputs.bundles:
             raise bundle_inside(inputs.name, inputs.bundles[0])
         seen = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
@@ -108,7 +108,7 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             f"{quoted(inputs.name)} holds no XML that `xctrace export` wrote{seen}; if you have a trace, "
             f"give the bundle itself, or {HOW_TO_EXPORT}"
         )
-    return found
+    return files
 
 
 def _judge_details(loaded: LoadedFiles, details: list[Source]) -> None:

@@ -17,11 +17,12 @@ from lxml import etree
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import Values, as_tag, shortened
+from tracekit.recording.export.cells import Values, as_tag
 from tracekit.recording.export.forward_references import WaitingCells
 from tracekit.recording.export.names import Names
 from tracekit.recording.export.rows import RowReader
 from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, events, malformed, pull_parser
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import Column
 
 if TYPE_CHECKING:
@@ -197,8 +198,8 @@ class _NodeReader:
         self._columns += len(columns)
         if self._columns > limits.MAX_FILE_COLUMNS:
             raise self._error(f"more than {limits.MAX_FILE_COLUMNS:,} columns in the tables of one file")
-        place = f"{self._source.label}, node {self._nodes}, table {shortened(name)}"
-        reader = RowReader(place, name, columns, self._values, self._waiting)
+        location = f"{self._source.label}, node {self._nodes}, table {shortened(name)}"
+        reader = RowReader(location, name, columns, self._values, self._waiting)
         self._current = node, reader
         self._rows.append(self._current)
         self._result.nodes.append(node)
@@ -260,5 +261,5 @@ class _NodeReader:
 
     def _error(self, reason: str) -> UnreadableRecording:
         schema = f", table {shortened(self._current[0].schema)}" if self._current else ""
-        place = f", node {self._nodes}" if self._nodes else ""
-        return UnreadableRecording(f"{self._source.label}{place}{schema}: {reason}; {EXPORT_AGAIN}")
+        node = f", node {self._nodes}" if self._nodes else ""
+        return UnreadableRecording(f"{self._source.label}{node}{schema}: {reason}; {EXPORT_AGAIN}")

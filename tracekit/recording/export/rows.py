@@ -7,12 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
+from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import SENTINEL, CellError, Undefined, shortened
+from tracekit.recording.export.cells import CellError, Undefined
 from tracekit.recording.export.columns import ColumnBuilder
 from tracekit.recording.export.forward_references import WaitingCell
 from tracekit.recording.export.handmade import HandmadeRow, bind_rows
 from tracekit.recording.export.xml import EXPORT_AGAIN
+from tracekit.recording.quoting import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +30,9 @@ class RowReader:
     """Collects the rows of one table."""
 
     def __init__(
-        self, place: str, schema: str, columns: tuple[Column, ...], values: Values, waiting: WaitingCells
+        self, location: str, schema: str, columns: tuple[Column, ...], values: Values, waiting: WaitingCells
     ) -> None:
-        self._place = place
+        self._location = location
         self._schema = schema
         self._values = values
         self._waiting = waiting
@@ -50,7 +52,7 @@ class RowReader:
             if self._values.arrived:
                 self._waiting.retry()
         except CellError as error:
-            raise UnreadableRecording(f"{self._place}, row {self._row}: {error}; {EXPORT_AGAIN}") from error
+            raise UnreadableRecording(f"{self._location}, row {self._row}: {error}; {EXPORT_AGAIN}") from error
 
     def finish(self) -> tuple[tuple[Column, ...], tuple[Cells, ...]]:
         """Columns and cells of all rows. Raises `UnreadableRecording` where hand-made rows leave a doubt."""
@@ -59,7 +61,7 @@ class RowReader:
                 self._builder = bind_rows(self._schema, self._handmade, self._values)
             return self._builder.columns, self._builder.cells()
         except CellError as error:
-            raise UnreadableRecording(f"{self._place}, {error}; {EXPORT_AGAIN}") from error
+            raise UnreadableRecording(f"{self._location}, {error}; {EXPORT_AGAIN}") from error
 
     def _read_bound(self, row: _Element) -> None:
         """The way of every real row; most cells are references, which cost two look-ups."""
@@ -109,6 +111,6 @@ class RowReader:
         except CellError as error:
             raise CellError(f"column {shortened(column)}: {error}") from error
         except Undefined as missing:
-            place = f"{self._place}, row {self._row}, column {shortened(column)}"
-            self._waiting.add(WaitingCell(copy.deepcopy(cell), code, settle, place, missing))
+            location = f"{self._location}, row {self._row}, column {shortened(column)}"
+            self._waiting.add(WaitingCell(copy.deepcopy(cell), code, settle, location, missing))
             return 0

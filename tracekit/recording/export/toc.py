@@ -22,8 +22,9 @@ from lxml import etree
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.contents import Device, Run, Target
 from tracekit.recording.export import limits
-from tracekit.recording.export.cells import as_tag, shortened
+from tracekit.recording.export.cells import as_tag
 from tracekit.recording.export.xml import EXPORT_AGAIN, chunks, malformed, pull_parser
+from tracekit.recording.quoting import shortened
 from tracekit.recording.table import Process
 
 if TYPE_CHECKING:

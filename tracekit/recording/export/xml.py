@@ -10,6 +10,7 @@ from lxml import etree
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export import limits
+from tracekit.recording.limits import CHUNK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +60,7 @@ def events(parser: etree.XMLPullParser) -> Iterator[tuple[str, _Element]]:
     return cast("Iterator[tuple[str, _Element]]", parser.read_events())
 
 
-def chunks(stream: BinaryIO, size: int = limits.CHUNK_BYTES) -> Iterator[bytes]:
+def chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[bytes]:
     """The bytes of a file without byte order mark."""
     chunk = stream.read(size)
     yield chunk.removeprefix(_BOM)
@@ -112,9 +113,9 @@ def malformed(label: str, error: etree.XMLSyntaxError, hint: str = "") -> Unread
     line, column = error.position
     message = re.sub(r",? line \d+, column \d+.*$", "", message)[:160]
     message = "".join(char if char.isprintable() else "?" for char in message)
-    place = f" at line {line}, column {column}" if line else ""
+    where = f" at line {line}, column {column}" if line else ""
     return UnreadableRecording(
-        f"{label} is not well-formed XML{place} ({message}): {hint or f'it may be cut off or edited; {EXPORT_AGAIN}'}"
+        f"{label} is not well-formed XML{where} ({message}): {hint or f'it may be cut off or edited; {EXPORT_AGAIN}'}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.export.cells import ANY, Kind, kind_of
+from tracekit.recording.engineering_types import ANY, Kind, kind_of
 from tracekit.recording.table import IntegerCells
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def _integers(column: Column, cells: IntegerCells, missing: object) -> Callable[
         if absent.any():
             values = values.astype(object)
             values[absent] = missing
-        found: list[object] = values.tolist()
-        return found
+        numbers: list[object] = values.tolist()
+        return numbers
 
     return rendered
 
@@ -87,7 +87,7 @@ def _texts(codes: npt.NDArray[np.int32], texts: list[object], missing: object) -
     lookup = np.array([*texts, missing], dtype=object)
 
     def rendered(part: slice) -> list[object]:
-        found: list[object] = lookup[codes[part]].tolist()
-        return found
+        texts: list[object] = lookup[codes[part]].tolist()
+        return texts
 
     return rendered

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.recording.export.cells import Kind, kind_of
+from tracekit.recording.engineering_types import Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

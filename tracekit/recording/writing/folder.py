@@ -129,7 +129,7 @@ def _tables(
     """Number and line of every table of the run, with the table itself where it is to be written. Schema by schema,
     so that no more than the tables of one schema are in memory."""
     run = recording.run
-    place = _run_place(recording)
+    run_number = _run_number(recording)
     numbered = recording.contents.has_table_of_contents and all(entry.position is None for entry in run.tables)
     by_schema: dict[str, list[tuple[int, TableEntry]]] = {}
     for number, entry in enumerate(run.tables, 1):
@@ -143,10 +143,10 @@ def _tables(
         for (number, entry), table in zip(entries, recording.tables(schema), strict=True):
             skipped = not schemas and form != XML and entry.state is not TableState.ROWS
             position = number if numbered else table.position
-            yield number, entry, None if skipped else replace(table, run=place, position=position)
+            yield number, entry, None if skipped else replace(table, run=run_number, position=position)
 
 
-def _run_place(recording: Recording) -> int:
+def _run_number(recording: Recording) -> int:
     """The number by which an xpath names the run: its place in the table of contents, where there is one."""
     numbers = [run.number for run in recording.contents.runs]
     number = recording.run.number

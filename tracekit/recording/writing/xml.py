@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tracekit.recording.export.cells import ANY, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
+from tracekit.recording.engineering_types import ANY, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.table import IntegerCells, Process, Thread
 from tracekit.recording.writing.cells import is_unsigned, parts
 from tracekit.recording.writing.display import display_of
@@ -49,8 +49,8 @@ def write_xml(table: Table, stream: BinaryIO) -> None:
             raise UnwritableTable(f"column {column.mnemonic!r} has a type that is no XML name")
         if not column.mnemonic.strip():
             raise UnwritableTable("a column has no mnemonic")
-    place = "" if table.position is None else f"[{table.position}]"
-    xpath = f"//trace-toc[1]/run[{table.run}]/data[1]/table{place}"
+    position = "" if table.position is None else f"[{table.position}]"
+    xpath = f"//trace-toc[1]/run[{table.run}]/data[1]/table{position}"
     stream.write(f"{DECLARATION}<trace-query-result>\n<node xpath='{xpath}'>{_schema(table)}".encode())
     writer = _RowWriter(table)
     for part in parts(table.rows):
@@ -82,19 +82,19 @@ class _RowWriter:
                 known.clear()
         chunks = [column.chunk(part) for column in self._columns]
         new = [
-            (row, place, value)
-            for place, (column, chunk) in enumerate(zip(self._columns, chunks, strict=True))
+            (row, index, value)
+            for index, (column, chunk) in enumerate(zip(self._columns, chunks, strict=True))
             for value, row in zip(chunk.distinct, chunk.first_rows, strict=True)
             if value not in self._ids.get(column.tag_of(value), ())
         ]
         new.sort(key=lambda each: each[:2])
         # What is defined first in the document gets the lower id and is referred to by everything after it.
         definitions = [
-            (row, place, self._element(self._columns[place].tag_of(value), value)) for row, place, value in new
+            (row, index, self._element(self._columns[index].tag_of(value), value)) for row, index, value in new
         ]
         texts = [self._referring(column, chunk) for column, chunk in zip(self._columns, chunks, strict=True)]
-        for row, place, element in definitions:
-            texts[place][row] = element
+        for row, index, element in definitions:
+            texts[index][row] = element
         return list(map("".join, zip(*(each.tolist() for each in texts), strict=True)))
 
     def _referring(self, column: _Cells, chunk: _Chunk) -> npt.NDArray[Any]:
@@ -176,8 +176,8 @@ class _Cells:
         values, first, inverse = np.unique(raw[present], return_index=True, return_inverse=True)
         everywhere = np.full(len(raw), len(values), dtype=np.int64)
         everywhere[present] = inverse
-        found: list[Any] = values.tolist()
+        chunk: list[Any] = values.tolist()
         if not isinstance(self._cells, IntegerCells):
             texts = self._cells.values
-            found = [texts[code] for code in found]
-        return _Chunk(found, present[first].tolist(), everywhere)
+            chunk = [texts[code] for code in chunk]
+        return _Chunk(chunk, present[first].tolist(), everywhere)

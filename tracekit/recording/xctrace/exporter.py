@@ -11,6 +11,7 @@ from tracekit.errors import TracekitError, UnreadableRecording, UsageError
 from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.tool import failed, first_line
+from tracekit.recording.xpath import table_xpath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -27,7 +28,6 @@ ATTEMPTS: Final = 5
 PAUSE_S: Final = 1.0
 _INTERMITTENT: Final = "Document Missing Template"
 _MALFORMED: Final = "Trace is malformed"
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,100}", re.ASCII)
 _NO_NODE: Final = re.compile(rb"\s*(<\?xml[^>]*>)?\s*<trace-query-result>\s*</trace-query-result>\s*")
 UNFINISHED: Final = (
     "the recording was not finished; if its bundle holds Trace1.run/Attachments/trace-data.atrc, recover it with "
@@ -88,9 +88,10 @@ class Exporter:
         return result
 
     def _export_schema(self, path: Path, run: int, schema: str) -> None:
-        if not _PLAIN_NAME.fullmatch(schema):
+        xpath = table_xpath(run, schema)
+        if not xpath:
             raise UnreadableRecording("its name cannot be put into an XPath")
-        self._call(path, "--xpath", f'/trace-toc/run[@number="{run}"]/data/table[@schema="{schema}"]')
+        self._call(path, "--xpath", xpath)
         with path.open("rb") as stream:
             beginning = stream.read(4096)
         if _NO_NODE.fullmatch(beginning):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tracekit.recording.table import Table
 
 
-class JoinedRecording:
+class MergedRecording:
     """A recording with all tables of some schemas taken from another reading of the same run.
 
     The two number their tables differently, so none of them has a position.

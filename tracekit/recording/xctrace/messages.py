@@ -43,15 +43,15 @@ def run_issues(errors: str) -> tuple[RunIssue, ...]:
     """The run issues on standard error; a suggestion is indented below its issue."""
     issues: list[RunIssue] = []
     for line in errors.splitlines():
-        found = _ISSUE.match(line)
-        if found is None:
+        match = _ISSUE.match(line)
+        if match is None:
             continue
-        text = found[3].strip()
-        if found[1] and issues:
+        text = match[3].strip()
+        if match[1] and issues:
             suggestion = text.removeprefix("Recovery Suggestion: ")
             issues[-1] = RunIssue(issues[-1].level, issues[-1].text, suggestion)
         else:
-            issues.append(RunIssue(found[2], text))
+            issues.append(RunIssue(match[2], text))
     return tuple(issues)
 
 

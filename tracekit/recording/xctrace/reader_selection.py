@@ -15,7 +15,7 @@ from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unkn
 from tracekit.recording.direct import open_directly
 from tracekit.recording.sources import BUNDLE_SUFFIX, STANDARD_INPUT
 from tracekit.recording.xctrace.exporter import TIMEOUT_S, Exporter
-from tracekit.recording.xctrace.merged import JoinedRecording
+from tracekit.recording.xctrace.merged import MergedRecording
 from tracekit.recording.xctrace.tool import Tool, find_tool
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 READERS: Final = ("auto", "native", "xctrace")
 
 
-def _nobody(*_: object) -> None:
-    """Listens to nothing."""
+def _ignore(*_: object) -> None:
+    """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class XctraceOptions:
 
     timeout_s: float = TIMEOUT_S
     """For each table."""
-    say: Callable[[str], None] = _nobody
-    """Told what `xctrace` reads in place of the native reader, as one clause."""
-    step: Callable[[int, int, str], None] = _nobody
-    """Told number, count and schema before each table."""
+    on_message: Callable[[str], None] = _ignore
+    """Called with what `xctrace` reads in place of the native reader, as one clause."""
+    on_progress: Callable[[int, int, str], None] = _ignore
+    """Called with number, count and schema before each table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,16 @@ def _exists(path: str | Path) -> bool:
         return False
 
 
-def read_through(tool: Tool, trace: Path, run: int | None, schemas: Collection[str], asking: XctraceOptions) -> Reading:
+def read_through(
+    tool: Tool, trace: Path, run: int | None, schemas: Collection[str], xctrace: XctraceOptions
+) -> Reading:
     """The tables of these schemas, of all by default, through `xctrace` alone.
 
     Raises `TracekitError` where not even the table of contents can be had, `UsageError` for a run that does not
     exist.
     """
     with tempfile.TemporaryDirectory(prefix="tracekit-") as between:
-        exported = Exporter(tool, trace, asking.timeout_s).export(Path(between), run, schemas, asking.step)
+        exported = Exporter(tool, trace, xctrace.timeout_s).export(Path(between), run, schemas, xctrace.on_progress)
         # Everything is read now, because the files go away.
         recording = open_directly(exported.files, exported.run.number)
     recording.contents = replace(recording.contents, source=trace.name)
@@ -100,7 +102,7 @@ def read_with_help(
     run: int | None,
     schemas: Collection[str],
     progress: Callable[[Progress], None] | None,
-    asking: XctraceOptions,
+    xctrace: XctraceOptions,
 ) -> Reading:
     """The recording as it is read natively, and through `xctrace` what cannot be read so.
 
@@ -110,9 +112,9 @@ def read_with_help(
     try:
         recording = open_directly([trace], run, progress=progress)
     except UnreadableRecording as error:
-        asking.say(f"{error}; reading all of it through xctrace instead")
+        xctrace.on_message(f"{error}; reading all of it through xctrace instead")
         try:
-            reading = read_through(tool, trace, run, schemas, asking)
+            reading = read_through(tool, trace, run, schemas, xctrace)
         except TracekitError as second:
             raise UnreadableRecording(f"{error}; xctrace cannot read it either: {second}") from second
         _noted(reading.recording, f"it could not be read natively: {error}")
@@ -122,17 +124,17 @@ def read_with_help(
     lacking = _unreadable(recording, looked_at, schemas)
     if not lacking:
         return Reading(recording)
-    asking.say(f"reading through xctrace what cannot be read natively: {', '.join(lacking)}")
+    xctrace.on_message(f"reading through xctrace what cannot be read natively: {', '.join(lacking)}")
     try:
-        reading = read_through(tool, trace, recording.run.number, lacking, asking)
+        reading = read_through(tool, trace, recording.run.number, lacking, xctrace)
     except TracekitError as error:
         failures = tuple((schema, str(error)) for schema in lacking)
         return Reading(_noted(recording, *_in_vain(failures)), failures)
     failed = {schema for schema, _ in reading.failures}
     taken = [schema for schema in lacking if schema not in failed]
-    joined = JoinedRecording(recording, reading.recording, taken)
+    merged = MergedRecording(recording, reading.recording, taken)
     notes = [f"read through xctrace, because they cannot be read natively: {', '.join(taken)}"] if taken else []
-    return Reading(_noted(joined, *notes, *_in_vain(reading.failures)), reading.failures)
+    return Reading(_noted(merged, *notes, *_in_vain(reading.failures)), reading.failures)
 
 
 def _unreadable(recording: Recording, looked_at: Recording | None, schemas: Collection[str]) -> list[str]:

@@ -82,8 +82,8 @@ class Request:
 
     def limit_s(self) -> float | None:
         """Time limit in seconds."""
-        found = TIME_LIMIT.fullmatch(self.time_limit or "")
-        return int(found[1]) * _SECONDS[found[2]] if found else None
+        match = TIME_LIMIT.fullmatch(self.time_limit or "")
+        return int(match[1]) * _SECONDS[match[2]] if match else None
 
 
 def record(
@@ -171,12 +171,12 @@ def _judge(completed: Completed, request: Request) -> tuple[str, ...]:
     """Warnings of a recording that succeeded: it says that it was saved, and the bundle is complete."""
     issues = run_issues(completed.errors)
     bundle = request.output
-    kept = f"; an incomplete recording was left at {bundle}" if bundle.exists() else ""
+    remains = f"; an incomplete recording was left at {bundle}" if bundle.exists() else ""
     if not was_saved(completed.output) or FAILED in completed.output:
-        raise TracekitError(f"nothing usable was recorded: {why_failed(completed, issues)}{kept}")
+        raise TracekitError(f"nothing usable was recorded: {why_failed(completed, issues)}{remains}")
     if not (bundle / "form.template").is_file():
         raise TracekitError(
-            f"the recording was saved but is not finished (it has no form.template){kept}; record again and stop it "
+            f"the recording was saved but is not finished (it has no form.template){remains}; record again and stop it "
             "once only"
         )
     warnings = [f"{issue.level.lower()} while recording: {issue.text.rstrip('.')}" for issue in issues]

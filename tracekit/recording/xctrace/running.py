@@ -66,9 +66,9 @@ class Job:
     def new_lines(self) -> list[str]:
         """Whole lines of standard output since the last call."""
         text = self._content(self._output)[self._read :]
-        whole = text[: text.rfind(b"\n") + 1]
-        self._read += len(whole)
-        return whole.decode("utf-8", "replace").splitlines()
+        complete_lines = text[: text.rfind(b"\n") + 1]
+        self._read += len(complete_lines)
+        return complete_lines.decode("utf-8", "replace").splitlines()
 
     def completed(self, *, timed_out: bool = False) -> Completed:
         """What it did; it must have ended."""

@@ -64,13 +64,13 @@ def find_tool() -> Tool | None:
 def read_version(tool: Tool) -> Version:
     """Version and build. Raises `TracekitError` where the tool does not run."""
     answer = _ask(tool, "version")
-    found = _VERSION.search(answer)
-    if found is None:
+    match = _VERSION.search(answer)
+    if match is None:
         return Version(answer.strip())
-    build = found[2]
+    build = match[2]
     digits = re.match(r"\d+", build or "")
     number = int(digits[0]) if digits else None
-    return Version(found[0].removeprefix("xctrace version "), build, _FAMILIES.get(number, number) if number else None)
+    return Version(match[0].removeprefix("xctrace version "), build, _FAMILIES.get(number, number) if number else None)
 
 
 def list_templates(tool: Tool) -> list[str]:
@@ -80,8 +80,8 @@ def list_templates(tool: Tool) -> list[str]:
 
 def list_devices(tool: Tool) -> list[ListedDevice]:
     """Devices and simulators. Lines of another form are left out."""
-    found = [(section, _DEVICE.fullmatch(line)) for section, line in _entries(_ask(tool, "list", "devices"))]
-    return [ListedDevice(section, match["name"], match["id"], match["os"]) for section, match in found if match]
+    matches = [(section, _DEVICE.fullmatch(line)) for section, line in _entries(_ask(tool, "list", "devices"))]
+    return [ListedDevice(section, match["name"], match["id"], match["os"]) for section, match in matches if match]
 
 
 def first_line(text: str) -> str:
@@ -96,8 +96,8 @@ def failed(what: str, completed: Completed, timeout_s: float) -> TracekitError:
         return TracekitError(f"{what} did not answer within {timeout_s:g} s and was stopped; try again")
     if "unable to find utility" in completed.errors or "requires Xcode" in completed.errors:
         return TracekitError(f"the selected developer tools have no xctrace; {HOW_TO_INSTALL}")
-    told = first_line(completed.errors or completed.output)
-    return TracekitError(f"{what} failed with exit status {completed.status}: {told}")
+    message = first_line(completed.errors or completed.output)
+    return TracekitError(f"{what} failed with exit status {completed.status}: {message}")
 
 
 def _ask(tool: Tool, *arguments: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.analysis.breakdown.breakdown import Unknown
+from tracekit.analysis.breakdown import Unknown
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome

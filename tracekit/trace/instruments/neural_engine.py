@@ -1,7 +1,7 @@
 """Neural Engine instrument: when the engine was active, for the whole machine.
 
 The table was renamed in Xcode 27; its columns stayed. It names no process. Identical rows are one interval written
-twice (public evidence), so gather it with `once=True`.
+twice (public evidence), so collect it with `once=True`.
 """
 
 from __future__ import annotations

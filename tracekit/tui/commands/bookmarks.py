@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.report.formatting import moment
-from tracekit.tui.action import Action, Section
+from tracekit.tui.action import action
+from tracekit.tui.screens.ask import ChooseScreen
 from tracekit.tui.state import Bookmark
-from tracekit.tui.timeline.viewport import Viewport, clamp
+from tracekit.tui.viewport import centered
 
 if TYPE_CHECKING:
-    from tracekit.tui.app import ViewApp
+    from tracekit.tui.action import ActionHost
     from tracekit.tui.state import State
 
 
-def toggle_bookmark(app: ViewApp) -> None:
-    """Set a bookmark at the cursor, or take away the one that is there."""
+@action("bookmark")
+def toggle_bookmark(app: ActionHost) -> None:
+    """Set a bookmark at the cursor, or take it away."""
     state = app.state
     rest = tuple(entry for entry in state.bookmarks if entry.time_ns != state.cursor_ns)
     if len(rest) < len(state.bookmarks):
@@ -27,25 +29,25 @@ def toggle_bookmark(app: ViewApp) -> None:
     app.say(f"Bookmark at {moment(made.time_ns)}: {made.note}.")
 
 
-def list_bookmarks(app: ViewApp) -> None:
+@action("bookmarks")
+def list_bookmarks(app: ActionHost) -> None:
     """Choose a bookmark and go there."""
-    from tracekit.tui.screens.ask import ChooseScreen
-
     marks = app.state.bookmarks
     if not marks:
         app.say("There are no bookmarks: b sets one at the cursor.")
         return
 
-    def take(place: int | None) -> None:
-        if place is not None:
-            _go(app, marks[place])
+    def take(index: int | None) -> None:
+        if index is not None:
+            _go(app, marks[index])
 
     lines = [f"{moment(entry.time_ns)}  {entry.note}" for entry in marks]
-    app.push_screen(ChooseScreen("Bookmarks", lines), take)
+    app.ask(ChooseScreen("Bookmarks", lines), take)
 
 
-def next_bookmark(app: ViewApp) -> None:
-    """Go to the next bookmark; after the last one, to the first."""
+@action("next_bookmark")
+def next_bookmark(app: ActionHost) -> None:
+    """Go to the next bookmark, after the last one to the first."""
     marks = app.state.bookmarks
     if not marks:
         app.say("There are no bookmarks: b sets one at the cursor.")
@@ -53,11 +55,10 @@ def next_bookmark(app: ViewApp) -> None:
     _go(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 
 
-def _go(app: ViewApp, mark: Bookmark) -> None:
+def _go(app: ActionHost, mark: Bookmark) -> None:
     state = app.state
     app.change(cursor_ns=mark.time_ns)
-    centred = Viewport(mark.time_ns - state.view.span_ns // 2, state.view.span_ns)
-    app.go(clamp(centred, state.bounds, app.columns), step=False)
+    app.go(centered(state.view, mark.time_ns, state.bounds, app.columns), step=False)
     app.say(f"{moment(mark.time_ns)}: {mark.note}")
 
 
@@ -71,24 +72,3 @@ def _note(state: State) -> str:
         if words:
             return words
     return f"lane {state.lane}"
-
-
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "bookmark",
-        ("b",),
-        "Bookmark",
-        Section.FIND,
-        "Set a bookmark at the cursor, or take it away.",
-        toggle_bookmark,
-    ),
-    Action("bookmarks", ("B",), "Bookmarks", Section.FIND, "Choose a bookmark and go there.", list_bookmarks),
-    Action(
-        "next_bookmark",
-        ("apostrophe",),
-        "Next bookmark",
-        Section.FIND,
-        "Go to the next bookmark, after the last one to the first.",
-        next_bookmark,
-    ),
-)

@@ -6,44 +6,47 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.comparison import Measure
-from tracekit.tui.action import Action, Section
-from tracekit.tui.timeline.viewport import clamp
+from tracekit.tui.action import action
+from tracekit.tui.commands.detail import show_pane
+from tracekit.tui.viewport import clamp
 
 if TYPE_CHECKING:
-    from tracekit.tui.app import ViewApp
+    from tracekit.tui.action import ActionHost
 
 _ALONE = "Only one recording is open. To compare two: tracekit view before.trace after.trace"
 
 
-def show_compare(app: ViewApp) -> None:
-    """Show what became of findings and numbers."""
+@action("pane_compare")
+def show_compare(app: ActionHost) -> None:
+    """Show what became of findings and numbers between two recordings."""
     if _alone(app):
         return
-    app.change(pane="compare")
-    app.browse.focus_pane()
+    show_pane(app, "compare")
 
 
-def next_measure(app: ViewApp) -> None:
-    """Compare the next thing."""
+@action("next_measure")
+def next_measure(app: ActionHost) -> None:
+    """Compare findings, means, 95th percentiles, sums or counts."""
     if _alone(app):
         return
     ways = (None, *Measure)
     app.change(measure=ways[(ways.index(app.state.measure) + 1) % len(ways)], pane="compare")
-    app.browse.focus_pane()
+    app.focus_pane()
 
 
-def other_recording(app: ViewApp) -> None:
-    """Make the other recording the one that selection and detail are about."""
+@action("other_recording")
+def other_recording(app: ActionHost) -> None:
+    """Make selection, keys and detail be about the other recording."""
     if _alone(app):
         return
-    app.activate(1 - app.state.active)
-    app.redraw()
-    app.browse.focus_timeline(app.state.active)
+    app.switch_recording(1 - app.state.active)
+    app.focus_timeline(app.state.active)
     app.say(f"Keys and detail are about {app.state.session.name} now.")
 
 
-def align(app: ViewApp) -> None:
-    """Put the first predictions of both under one another, or the starts again."""
+@action("align")
+def align(app: ActionHost) -> None:
+    """Put the first predictions of both recordings under one another, or their starts again."""
     if _alone(app):
         return
     state = app.state
@@ -59,45 +62,9 @@ def align(app: ViewApp) -> None:
     app.say("First predictions are aligned." if any(origins) else "Starts of the recordings are aligned.")
 
 
-def _alone(app: ViewApp) -> bool:
+def _alone(app: ActionHost) -> bool:
     """Whether there is nothing to compare with; says so."""
     alone = len(app.state.sessions) < 2
     if alone:
         app.say(_ALONE)
     return alone
-
-
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "pane_compare",
-        ("7",),
-        "Compare",
-        Section.COMPARE,
-        "Show what became of findings and numbers between two recordings.",
-        show_compare,
-    ),
-    Action(
-        "next_measure",
-        ("u",),
-        "Compare by",
-        Section.COMPARE,
-        "Compare findings, means, 95th percentiles, sums or counts.",
-        next_measure,
-    ),
-    Action(
-        "other_recording",
-        ("z",),
-        "Other recording",
-        Section.COMPARE,
-        "Make selection, keys and detail be about the other recording.",
-        other_recording,
-    ),
-    Action(
-        "align",
-        ("A",),
-        "Align",
-        Section.COMPARE,
-        "Put the first predictions of both recordings under one another, or their starts again.",
-        align,
-    ),
-)

@@ -14,29 +14,32 @@ from tracekit.recording.places import is_part_of_recording
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui import export
-from tracekit.tui.action import Action, Section
+from tracekit.tui.action import action
 from tracekit.tui.commands.lists import focused_list
-from tracekit.tui.commands.walk import NO_FINDING, NOT_YET, finding_here
+from tracekit.tui.commands.walk import NO_FINDING, NOT_YET
+from tracekit.tui.detail.events import EventRows
+from tracekit.tui.screens.ask import AskScreen
+from tracekit.tui.selection import finding_here
 from tracekit.tui.text import longest_that_fits
-from tracekit.tui.theme import PALETTES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tracekit.tui.app import ViewApp
-    from tracekit.tui.detail.rowlist import Rows
+    from tracekit.tui.action import ActionHost
+    from tracekit.tui.detail.rows import Rows
     from tracekit.tui.state import State
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
-def copy_row(app: ViewApp) -> None:
-    """Copy the row with the cursor of the list that has the keys, else the selected event."""
-    found = _row(app)
-    if found is None:
+@action("copy_row")
+def copy_row(app: ActionHost) -> None:
+    """Copy the row or event as Markdown."""
+    row = _row(app)
+    if row is None:
         app.say("There is no row: go to a list with tab, or select an event with n.")
         return
-    titles, texts = found
+    titles, texts = row
     state = app.state
     compared = state.pane == "compare" and focused_list(app) is not None
     traces = [session.judged for session in (state.sessions if compared else (state.session,))]
@@ -44,8 +47,9 @@ def copy_row(app: ViewApp) -> None:
     _copy(app, lambda: export.row_markdown(traces, titles, texts, about), "the row")
 
 
-def copy_finding(app: ViewApp) -> None:
-    """Copy the selected finding."""
+@action("copy_finding")
+def copy_finding(app: ActionHost) -> None:
+    """Copy the finding as Markdown."""
     session, ref = app.state.session, finding_here(app.state)
     check = session.check(ref) if ref is not None else None
     if ref is None or check is None:
@@ -54,8 +58,9 @@ def copy_finding(app: ViewApp) -> None:
     _copy(app, lambda: export.finding_markdown(session, ref.check), f"the check {check.id}")
 
 
-def copy_statistics(app: ViewApp) -> None:
-    """Copy the aggregation of the range, or of all where there is none."""
+@action("copy_statistics")
+def copy_statistics(app: ActionHost) -> None:
+    """Copy the statistics of the range, or of all, as Markdown."""
     session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
         app.say(NOT_YET)
@@ -65,36 +70,36 @@ def copy_statistics(app: ViewApp) -> None:
     _copy(app, lambda: export.statistics_markdown(session, span, chosen, named=named), about)
 
 
-def save_report(app: ViewApp) -> None:
-    """Ask for a name, and save the report of the recording."""
+@action("save_report")
+def save_report(app: ActionHost) -> None:
+    """Save the report of the recording as Markdown, JSON or text."""
     _save(app, None)
 
 
-def save_range(app: ViewApp) -> None:
-    """Ask for a name, and save the report of the range."""
+@action("save_range")
+def save_range(app: ActionHost) -> None:
+    """Save the report of the range: what starts in it, and the findings that reach into it."""
     if app.state.range is None:
         app.say("There is no range: mark one with v, or drag along the ruler.")
         return
     _save(app, app.state.range)
 
 
-def _row(app: ViewApp) -> tuple[list[str], list[str]] | None:
+def _row(app: ActionHost) -> tuple[list[str], list[str]] | None:
     """Titles and texts of a row."""
-    from tracekit.tui.detail.events import EventRows
-
-    listed, palette = focused_list(app), PALETTES[app.current_theme.dark]
+    listed = focused_list(app)
     rows: Rows | None = listed.rows if listed is not None else None
-    place = listed.cursor if listed is not None else 0
+    row_number = listed.cursor if listed is not None else 0
     event = app.state.selection.event
     if listed is None and event is not None and event.frame in EVENT_FRAMES:
         frames = np.array([EVENT_FRAMES.index(event.frame)], np.int8)
         rows = EventRows(app.state.session.trace, frames, np.array([event.index]), (0, False))
-    if rows is None or place >= len(rows):
+    if rows is None or row_number >= len(rows):
         return None
-    return [column.title for column in rows.columns], [cell.text for cell in rows.cells(place, palette)]
+    return [column.title for column in rows.columns], [cell.text for cell in rows.cells(row_number, app.palette)]
 
 
-def _copy(app: ViewApp, make: Callable[[], str], what: str) -> None:
+def _copy(app: ActionHost, make: Callable[[], str], what: str) -> None:
     def show(text: str) -> None:
         if not text:
             app.say("Nothing starts in the range, so there is nothing to copy.")
@@ -128,9 +133,7 @@ def _copied(what: str, text: str) -> list[str]:
     ]
 
 
-def _save(app: ViewApp, span: Span | None) -> None:
-    from tracekit.tui.screens.ask import AskScreen
-
+def _save(app: ActionHost, span: Span | None) -> None:
     session = app.state.session
     if session.report is None:
         app.say(NOT_YET)
@@ -148,7 +151,7 @@ def _save(app: ViewApp, span: Span | None) -> None:
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
     hint = "The ending decides: .md, .json or .txt. Private names are left out."
-    app.push_screen(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
+    app.ask(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
 
 
 class NameCheck:
@@ -166,8 +169,8 @@ class NameCheck:
         try:
             renderer_for(path)
         except UsageError as error:
-            told = str(error)
-            return f"{told[:1].upper()}{told[1:]}."
+            sentence = str(error)
+            return f"{sentence[:1].upper()}{sentence[1:]}."
         if not path.parent.is_dir():
             return f"There is no folder '{path.parent}'."
         if path.is_dir():
@@ -179,33 +182,3 @@ class NameCheck:
             self.confirmed = name
             return f"'{path}' is there already: press enter again to replace it, or change the name."
         return ""
-
-
-ACTIONS: tuple[Action, ...] = (
-    Action("copy_row", ("y",), "Copy row", Section.EXPORT, "Copy the row or event as Markdown.", copy_row),
-    Action("copy_finding", ("Y",), "Copy finding", Section.EXPORT, "Copy the finding as Markdown.", copy_finding),
-    Action(
-        "copy_statistics",
-        ("ctrl+y",),
-        "Copy statistics",
-        Section.EXPORT,
-        "Copy the statistics of the range, or of all, as Markdown.",
-        copy_statistics,
-    ),
-    Action(
-        "save_report",
-        ("S",),
-        "Save report",
-        Section.EXPORT,
-        "Save the report of the recording as Markdown, JSON or text.",
-        save_report,
-    ),
-    Action(
-        "save_range",
-        ("R",),
-        "Save range report",
-        Section.EXPORT,
-        "Save the report of the range: what starts in it, and the findings that reach into it.",
-        save_range,
-    ),
-)

@@ -10,25 +10,25 @@ import numpy as np
 
 from tracekit.report.formatting import moment
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.action import Action, Section
-from tracekit.tui.commands.select import standing
+from tracekit.tui.action import action
+from tracekit.tui.detail.events import EventRows, event_rows
 from tracekit.tui.query import TIME_HINT, Known, QueryError, filter_hint, filter_text, parse_filter, parse_time
+from tracekit.tui.screens.ask import AskScreen
+from tracekit.tui.selection import walk_start
 from tracekit.tui.state import EventFilter
-from tracekit.tui.timeline.viewport import Viewport, clamp
+from tracekit.tui.viewport import centered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracekit.trace.trace import Trace
-    from tracekit.tui.app import ViewApp
-    from tracekit.tui.detail.events import EventRows
+    from tracekit.tui.action import ActionHost
     from tracekit.tui.state import State
 
 
-def ask_filter(app: ViewApp) -> None:
-    """Ask for a filter, and list what passes."""
-    from tracekit.tui.screens.ask import AskScreen
-
+@action("filter")
+def ask_filter(app: ActionHost) -> None:
+    """Show only what has a text, model, kind, device or duration, in the lists and bright on the lanes."""
     known = known_of(app.state.session.trace)
 
     def take(text: str | None) -> None:
@@ -38,32 +38,34 @@ def ask_filter(app: ViewApp) -> None:
         app.change(filter=parse_filter(text, known), pane=pane)
 
     check = _problem(lambda text: parse_filter(text, known))
-    app.push_screen(AskScreen("Search and filter", filter_hint(known), check, filter_text(app.state.filter)), take)
+    app.ask(AskScreen("Search and filter", filter_hint(known), check, filter_text(app.state.filter)), take)
 
 
 _FILTERED = ("events", "predictions", "aggregation", "compare")
 """Panes that a filter narrows; from others it leads to the events."""
 
 
-def clear_filter(app: ViewApp) -> None:
-    """Show all events again."""
+@action("clear_filter")
+def clear_filter(app: ActionHost) -> None:
+    """Show everything again."""
     app.change(filter=EventFilter())
 
 
-def next_match(app: ViewApp) -> None:
-    """Select the next event that passes the filter, whatever its lane."""
+@action("next_match")
+def next_match(app: ActionHost) -> None:
+    """Select the next event that passes the filter."""
     _to_match(app, forward=True)
 
 
-def previous_match(app: ViewApp) -> None:
-    """Select the previous event that passes the filter, whatever its lane."""
+@action("previous_match")
+def previous_match(app: ActionHost) -> None:
+    """Select the previous event that passes the filter."""
     _to_match(app, forward=False)
 
 
-def go_to_time(app: ViewApp) -> None:
-    """Ask for a time, and put cursor and view there."""
-    from tracekit.tui.screens.ask import AskScreen
-
+@action("go_to_time")
+def go_to_time(app: ActionHost) -> None:
+    """Put cursor and view on a time."""
     here = app.state.cursor_ns
 
     def take(text: str | None) -> None:
@@ -73,24 +75,23 @@ def go_to_time(app: ViewApp) -> None:
         low, high = state.bounds.start_ns, state.bounds.end_ns - 1
         reached = min(max(time, low), high)
         app.change(cursor_ns=reached)
-        centred = Viewport(reached - state.view.span_ns // 2, state.view.span_ns)
-        app.go(clamp(centred, state.bounds, app.columns), step=False)
+        app.go(centered(state.view, reached, state.bounds, app.columns), step=False)
         app.say("" if reached == time else f"The recording ends there: at {moment(reached)}.")
 
-    app.push_screen(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
+    app.ask(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
 
 
 def known_of(trace: Trace) -> Known:
     """What the rows of a trace can be filtered by: values that occur. O(n) with a small constant."""
 
     def texts(column: str) -> list[str]:
-        found: set[str] = set()
+        values_present: set[str] = set()
         for name in EVENT_FRAMES:
             values = getattr(trace, name)[column].cat
             # The last place counts rows without a value.
             occurs = np.bincount(values.codes.to_numpy() + 1, minlength=1)[1:] > 0
-            found.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
-        return sorted(found)
+            values_present.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
+        return sorted(values_present)
 
     return Known(texts("model"), texts("kind"), texts("device"))
 
@@ -110,22 +111,20 @@ def _problem(parse: Callable[[str], object]) -> Callable[[str], str]:
 
 @lru_cache(maxsize=1)
 def _matches(trace: Trace, chosen: EventFilter) -> EventRows:
-    from tracekit.tui.detail.events import event_rows
-
     return event_rows(trace, chosen, None)
 
 
-def _to_match(app: ViewApp, *, forward: bool) -> None:
+def _to_match(app: ActionHost, *, forward: bool) -> None:
     state = app.state
     if not state.filter.active:
         app.say("No filter is set: press / and say what to look for.")
         return
 
     def show(rows: EventRows) -> None:
-        place = match_after(rows, app.state, forward=forward)
-        if 0 <= place < len(rows):
-            app.select_event(rows.ref(place))
-            app.say(f"Match {place + 1:,} of {len(rows):,}.")
+        row = match_after(rows, app.state, forward=forward)
+        if 0 <= row < len(rows):
+            app.select_event(rows.ref(row))
+            app.say(f"Match {row + 1:,} of {len(rows):,}.")
         else:
             app.say(f"No match {'after' if forward else 'before'} this; {len(rows):,} in all.")
 
@@ -134,35 +133,10 @@ def _to_match(app: ViewApp, *, forward: bool) -> None:
 
 def match_after(rows: EventRows, state: State, *, forward: bool) -> int:
     """Row of the next match from where one stands; may lie outside the rows. O(n)."""
-    event, time_ns = standing(state, forward=forward)
+    event, time_ns = walk_start(state, forward=forward)
     here = rows.row(event) if event is not None else None
     if here is not None:
         return here + 1 if forward else here - 1
     search = bisect_left if forward else bisect_right
-    found = search(range(len(rows)), time_ns, key=rows.start)
-    return found if forward else found - 1
-
-
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "filter",
-        ("slash",),
-        "Search and filter",
-        Section.FIND,
-        "Show only what has a text, model, kind, device or duration, in the lists and bright on the lanes.",
-        ask_filter,
-    ),
-    Action("clear_filter", ("c",), "Clear filter", Section.FIND, "Show everything again.", clear_filter),
-    Action(
-        "next_match", ("m",), "Next match", Section.FIND, "Select the next event that passes the filter.", next_match
-    ),
-    Action(
-        "previous_match",
-        ("M",),
-        "Previous match",
-        Section.FIND,
-        "Select the previous event that passes the filter.",
-        previous_match,
-    ),
-    Action("go_to_time", ("g",), "Go to time", Section.FIND, "Put cursor and view on a time.", go_to_time),
-)
+    row = search(range(len(rows)), time_ns, key=rows.start)
+    return row if forward else row - 1

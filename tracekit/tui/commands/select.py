@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.report.formatting import duration
-from tracekit.tui.action import Action, Scope, Section
+from tracekit.tui.action import action
 from tracekit.tui.inspection.range import distances
+from tracekit.tui.selection import events_of, range_end, walk_start
 from tracekit.tui.state import NOTHING, EventRef
-from tracekit.tui.timeline.tracks import edge, nearest, step
-from tracekit.tui.timeline.viewport import Span, span_between
+from tracekit.tui.timeline.tracks import nearest, step
+from tracekit.tui.viewport import span_between
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
-    from tracekit.tui.app import ViewApp
-    from tracekit.tui.state import State
-    from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.action import ActionHost
     from tracekit.tui.timeline.tracks import Events
 
 SLOW_QUANTILE = 0.95
@@ -27,44 +27,50 @@ NO_EVENT = "No event is selected: choose one with n, enter or a click."
 _EMPTY_LANE = "This lane has no events. Choose another with the arrow keys, up and down."
 
 
-def next_event(app: ViewApp) -> None:
+@action("next_event")
+def next_event(app: ActionHost) -> None:
     """Select the next event of the lane."""
     _walk(app, forward=True)
 
 
-def previous_event(app: ViewApp) -> None:
+@action("previous_event")
+def previous_event(app: ActionHost) -> None:
     """Select the previous event of the lane."""
     _walk(app, forward=False)
 
 
-def next_slow(app: ViewApp) -> None:
-    """Select the next event that is slow for its label."""
+@action("next_slow")
+def next_slow(app: ActionHost) -> None:
+    """Select the next event that takes longer than 95 % of its kind in the lane."""
     _walk(app, forward=True, slow=True)
 
 
-def previous_slow(app: ViewApp) -> None:
-    """Select the previous event that is slow for its label."""
+@action("previous_slow")
+def previous_slow(app: ActionHost) -> None:
+    """Select the previous event that takes longer than 95 % of its kind in the lane."""
     _walk(app, forward=False, slow=True)
 
 
-def select_here(app: ViewApp) -> None:
-    """Select the event at the cursor, the innermost one; failing that, the nearest."""
+@action("select_here")
+def select_here(app: ActionHost) -> None:
+    """Select the event under the cursor."""
     events = _events(app)
     if events is None:
         app.say(_EMPTY_LANE)
         return
-    place = nearest(events, app.state.cursor_ns)
-    if place is not None:
-        app.select_event(EventRef(events.frame, int(events.index[place])))
+    position = nearest(events, app.state.cursor_ns)
+    if position is not None:
+        app.select_event(EventRef(events.frame, int(events.index[position])))
 
 
-def mark(app: ViewApp) -> None:
-    """Set one end of a range at the selected event, or at the cursor; the second time, the other end.
+@action("mark")
+def mark(app: ActionHost) -> None:
+    """Mark the beginning of a range at the selected event; the second time, its end.
 
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
     event, it counts, at the edge of an event of the lane that is next to it on screen.
     """
-    state, here = app.state, end_here(app.state, _events(app), app.columns)
+    state, here = app.state, range_end(app.state, _events(app), app.columns)
     if state.mark is None:
         app.change(mark=here, range=None, ends=None)
         app.say("Range begins here. Go to its other end and press v again; escape drops it.")
@@ -76,19 +82,8 @@ def mark(app: ViewApp) -> None:
     app.say(f"Range of {duration(whole.span_ns)}: {measured}.")
 
 
-def end_here(state: State, events: Events | None, columns: int) -> Span:
-    """Where a range would begin or end now: the selected event where the cursor is on it, else the instant of the
-    cursor, or the edge of one of these events that is next to it on a screen of so many columns of time."""
-    span = state.session.span(state.selection.event) if state.selection.event is not None else None
-    if span is not None and span.start_ns <= state.cursor_ns < span.end_ns:
-        return span
-    within = state.view.span_ns // columns
-    snapped = edge(events, state.cursor_ns, within) if events is not None else None
-    # An instant has no length, so that a range from edge to edge is exact.
-    return Span(state.cursor_ns if snapped is None else snapped, 0)
-
-
-def range_of_event(app: ViewApp) -> None:
+@action("range_of_event")
+def range_of_event(app: ActionHost) -> None:
     """Make the selected event the range."""
     event = app.state.selection.event
     if event is None:
@@ -97,8 +92,9 @@ def range_of_event(app: ViewApp) -> None:
     app.change(range=app.state.session.span(event), mark=None, ends=None)
 
 
-def clear(app: ViewApp) -> None:
-    """Drop the mark, else the range, else the selection."""
+@action("clear")
+def clear(app: ActionHost) -> None:
+    """Drop the mark, then the range, then the selection."""
     if app.state.mark is not None:
         app.change(mark=None)
     elif app.state.range is not None:
@@ -107,116 +103,38 @@ def clear(app: ViewApp) -> None:
         app.change(selection=NOTHING)
 
 
-def slow(events: Events) -> BoolArray:
-    """Which events last longer than `SLOW_QUANTILE` of those with their label in the lane: shape (n,). O(n log n)."""
+@lru_cache(maxsize=1)
+def slow_events(events: Events) -> BoolArray:
+    """Which events last longer than `SLOW_QUANTILE` of those with their label in the lane: shape (n,). O(n log n).
+
+    Kept for the lane that is walked along.
+    """
     durations = events.ends - events.starts
-    found = np.zeros(len(events), np.bool_)
+    is_slow = np.zeros(len(events), np.bool_)
     order = np.argsort(events.labels, kind="stable")
-    for places in np.split(order, np.flatnonzero(np.diff(events.labels[order])) + 1):
-        found[places] = durations[places] > np.quantile(durations[places], SLOW_QUANTILE)
-    return found
+    for rows in np.split(order, np.flatnonzero(np.diff(events.labels[order])) + 1):
+        is_slow[rows] = durations[rows] > np.quantile(durations[rows], SLOW_QUANTILE)
+    return is_slow
 
 
-def _walk(app: ViewApp, *, forward: bool, slow: bool = False) -> None:
+def _walk(app: ActionHost, *, forward: bool, slow: bool = False) -> None:
     events = _events(app)
     if events is None:
         app.say(_EMPTY_LANE)
         return
-    chosen = app.slow_events(events) if slow else None
-    selected, time_ns = standing(app.state, forward=forward)
-    place = events.place(selected.index) if selected is not None and selected.frame == events.frame else None
-    if place is None:
+    chosen = slow_events(events) if slow else None
+    selected, time_ns = walk_start(app.state, forward=forward)
+    position = events.position(selected.index) if selected is not None and selected.frame == events.frame else None
+    if position is None:
         # As if the cursor stood just before the first event that begins at it or later.
         begun = int(np.searchsorted(events.starts, time_ns))
-        place = begun - 1 if forward else begun
-    found = step(events, place, forward, chosen)
-    if found is None:
+        position = begun - 1 if forward else begun
+    target = step(events, position, forward, chosen)
+    if target is None:
         app.say(f"No {'slow ' if slow else ''}event {'after' if forward else 'before'} this one in the lane.")
         return
-    app.select_event(EventRef(events.frame, int(events.index[found])))
+    app.select_event(EventRef(events.frame, int(events.index[target])))
 
 
-def standing(state: State, *, forward: bool) -> tuple[EventRef | None, int]:
-    """Where walking goes on from: the selected event, and the time of the cursor.
-
-    Who moved the cursor away from the event, or the view away from both, wants to go on from there: then no event, and
-    the edge of the view that is entered first where the cursor is out of it.
-    """
-    view, event = state.view, state.selection.event
-    if event is not None:
-        span = state.session.span(event)
-        seen = span.start_ns < view.end_ns and span.end_ns > view.start_ns
-        if seen and span.start_ns <= state.cursor_ns < span.end_ns:
-            return event, state.cursor_ns
-    if view.start_ns <= state.cursor_ns < view.end_ns:
-        return None, state.cursor_ns
-    return None, view.start_ns if forward else view.end_ns
-
-
-def _events(app: ViewApp) -> Events | None:
-    return events_of(app.state, app.lanes())
-
-
-def events_of(state: State, lanes: Lanes) -> Events | None:
-    """Events of the lane with the cursor; None where it has none."""
-    lane = next((lane for lane in lanes.lanes if lane.id == state.lane), None)
-    return lane.events if lane is not None else None
-
-
-ACTIONS: tuple[Action, ...] = (
-    Action(
-        "next_event",
-        ("n",),
-        "Next event",
-        Section.SELECT,
-        "Select the next event of the lane.",
-        next_event,
-        footer=True,
-    ),
-    Action(
-        "previous_event",
-        ("N", "p"),
-        "Previous event",
-        Section.SELECT,
-        "Select the previous event of the lane.",
-        previous_event,
-    ),
-    Action(
-        "next_slow",
-        ("e",),
-        "Next slow event",
-        Section.SELECT,
-        "Select the next event that takes longer than 95 % of its kind in the lane.",
-        next_slow,
-    ),
-    Action(
-        "previous_slow",
-        ("E",),
-        "Previous slow event",
-        Section.SELECT,
-        "Select the previous event that takes longer than 95 % of its kind in the lane.",
-        previous_slow,
-    ),
-    Action(
-        "select_here",
-        ("enter",),
-        "Select",
-        Section.SELECT,
-        "Select the event under the cursor.",
-        select_here,
-        Scope.TIMELINE,
-    ),
-    Action(
-        "mark",
-        ("v",),
-        "Mark range",
-        Section.SELECT,
-        "Mark the beginning of a range at the selected event; the second time, its end.",
-        mark,
-        footer=True,
-    ),
-    Action(
-        "range_of_event", ("V",), "Range of event", Section.SELECT, "Make the selected event the range.", range_of_event
-    ),
-    Action("clear", ("escape",), "Clear", Section.SELECT, "Drop the mark, then the range, then the selection.", clear),
-)
+def _events(app: ActionHost) -> Events | None:
+    return events_of(app.state, app.lanes)

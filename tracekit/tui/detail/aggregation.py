@@ -48,7 +48,9 @@ def aggregation_records(rows: Sequence[AggregationRow], sort: Sort, empty: str) 
     """The list, with the columns of the report; `empty` is said where there are no rows."""
     lines = lines_of(rows)
     fields: list[Field[Line]] = [
-        Field("event", _event, _event, right=False, flexible=True, least=_LEAST, wanted=WIDEST, short=short_event),
+        Field(
+            "event", _event, _event, right=False, flexible=True, min_width=_MIN_EVENT, wanted=WIDEST, short=short_event
+        ),
         Field("model", lambda line: line.source.model, lambda line: line.source.model or ABSENT, right=False),
     ]
     fields += [_field(column) for column in event_columns([line.shown for line in lines])]
@@ -64,13 +66,13 @@ def short_event(line: Line, room: int) -> str:
         if event.startswith(title):
             event = f"{unit}{event.removeprefix(title)}"
     left = room - cell_len(event) + cell_len(process) if process is not None and process in event else 0
-    if process is not None and _LEAST_PROCESS <= left < cell_len(process):
+    if process is not None and _MIN_PROCESS <= left < cell_len(process):
         event = event.replace(process, shorten(process, left))
     return shorten(event, room)
 
 
 _UNITS = {"Neural Engine execution": "Neural Engine", "GPU execution": "GPU"}
-_LEAST, _LEAST_PROCESS = 18, 6
+_MIN_EVENT, _MIN_PROCESS = 18, 6
 """Cells in which most events, and processes, can be told apart."""
 
 

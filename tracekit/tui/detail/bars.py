@@ -1,4 +1,4 @@
-"""Bars that show where the time of a prediction went, in the signs of the report and the colours of the lanes."""
+"""Bars that show where the time of a prediction went, in the signs of the report and the colors of the lanes."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ GROUP_CATEGORIES: dict[str, Category] = {
     "ambiguous": Category.OTHER,
     "unaccounted": Category.FOREIGN,
 }
-"""Colours of the groups of `GROUPS`."""
+"""Colors of the groups of `GROUPS`."""
 
 _BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}
 
 
 def bar_segments(bar: str, palette: Palette, *, letters: bool) -> list[Segment]:
-    """A bar of signs. Each stretch has its colour and its sign once; with `letters`, the sign in every cell."""
-    found = []
+    """A bar of signs. Each stretch has its color and its sign once; with `letters`, the sign in every cell."""
+    segments = []
     for sign, stretch in groupby(bar):
         size = sum(1 for _ in stretch)
         text = sign * size if letters else sign.ljust(size)
-        found.append(Segment(text, style(palette.ink, palette.categories[_BY_SIGN[sign]])))
-    return found
+        segments.append(Segment(text, style(palette.ink, palette.categories[_BY_SIGN[sign]])))
+    return segments

@@ -11,7 +11,7 @@ from tracekit.report.formatting import ABSENT, OUTCOMES, duration, moment, short
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import sorted_by
 from tracekit.tui.detail.records import ordered
-from tracekit.tui.detail.rowlist import Cell
+from tracekit.tui.detail.rows import Cell
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
 from tracekit.units import format_count, format_share
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from tracekit.tui.theme import Palette
 
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
-"""Severities apart from colour."""
+"""Severities apart from color."""
 
 _TIME = Column("time", 9, right=True, ordered=False)
 """How long an interval is; there only while intervals are listed."""
 _COLUMNS = (
-    Column("outcome", 11, prose=True, most=14),
-    Column("check", 21, most=27),
-    Column("model", 14, drop=1, most=24),
+    Column("outcome", 11, prose=True, max_width=14),
+    Column("check", 21, max_width=27),
+    Column("model", 14, drop=1, max_width=24),
     Column("could win", 10, right=True),
     Column("share", 6, right=True, drop=2),
-    Column("what was seen", 0, prose=True, drop=3, least=24, ordered=False),
+    Column("what was seen", 0, prose=True, drop=3, min_width=24, ordered=False),
 )
 
 BY_RANK = Sort("outcome", descending=False)
 """The order of the report: the most important finding first, what passed last."""
 
-_NAME, _LEAST_NAME = 24, 8
+_NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 """Cells in which most names can be told apart, and in which a cut one says anything."""
 
 _VALUES: dict[str, Callable[[Check], str | float | None]] = {
@@ -58,7 +58,7 @@ class CheckRow:
     ref: FindingRef
     """What is selected with the row; of several checks, the first."""
     alike: tuple[int, ...] = ()
-    """Places in `Report.checks` of the checks that share the row, where it is about several."""
+    """Indices in `Report.checks` of the checks that share the row, where it is about several."""
     below: bool = False
     """Whether it is one of those that share the row above."""
 
@@ -76,7 +76,7 @@ class CheckRows:
 
     report: Report
     open: int | None
-    """Place of the check whose evidence is listed, or of one in the row whose checks are."""
+    """Index of the check whose evidence is listed, or of one in the row whose checks are."""
     rows: tuple[CheckRow, ...]
     columns: Sequence[Column]
     sorted_by: tuple[int, bool]
@@ -85,7 +85,7 @@ class CheckRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def place(self, ref: FindingRef, cursor: int) -> int | None:
+    def row_of(self, ref: FindingRef, cursor: int) -> int | None:
         """The row of a check or interval, the one with the cursor where that is it; None where it is not listed."""
         if cursor < len(self.rows) and self.rows[cursor].about(ref):
             return cursor
@@ -102,10 +102,10 @@ class CheckRows:
         line = self.rows[row]
         check = self.report.checks[line.ref.check]
         if line.ref.evidence is not None:
-            found = self._interval(check, line.ref.evidence, palette)
+            cells = self._interval(check, line.ref.evidence, palette)
         elif check.outcome == "finding":
             signs = SIGNS.get(check.severity or "", "")
-            found = {
+            cells = {
                 "outcome": Cell(f"{signs:<2} {check.severity}", palette.accent, bold=True),
                 "check": Cell(check.id),
                 "model": Cell(check.model or ABSENT),
@@ -114,29 +114,29 @@ class CheckRows:
                 "what was seen": Cell(check.summary),
             }
         else:
-            found = self._other(line, check, palette)
-        return [found.get(column.title, Cell("")) for column in self.columns]
+            cells = self._other(line, check, palette)
+        return [cells.get(column.title, Cell("")) for column in self.columns]
 
-    def told(self, row: int) -> str:
+    def description(self, row: int) -> str:
         """What was seen of the check or checks of a row."""
         line = self.rows[row]
         names = self._ids(line.alike)
         return f"{self._seen(line)} So with {', '.join(names)}." if len(names) > 1 else self._seen(line)
 
-    def told_interval(self, row: int, room: int) -> str:
+    def interval_description(self, row: int, room: int) -> str:
         """What the interval of a row is and which of all, in `room` cells: a long name loses its middle."""
         ref = self.rows[row].ref
         check = self.report.checks[ref.check]
         number = ref.evidence or 0
-        name, kept = visible(check.evidence[number].label), len(check.evidence)
-        whole, brief = f"interval {which_interval(check, number)}", f"interval {number + 1} of {kept}"
-        if check.evidence_total > kept:
+        name, listed = visible(check.evidence[number].label), len(check.evidence)
+        whole, brief = f"interval {which_interval(check, number)}", f"interval {number + 1} of {listed}"
+        if check.evidence_total > listed:
             brief += " kept"
         else:
             whole += ", longest first"
         for rest in (f"{whole} · enter zooms to it", whole, brief):
             left = room - cell_len(f" · {rest}")
-            if left >= min(cell_len(name), _LEAST_NAME if rest == brief else _NAME):
+            if left >= min(cell_len(name), _MIN_NAME_WIDTH if rest == brief else _NAME_WIDTH):
                 return f"{shorten(name, left)} · {rest}"
         return brief
 
@@ -168,24 +168,24 @@ class CheckRows:
         """The checks that share the row that a check stands below."""
         return next((row.alike for row in self.rows if check in row.alike and not row.below), ())
 
-    def _ids(self, places: Sequence[int]) -> list[str]:
+    def _ids(self, indices: Sequence[int]) -> list[str]:
         """Each detector of several checks once."""
-        return list(dict.fromkeys(self.report.checks[place].id for place in places))
+        return list(dict.fromkeys(self.report.checks[index].id for index in indices))
 
     def _seen(self, line: CheckRow) -> str:
-        said = {self.report.checks[place].summary for place in line.alike or (line.ref.check,)}
+        said = {self.report.checks[index].summary for index in line.alike or (line.ref.check,)}
         return said.pop() if len(said) == 1 else "Not the same for each model; enter lists them."
 
 
 def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> CheckRows:
     """Rows for a report, with the evidence of one check, or the checks of one row, listed below it."""
     rows: list[CheckRow] = []
-    for places in _ordered(report, sort):
-        rows.append(CheckRow(FindingRef(places[0]), places if len(places) > 1 else ()))
-        if opened not in places:
+    for indices in _ordered(report, sort):
+        rows.append(CheckRow(FindingRef(indices[0]), indices if len(indices) > 1 else ()))
+        if opened not in indices:
             continue
-        for alike in _each(report, places):
-            if len(places) > 1:
+        for alike in _each(report, indices):
+            if len(indices) > 1:
                 rows.append(CheckRow(FindingRef(alike[0]), alike if len(alike) > 1 else (), below=True))
             if opened in alike and len(alike) == 1:
                 count = len(report.checks[opened].evidence)
@@ -201,35 +201,35 @@ def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:
     if sort.column == BY_RANK.column:
         return groups[::-1] if sort.descending else groups
     value = _VALUES[sort.column]
-    return ordered(groups, lambda places: value(report.checks[places[0]]), descending=sort.descending)
+    return ordered(groups, lambda indices: value(report.checks[indices[0]]), descending=sort.descending)
 
 
 def _together(report: Report) -> list[tuple[int, ...]]:
-    """Places of the checks by row, in the order of the report.
+    """Indices of the checks by row, in the order of the report.
 
     A finding has its own. Others share that of their detector and outcome, and detectors that could not look, or had
     nothing to look at, share one where all of them give the same reason.
     """
     rows: dict[tuple[str, ...], list[int]] = {}
-    for place, check in enumerate(report.checks):
-        key: tuple[str, ...] = (str(place),) if check.outcome == "finding" else (check.outcome, check.id)
-        rows.setdefault(key, []).append(place)
+    for index, check in enumerate(report.checks):
+        key: tuple[str, ...] = (str(index),) if check.outcome == "finding" else (check.outcome, check.id)
+        rows.setdefault(key, []).append(index)
     merged: dict[tuple[str, ...], list[int]] = {}
-    for key, places in rows.items():
-        checks = [report.checks[place] for place in places]
+    for key, indices in rows.items():
+        checks = [report.checks[index] for index in indices]
         reasons = {(check.summary, check.record) for check in checks}
         alike = checks[0].outcome in _REASONED and len(reasons) == 1
-        merged.setdefault((checks[0].outcome, *reasons.pop()) if alike else key, []).extend(places)
-    return [tuple(places) for places in merged.values()]
+        merged.setdefault((checks[0].outcome, *reasons.pop()) if alike else key, []).extend(indices)
+    return [tuple(indices) for indices in merged.values()]
 
 
 _REASONED = ("insufficient_data", "not_applicable")
 """Outcomes that say nothing about the recording but why nothing can be said."""
 
 
-def _each(report: Report, places: Sequence[int]) -> list[tuple[int, ...]]:
+def _each(report: Report, indices: Sequence[int]) -> list[tuple[int, ...]]:
     """The checks of a shared row one by one; of several detectors, those of each together."""
     by_id: dict[str, list[int]] = {}
-    for place in places:
-        by_id.setdefault(report.checks[place].id, []).append(place)
-    return [tuple(group) for group in by_id.values()] if len(by_id) > 1 else [(place,) for place in places]
+    for index in indices:
+        by_id.setdefault(report.checks[index].id, []).append(index)
+    return [tuple(group) for group in by_id.values()] if len(by_id) > 1 else [(index,) for index in indices]

@@ -31,9 +31,9 @@ class Column:
     """The higher, the sooner it goes where there is little room; 0: never."""
     ordered: bool = True
     """Whether rows can be sorted by it."""
-    least: int = 12
+    min_width: int = 12
     """Cells that it needs where `width` is 0."""
-    most: int = 0
+    max_width: int = 0
     """Cells that it takes where there is room, before the column of width 0 takes the rest; 0: no more than `width`.
     Of the column of width 0, cells that it takes before columns whose `drop` is above `WEIGHTY` get any."""
 
@@ -44,18 +44,18 @@ def fitted(columns: Sequence[Column], width: int, hidden: frozenset[str] = froze
 
     def needed() -> int:
         light = any(columns[at].drop > WEIGHTY for at in shown)
-        rooms = (columns[at].width or max(columns[at].least, columns[at].most * light) for at in shown)
+        rooms = (columns[at].width or max(columns[at].min_width, columns[at].max_width * light) for at in shown)
         return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
 
     while needed() > width and any(columns[at].drop for at in shown):
         shown.remove(max(shown, key=lambda at: columns[at].drop))
-    least = sum(columns[at].width or columns[at].least for at in shown)
-    spare = max(width - 1 - least - GAP * max(len(shown) - 1, 0), 0)
+    needed_width = sum(columns[at].width or columns[at].min_width for at in shown)
+    spare = max(width - 1 - needed_width - GAP * max(len(shown) - 1, 0), 0)
     widths = [0] * len(columns)
     for at in shown:
         column = columns[at]
-        more = min(max(column.most - column.width, 0), spare) if column.width else 0
-        widths[at] = (column.width or column.least) + more
+        more = min(max(column.max_width - column.width, 0), spare) if column.width else 0
+        widths[at] = (column.width or column.min_width) + more
         spare -= more
     return [room + spare if room and not column.width else room for room, column in zip(widths, columns, strict=True)]
 
@@ -71,12 +71,12 @@ def headings(columns: Sequence[Column], sorted_by: tuple[int, bool] | None, widt
     if widths[at]:
         titles[at] = by
         return titles
-    sign, shown = by[-1], [place for place, room in enumerate(widths) if room]
-    named = [place for place in shown if not columns[place].right] or shown
-    ways = [(place, f"{titles[place]}, by {by}") for place in named]
-    ways += [(place, f"{titles[place]} {sign}{by[:-1]}") for place in named]
-    fitting = ((place, text) for place, text in ways if cell_len(text) <= widths[place])
+    sign, shown = by[-1], [index for index, room in enumerate(widths) if room]
+    named = [index for index in shown if not columns[index].right] or shown
+    ways = [(index, f"{titles[index]}, by {by}") for index in named]
+    ways += [(index, f"{titles[index]} {sign}{by[:-1]}") for index in named]
+    fitting = ((index, text) for index, text in ways if cell_len(text) <= widths[index])
     # What a column of names holds can be told without its title.
-    place, text = next(fitting, (named[0], f"by {by}"))
-    titles[place] = text
+    index, text = next(fitting, (named[0], f"by {by}"))
+    titles[index] = text
     return titles

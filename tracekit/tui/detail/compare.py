@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Compared = Records[FindingChange] | Records[Difference]
 
-BY_FATE = Sort("what became", descending=False)
+BY_STATUS = Sort("what became", descending=False)
 BY_DIFFERENCE = Sort("difference", descending=True)
 
 
@@ -80,7 +80,7 @@ def number_fields(measure: Measure, *, one_model: bool = False) -> tuple[Field[D
         return None if value is None else abs(value)
 
     return (
-        Field("event", _event, _event, right=False, flexible=True, least=_LEAST, wanted=WIDEST),
+        Field("event", _event, _event, right=False, flexible=True, min_width=_MIN_EVENT_WIDTH, wanted=WIDEST),
         Field("model", _model, lambda row: row.model or ABSENT, right=False, drop=WEIGHTY + 1 if one_model else 0),
         Field("lane", lambda row: row.lane, lambda row: row.lane, right=False, drop=WEIGHTY + 2 if one_model else 3),
         Field("before", lambda row: row.change(measure).before, side(after=False)),
@@ -100,14 +100,14 @@ def ratio_text(row: Difference, measure: Measure) -> str:
     if not after:
         return "to 0"
     sign = "≈" if row.few else "×"
-    if change.ratio < _LEAST_RATIO:
-        return f"{sign} < {_LEAST_RATIO}"
+    if change.ratio < _MIN_RATIO:
+        return f"{sign} < {_MIN_RATIO}"
     return f"{sign} {change.ratio:,.{0 if change.ratio >= 100 else 2}f}"
 
 
-_LEAST = 13
+_MIN_EVENT_WIDTH = 13
 """Cells of an event that leave room for the ratio beside the inspector."""
-_LEAST_RATIO = 0.01
+_MIN_RATIO = 0.01
 """Two decimals tell ratios of about one apart; what is smaller is told as smaller."""
 _PRESENCES = {
     Presence.ONLY_BEFORE: "gone",
@@ -125,7 +125,7 @@ def _event(row: Difference) -> str:
     return f"{row.label}{STAGE if row.level == Level.SUB else ''}{WARM if row.warm else ''}"
 
 
-def fate_counts(before: Report, after: Report) -> str:
+def status_counts(before: Report, after: Report) -> str:
     """Findings in words: `5 gone, 1 new`."""
     counts = Counter(change.fate for change in finding_changes(before, after))
     return ", ".join(f"{count} {fate}" for fate, count in counts.items()) or "no finding in either"
@@ -154,18 +154,18 @@ class ComparePane(ListPane[Compared]):
         if state.measure is None:
             changes = finding_changes(before.report, after.report)
             return records_of(
-                changes, FINDING_FIELDS, _fitting(sort, FINDING_FIELDS, BY_FATE), "No finding in either recording."
+                changes, FINDING_FIELDS, _fitting(sort, FINDING_FIELDS, BY_STATUS), "No finding in either recording."
             )
         models = {model for session in state.sessions for model in session.trace.models["name"]}
         fields = number_fields(state.measure, one_model=len(models) <= 1)
-        spans = [state.range and state.range.moved(state.shift(place)) for place in range(2)]
+        spans = [state.range and state.range.moved(state.shift(index)) for index in range(2)]
         rows = [
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
         ]
-        found = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
+        rows_compared = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
         known = any(holds_events(session.trace) for session in state.sessions)
         empty = none_words("event", state.range, state.filter, known=known, source="either recording")
-        return records_of(found, fields, _fitting(sort, fields, BY_DIFFERENCE), empty)
+        return records_of(rows_compared, fields, _fitting(sort, fields, BY_DIFFERENCE), empty)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:
         """What is compared, and what else could be."""
@@ -179,8 +179,8 @@ class ComparePane(ListPane[Compared]):
         few, abouts = f"   ≈ fewer than {FEW} values", [""]
         if state.range is not None:
             abouts = [f"   in the {range_words(state.range)}", f"   in {duration(state.range.span_ns)}", "   in range"]
-        told = [f"u changes: {listed}{few}{about}" for about in abouts]
-        return longest_that_fits([*told, f"u: {listed}   ≈ < {FEW} values{abouts[-1]}", f"{listed}{abouts[-1]}"], room)
+        lines = [f"u changes: {listed}{few}{about}" for about in abouts]
+        return longest_that_fits([*lines, f"u: {listed}   ≈ < {FEW} values{abouts[-1]}", f"{listed}{abouts[-1]}"], room)
 
     def row_of(self, rows: Compared, state: State) -> int | None:
         """The finding that is selected in the active recording."""
@@ -188,8 +188,8 @@ class ComparePane(ListPane[Compared]):
         if report is None or chosen is None:
             return None
         check = report.checks[chosen.check]
-        places = (at for at in range(len(rows)) if check in _sides(rows.records[at]))
-        return next(places, None)
+        matches = (at for at in range(len(rows)) if check in _sides(rows.records[at]))
+        return next(matches, None)
 
     def chosen(self, rows: Compared, row: int) -> Message | None:
         """Look at the check of the active recording, whatever it says there."""
@@ -197,8 +197,8 @@ class ComparePane(ListPane[Compared]):
         if state is None or state.session.report is None:
             return None
         checks = list(state.session.report.checks)
-        found = [check for check in _sides(rows.records[row]) if check in checks]
-        return FindingSelected(FindingRef(checks.index(found[0]))) if found else None
+        here = [check for check in _sides(rows.records[row]) if check in checks]
+        return FindingSelected(FindingRef(checks.index(here[0]))) if here else None
 
     def opened(self, rows: Compared, row: int) -> Message | None:
         """Go on to the findings, or to the events of a row."""

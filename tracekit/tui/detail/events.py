@@ -12,7 +12,8 @@ from tracekit.report.formatting import duration, moment
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import ListPane, sorted_by
-from tracekit.tui.detail.rowlist import Cell, RowList
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.detail.rows import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import EventSelected, ZoomWanted
 from tracekit.tui.ranges import REACHES, counted_ways, holds_events, none_words
@@ -30,15 +31,15 @@ if TYPE_CHECKING:
     from tracekit.trace.trace import Trace
     from tracekit.tui.state import EventFilter, State
     from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
 _COLUMNS = (
     Column("start", 11, right=True),
     Column("duration", 10, right=True),
     Column("lane", 13, drop=2),
-    Column("event", 0, least=18),
-    Column("model", 13, most=18),
+    Column("event", 0, min_width=18),
+    Column("model", 13, max_width=18),
     Column("device", 6, drop=3),
     Column("process", 16, drop=4),
 )
@@ -50,7 +51,7 @@ class EventRows:
 
     trace: Trace
     frames: npt.NDArray[np.int8]
-    """Shape (n,): places in `EVENT_FRAMES`."""
+    """Shape (n,): indices in `EVENT_FRAMES`."""
     index: IntArray
     """Shape (n,): indices in those frames."""
     sorted_by: tuple[int, bool]
@@ -77,8 +78,8 @@ class EventRows:
         """Where an event stands; None where it is not in the list."""
         if ref.frame not in EVENT_FRAMES:
             return None
-        found = np.flatnonzero((self.index == ref.index) & (self.frames == EVENT_FRAMES.index(ref.frame)))
-        return int(found[0]) if found.size else None
+        rows = np.flatnonzero((self.index == ref.index) & (self.frames == EVENT_FRAMES.index(ref.frame)))
+        return int(rows[0]) if rows.size else None
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
         """One event."""
@@ -105,12 +106,12 @@ FIRST_SORT = Sort("start", descending=False)
 
 def event_rows(trace: Trace, chosen: EventFilter, span: Span | None, sort: Sort = FIRST_SORT) -> EventRows:
     """Events that pass the filter and lie in the range at least in part; equal ones by start. O(n log n)."""
-    places = [np.flatnonzero(passing(trace, name, chosen, span)) for name in EVENT_FRAMES]
-    frames = np.repeat(np.arange(len(EVENT_FRAMES), dtype=np.int8), [len(found) for found in places])
-    index = np.concatenate(places)
-    by_start = np.argsort(_key(trace, places, "start_ns"), kind="stable")
+    rows_of_frames = [np.flatnonzero(passing(trace, name, chosen, span)) for name in EVENT_FRAMES]
+    frames = np.repeat(np.arange(len(EVENT_FRAMES), dtype=np.int8), [len(rows) for rows in rows_of_frames])
+    index = np.concatenate(rows_of_frames)
+    by_start = np.argsort(_key(trace, rows_of_frames, "start_ns"), kind="stable")
     if sort != FIRST_SORT:
-        key = _key(trace, places, _SORTED[sort.column])[by_start]
+        key = _key(trace, rows_of_frames, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
     empty = none_words("event", span, chosen, known=holds_events(trace))
     return EventRows(trace, frames[by_start], index[by_start], sorted_by(_COLUMNS, sort), empty)
@@ -128,12 +129,12 @@ _SORTED = {
 """Columns of the frames by title."""
 
 
-def _key(trace: Trace, places: Sequence[IntArray], column: str) -> IntArray:
+def _key(trace: Trace, rows_of_frames: Sequence[IntArray], column: str) -> IntArray:
     """Numbers in the order of a column, for the chosen rows of all frames: shape (chosen,)."""
     frames: list[pd.DataFrame] = [getattr(trace, name) for name in EVENT_FRAMES]
     if column.endswith("_ns"):
-        return np.concatenate([frame[column].to_numpy()[at] for frame, at in zip(frames, places, strict=True)])
-    texts = pd.concat([frame[column].iloc[at].astype(object) for frame, at in zip(frames, places, strict=True)])
+        return np.concatenate([frame[column].to_numpy()[at] for frame, at in zip(frames, rows_of_frames, strict=True)])
+    texts = pd.concat([frame[column].iloc[at].astype(object) for frame, at in zip(frames, rows_of_frames, strict=True)])
     return ranks(texts.astype("category"))
 
 

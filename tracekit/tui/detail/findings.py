@@ -50,17 +50,17 @@ class FindingsPane(ListPane[CheckRows]):
             return ""
         lines = max(self.query_one(Static).content_size.height, 1)
         more = "" if state.inspector else f" · {_MORE}"
-        first = f"{told} · " if (told := unnarrowed(state)) else ""
+        first = f"{notice} · " if (notice := unnarrowed(state)) else ""
         if rows.rows[cursor].ref.evidence is not None:
-            return f"{first}{rows.told_interval(cursor, room - cell_len(first) - cell_len(more))}{more}"
-        text = f"{first}{visible(rows.told(cursor))}{more}"
+            return f"{first}{rows.interval_description(cursor, room - cell_len(first) - cell_len(more))}{more}"
+        text = f"{first}{visible(rows.description(cursor))}{more}"
         return "\n".join(textwrap.wrap(text, room, max_lines=lines, placeholder=f" …{more}"))
 
     def row_of(self, rows: CheckRows, state: State) -> int | None:
         """The check or interval that is selected; where nothing is, the first finding."""
         cursor = self.query_one(RowList).cursor
         chosen = FindingRef(0) if state.selection == NOTHING else state.selection.finding
-        return rows.place(chosen, cursor) if chosen is not None else None
+        return rows.row_of(chosen, cursor) if chosen is not None else None
 
     def chosen(self, rows: CheckRows, row: int) -> Message | None:
         """Look at a check, or at an interval of its evidence."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual.widgets import Static
 
 from tracekit.characters import visible
+from tracekit.tui.background import in_background
 from tracekit.tui.detail.pane import DetailPane
-from tracekit.tui.detail.rowlist import NoRows, RowList, Rows
+from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.detail.rows import NoRows, Rows
 from tracekit.tui.messages import RedrawWanted, Sorted
 from tracekit.tui.state import Sort
 
@@ -19,13 +21,12 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.message import Message
 
-    from tracekit.tui.app import ViewApp
     from tracekit.tui.detail.columns import Column
     from tracekit.tui.state import State
 
 Made = TypeVar("Made", bound=Rows)
 
-_LEAST = 30
+_MIN_HEADING_WIDTH = 30
 """Cells for which the line above a list is written at least: while it is not laid out, it has none."""
 
 
@@ -96,7 +97,7 @@ class ListPane(DetailPane, Generic[Made]):
                 self._rows, self._fresh = rows, True
                 self.post_message(RedrawWanted())
 
-        cast("ViewApp", self.app).in_background(lambda: self.make(state), take)
+        in_background(self, lambda: self.make(state), take)
 
     def _draw(self) -> None:
         rows, state, listed = self._rows, self._state, self.query_one(RowList)
@@ -107,7 +108,7 @@ class ListPane(DetailPane, Generic[Made]):
         listed.show(rows, self.row_of(rows, state), hidden)
         if self.HEADED:
             line = self.query_one(Static)
-            line.update(visible(self.heading(state, rows, max(line.content_size.width, _LEAST))))
+            line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
 
     def on_resize(self, event: events.Resize) -> None:
         """Say as much above the list as there is room for now."""
@@ -173,8 +174,8 @@ class ListPane(DetailPane, Generic[Made]):
 
     def _sort(self) -> Sort | None:
         """How the list is sorted now."""
-        found = self._rows.sorted_by if self._rows is not None else None
-        return Sort(self._columns()[found[0]].title, found[1]) if found is not None else None
+        sorted_by = self._rows.sorted_by if self._rows is not None else None
+        return Sort(self._columns()[sorted_by[0]].title, sorted_by[1]) if sorted_by is not None else None
 
     def _sort_by(self, title: str) -> None:
         """Numbers begin with the largest, words with the first; so does time."""
@@ -189,5 +190,5 @@ def unnarrowed(state: State) -> str:
 
 
 def sorted_by(columns: Sequence[Column], sort: Sort) -> tuple[int, bool]:
-    """A sort as a list wants it: place of the column and whether largest first."""
+    """A sort as a list wants it: index of the column and whether largest first."""
     return next(at for at, column in enumerate(columns) if column.title == sort.column), sort.descending

@@ -28,8 +28,8 @@ def _number(of: Callable[[ModelSummary], Statistics | None], name: str) -> Calla
 
     def value(model: ModelSummary) -> float | None:
         numbers = of(model)
-        found: float | None = getattr(numbers, name) if numbers is not None else None
-        return found
+        number: float | None = getattr(numbers, name) if numbers is not None else None
+        return number
 
     return value
 
@@ -94,10 +94,10 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         signs = legend(parts_rows(rows.records))
         first = unnarrowed(state)
         counts = (format_count(len(rows), "model"), f"{len(rows):,}", "")
-        told = [(first, count, signs) for count in counts]
+        wordings = [(first, count, signs) for count in counts]
         if first:
-            told.append(("all of it", "", signs))
-        return longest_that_fits([" · ".join(part for part in parts if part) for parts in told], room)
+            wordings.append(("all of it", "", signs))
+        return longest_that_fits([" · ".join(part for part in parts if part) for parts in wordings], room)
 
     def row_of(self, rows: Records[ModelSummary], state: State) -> int | None:
         """The model that is selected."""

@@ -12,7 +12,7 @@ from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import ListPane, sorted_by
-from tracekit.tui.detail.rowlist import Cell
+from tracekit.tui.detail.rows import Cell
 from tracekit.tui.filtering import passing, ranks
 from tracekit.tui.messages import PredictionSelected, ZoomWanted
 from tracekit.tui.ranges import narrowed_ways, none_words
@@ -38,7 +38,7 @@ _COLUMNS = (
     Column("model", 18),
     Column("call", 5),
     Column("link", 8, drop=2),
-    Column("where time went", 0, ordered=False, prose=True, least=16),
+    Column("where time went", 0, ordered=False, prose=True, min_width=16),
 )
 
 FIRST_SORT = Sort("start", descending=False)
@@ -51,7 +51,7 @@ class CallRows:
     calls: Calls
     activity: pd.DataFrame
     order: IntArray
-    """Shape (rows,): places in `calls`."""
+    """Shape (rows,): positions in `calls`."""
     sorted_by: tuple[int, bool]
     empty: str
     columns: Sequence[Column] = _COLUMNS
@@ -65,29 +65,29 @@ class CallRows:
 
     def row(self, index: int) -> int | None:
         """Where a row of `Trace.activity` stands; None where it is not in the list. O(n)."""
-        place = self.calls.place(index)
-        found = np.flatnonzero(self.order == place) if place is not None else np.zeros(0, np.int64)
-        return int(found[0]) if found.size else None
+        position = self.calls.position(index)
+        rows = np.flatnonzero(self.order == position) if position is not None else np.zeros(0, np.int64)
+        return int(rows[0]) if rows.size else None
 
     def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
         """One prediction."""
-        place = int(self.order[row])
+        position = int(self.order[row])
         index = self.index(row)
-        parts = self.calls.parts(place)
+        parts = self.calls.parts(position)
         model = self.activity["model"].iloc[index]
         return [
-            Cell(moment(int(self.calls.starts[place]))),
-            Cell(duration(int(self.calls.durations[place]))),
+            Cell(moment(int(self.calls.starts[position]))),
+            Cell(duration(int(self.calls.durations[position]))),
             Cell(model if isinstance(model, str) else ABSENT),
-            self._call(place, palette),
+            self._call(position, palette),
             Cell(str(self.activity["attribution"].iloc[index]), palette.dim),
             Cell(parts.sentence, bar=parts.bar if parts.slices else None),
         ]
 
-    def _call(self, place: int, palette: Palette) -> Cell:
-        if self.calls.inferred[place]:
+    def _call(self, position: int, palette: Palette) -> Cell:
+        if self.calls.inferred[position]:
             return Cell(ABSENT, palette.dim)
-        return Cell("first", palette.accent) if self.calls.first[place] else Cell("later", palette.dim)
+        return Cell("first", palette.accent) if self.calls.first[position] else Cell("later", palette.dim)
 
 
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
@@ -142,12 +142,12 @@ class PredictionsPane(ListPane[CallRows]):
     def heading(self, state: State, rows: CallRows, room: int) -> str:
         """How many, of what, whether they were inferred, and what the signs of the bars mean."""
         inferred, legend = _inferred(rows), signs(rows.calls) if len(rows) else ""
-        told = (
+        wordings = (
             (format_count(len(rows), "prediction"), inferred and f"{inferred} from hardware"),
             (f"{len(rows):,}", inferred),
             (inferred,),
         )
-        counts = [", ".join(filter(None, parts)) for parts in told if any(parts)]
+        counts = [", ".join(filter(None, parts)) for parts in wordings if any(parts)]
         ways = product((legend, ""), counts, narrowed_ways(state.range, state.filter))
         return longest_that_fits([" · ".join(filter(None, (count, of, signed))) for signed, count, of in ways], room)
 

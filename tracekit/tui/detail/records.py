@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from tracekit.tui.detail.columns import Column
 from tracekit.tui.detail.listing import sorted_by
-from tracekit.tui.detail.rowlist import Cell
+from tracekit.tui.detail.rows import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ Record = TypeVar("Record")
 
 WIDEST = 24
 """Cells that a column takes at most, unless it is the one that takes what is left."""
-_LEAST = 16
+_MIN_WIDTH = 16
 """Cells that the column that takes what is left gets at least, where nothing else is said."""
 
 
@@ -38,9 +38,9 @@ class Field(Generic[Record]):
     drop: int = 0
     flexible: bool = False
     """Whether it is the one that takes what is left."""
-    least: int = _LEAST
+    min_width: int = _MIN_WIDTH
     """Cells that one gets at least."""
-    wanted: int = _LEAST
+    wanted: int = _MIN_WIDTH
     """How many cells that one takes, where its texts need them, before columns of little weight get any."""
     bar: Callable[[Record], Callable[[int], str] | None] | None = None
     short: Callable[[Record, int], str] | None = None
@@ -88,8 +88,8 @@ def ordered(records: Sequence[Record], value: Callable[[Record], Any], *, descen
     """Records by a value, texts without regard to case, equal ones as they come, those without one last. O(n log n)."""
 
     def key(record: Record) -> Any:
-        found = value(record)
-        return found.casefold() if isinstance(found, str) else found
+        sort_value = value(record)
+        return sort_value.casefold() if isinstance(sort_value, str) else sort_value
 
     known = [record for record in records if value(record) is not None]
     unknown = [record for record in records if value(record) is None]
@@ -101,6 +101,6 @@ def _column(field: Field[Record], records: Sequence[Record]) -> Column:
     # One cell more for the sign of the direction.
     width = max([cell_len(field.title) + 1, *(cell_len(field.text(record)) for record in records)])
     if field.flexible:
-        most = min(width, field.wanted)
-        return Column(field.title, 0, field.right, drop=field.drop, ordered=ordered, least=field.least, most=most)
+        wanted = min(width, field.wanted)
+        return Column(field.title, 0, field.right, False, field.drop, ordered, field.min_width, wanted)
     return Column(field.title, min(width, WIDEST), field.right, drop=field.drop, ordered=ordered)

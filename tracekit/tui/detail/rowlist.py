@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -13,78 +12,21 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tracekit.report.formatting import shorten, visible
-from tracekit.tui.action import Scope
-from tracekit.tui.actions import bindings
 from tracekit.tui.detail.bars import bar_segments
 from tracekit.tui.detail.columns import GAP, fitted, headings
+from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import cut, pointer
 from tracekit.tui.theme import PALETTES, style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rich.style import Style
     from textual import events
 
     from tracekit.tui.detail.columns import Column
+    from tracekit.tui.detail.rows import Rows
     from tracekit.tui.theme import Palette
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Text with a colour of its own."""
-
-    text: str
-    color: str | None = None
-    bold: bool = False
-    bar: Callable[[int], str] | None = None
-    """Draws signs of `tracekit.report.time_breakdown.GROUPS` in so many cells, in place of the text."""
-    short: Callable[[int], str] | None = None
-    """The text in so many cells, where it does not fit and should not just lose its middle."""
-
-
-class Rows(Protocol):
-    """What a list shows. Made anew, as a value, when what it shows changes."""
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """Columns from left to right."""
-        ...
-
-    def __len__(self) -> int:
-        """Number of rows."""
-        ...
-
-    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """The cells of a row, one for each column."""
-        ...
-
-    @property
-    def sorted_by(self) -> tuple[int, bool] | None:
-        """Column that the rows are sorted by, and whether largest first; None where that cannot be chosen."""
-        ...
-
-    @property
-    def empty(self) -> str:
-        """What to say where there are no rows."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class NoRows:
-    """Nothing to list, and why."""
-
-    columns: Sequence[Column]
-    empty: str
-    sorted_by: tuple[int, bool] | None = None
-
-    def __len__(self) -> int:
-        return 0
-
-    def cells(self, row: int, palette: Palette) -> Sequence[Cell]:
-        """There are none."""
-        del palette
-        raise IndexError(row)
 
 
 class RowList(ScrollView, can_focus=True):

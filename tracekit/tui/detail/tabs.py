@@ -38,7 +38,7 @@ def tab_texts(tabs: Sequence[Tab], width: int) -> list[str]:
     full = [f"{tab.title} ({tab.badge})" if tab.badge else tab.title for tab in tabs]
     first = [*full[:1], *(tab.title for tab in tabs[1:])]
     shorter = [
-        [tab.title if at < place else tab.short for at, tab in enumerate(tabs)] for place in range(len(tabs), -1, -1)
+        [tab.title if at < index else tab.short for at, tab in enumerate(tabs)] for index in range(len(tabs), -1, -1)
     ]
     cuts = [
         [cut(tab.short, size) for tab in tabs]

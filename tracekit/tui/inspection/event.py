@@ -67,7 +67,7 @@ def _prediction(session: Session, index: int) -> str:
 
 def _findings(session: Session, row: pd.Series) -> Iterator[str]:
     """Titles of the findings that a row is evidence of."""
-    place = (str(row["table"]), int(row["row"]))
+    source = (str(row["table"]), int(row["row"]))
     for check in session.report.checks if session.report is not None else ():
-        if any((entry.table, entry.row) == place for entry in check.evidence):
+        if any((entry.table, entry.row) == source for entry in check.evidence):
             yield check.title

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from rich.text import Text
 
-from tracekit.analysis.breakdown.breakdown import breakdown
-from tracekit.analysis.breakdown.summary import summarize_breakdown
-from tracekit.analysis.breakdown.work import UNITS
+from tracekit.analysis.breakdown import UNITS, breakdown, summarize_breakdown
 from tracekit.report.formatting import duration
 from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import Device
@@ -22,8 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from tracekit.analysis.breakdown.summary import BreakdownSummary
-    from tracekit.analysis.breakdown.work import Handoffs
+    from tracekit.analysis.breakdown import BreakdownSummary, Handoffs
     from tracekit.tui.prediction_table import Calls
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette
@@ -34,8 +31,8 @@ UNKNOWN = "not known from this recording"
 def prediction_blocks(session: Session, index: int, palette: Palette, *, letters: bool) -> Iterator[RenderableType]:
     """About a row of `Trace.activity`; nothing where it is no prediction that the app called, or not yet known."""
     calls = session.calls
-    place = calls.place(index) if calls is not None else None
-    if calls is None or place is None:
+    position = calls.position(index) if calls is not None else None
+    if calls is None or position is None:
         return
     parts = breakdown(session.judged).of(pd.Index([session.label_in_judged(index)]))
     whole = summarize_breakdown(parts)
@@ -46,16 +43,16 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     yield bar_text(row.bar, palette, letters=letters)
     yield slices(row)
     yield ""
-    yield facts([("call", _call(calls, place)), *_work(whole, parts.handoffs)])
+    yield facts([("call", _call(calls, position)), *_work(whole, parts.handoffs)])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
 
 
-def _call(calls: Calls, place: int) -> str:
-    if calls.inferred[place]:
+def _call(calls: Calls, position: int) -> str:
+    if calls.inferred[position]:
         return UNKNOWN
-    return "first after a load" if calls.first[place] else "later"
+    return "first after a load" if calls.first[position] else "later"
 
 
 def _work(whole: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:

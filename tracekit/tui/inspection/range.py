@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from tracekit.tui.timeline.viewport import Span
+    from tracekit.tui.viewport import Span
 
 
 def range_blocks(span: Span, ends: tuple[Span, Span] | None) -> Iterator[RenderableType]:

@@ -68,7 +68,7 @@ class ChooseScreen(ModalScreen[int]):
         self.query_one(OptionList).highlighted = 0
 
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
-        """Take the place of a line."""
+        """Take the index of a line."""
         self.dismiss(message.option_index)
 
 
@@ -101,8 +101,8 @@ class TickScreen(ModalScreen[frozenset[str]]):
         """Say anew what becomes of each: one that goes makes room for another."""
         listed = self.query_one(SelectionList)
         ticked = frozenset(listed.selected)
-        for place, name in enumerate(self._names):
-            listed.replace_option_prompt_at_index(place, self._line(name, ticked))
+        for index, name in enumerate(self._names):
+            listed.replace_option_prompt_at_index(index, self._line(name, ticked))
 
     def _line(self, name: str, ticked: frozenset[str]) -> Text:
         note = self._note(name, ticked)

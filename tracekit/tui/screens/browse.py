@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -11,16 +11,15 @@ from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Static
 
 from tracekit.report.formatting import moment, shorten, visible
-from tracekit.tui.action import key_signs
-from tracekit.tui.actions import action_named
-from tracekit.tui.commands.select import end_here, events_of
-from tracekit.tui.detail.compare import fate_counts
+from tracekit.tui.detail.compare import status_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.tabs import Tab, TabLine
 from tracekit.tui.inspector import Inspector
-from tracekit.tui.messages import RedrawWanted
+from tracekit.tui.keys import key_signs, shortcut_named
+from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.query import filter_words
+from tracekit.tui.selection import events_of, range_end
 from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
 from tracekit.tui.timeline.ruler import exact_moment
@@ -34,16 +33,15 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.geometry import Size
 
-    from tracekit.tui.app import ViewApp
     from tracekit.tui.state import EventRef, Session, State
     from tracekit.tui.timeline.lanes import Lanes
-    from tracekit.tui.timeline.viewport import Span, Viewport
+    from tracekit.tui.viewport import Span, Viewport
 
 WIDE = 110
 """Columns from which the inspector stands beside the detail instead of in its place."""
 _FULL_WIDTH, _FULL_HEIGHT = 80, 24
 """Cells below which columns, words and lanes are left out that are shown otherwise."""
-_LEAST_WIDTH, _LEAST_HEIGHT = 60, 16
+_MIN_WIDTH, _MIN_HEIGHT = 60, 16
 """Cells below which the lists have no room to tell anything."""
 _NO_WIDTH, _NO_HEIGHT = 40, 10
 """Cells below which nothing but that is told."""
@@ -56,12 +54,14 @@ GROUPING_WORDS = {
 
 
 class BrowseScreen(Screen[None], inherit_bindings=False):
-    """Shows a `State`; holds none of its own."""
+    """Shows a `State`; changes none."""
 
     def __init__(self, recordings: int, *, letters: bool) -> None:
         super().__init__()
         self._recordings = recordings
         self._letters = letters
+        self._state: State | None = None
+        """What is shown; None until a recording is open."""
         self._said = ""
         self._sized: Size | None = None
         """The size that was laid out last."""
@@ -99,13 +99,14 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
 
     def show(self, state: State, lanes: Sequence[Lanes]) -> None:
         """Draw a state."""
+        self._state = state
         self.query_one("#title", Static).update(title_line(state, self.size.width))
         for timeline, of_session in zip(self.query(Timeline), lanes, strict=True):
             timeline.show(state, of_session)
         self._show_detail(state)
-        here = end_here(state, events_of(state, lanes[state.active]), self.query(Timeline).first().painter.columns)
-        told = self._said or self._small or status_line(state, here, self.size.width)
-        self.query_one("#status", Static).update(told)
+        here = range_end(state, events_of(state, lanes[state.active]), self.query(Timeline).first().renderer.columns)
+        line = self._said or self._small or status_line(state, here, self.size.width)
+        self.query_one("#status", Static).update(line)
 
     def say(self, text: str) -> None:
         """Put a sentence on the status line, until the next action."""
@@ -125,7 +126,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
     def _small(self) -> str:
         """What to say all the time of a terminal in which lists tell nothing; nothing of larger ones."""
         width, height = self.app.size
-        return "" if width >= _LEAST_WIDTH and height >= _LEAST_HEIGHT else "needs 80×24 or more to show all"
+        return "" if width >= _MIN_WIDTH and height >= _MIN_HEIGHT else "needs 80×24 or more to show all"
 
     @property
     def _cramped(self) -> str:
@@ -169,18 +170,18 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lower half out anew; the inspector comes and goes with the room beside the detail."""
-        app, wide = cast("ViewApp", self.app), event.size.width >= WIDE
+        state, wide = self._state, event.size.width >= WIDE
         self._say_too_small()
         if self._sized not in (None, event.size):
             self._said = "" if self._small else self._cramped
         self._sized = event.size
-        if not app.is_open or wide == self._wide:
+        if state is None or wide == self._wide:
             self.post_message(RedrawWanted())
             return
         self._wide = wide
         if not wide:
-            self._beside = app.state.inspector
-        app.change(inspector=wide and (self._beside or app.state.inspector))
+            self._beside = state.inspector
+        self.post_message(InspectorWanted(wanted=wide and (self._beside or state.inspector)))
 
     def _say_too_small(self) -> None:
         """Cover everything, where there is no room for any of it, with what size is needed."""
@@ -191,7 +192,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
-    keys = key_signs(action_named(f"pane_{pane.PANE}"))
+    keys = key_signs(shortcut_named(f"pane_{pane.PANE}"))
     return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")
 
 
@@ -207,13 +208,13 @@ def title_line(state: State, width: int) -> Text:
     else:
         # What became of the findings is said in full; names keep both ends, by which they differ.
         names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
-        each = max((room - cell_len(verdict) - len(_AGAINST) - 2) // len(names), _LEAST_NAME)
+        each = max((room - cell_len(verdict) - len(_AGAINST) - 2) // len(names), _MIN_NAME_WIDTH)
         spare = sum(max(each - cell_len(name), 0) for name in names)
         left = cut(_AGAINST.join(shorten(name, each + spare) for name in names), room)
     if on:
-        left = cut(left, max(room - cell_len(verdict) - 2, _LEAST_NAME))
+        left = cut(left, max(room - cell_len(verdict) - 2, _MIN_NAME_WIDTH))
     rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
-    shown = rest if not rest.endswith("…") or cell_len(rest) > _LEAST_VERDICT else ""
+    shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
     return Text.assemble((left, "bold"), "  ", (shown, "reverse" if on else "dim"))
 
 
@@ -228,7 +229,7 @@ def _claim(verdict: str) -> str:
 
 
 _AGAINST = " against "
-_LEAST_NAME, _LEAST_VERDICT = 8, 20
+_MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 """Cells in which a cut name, or a cut verdict, says anything."""
 
 
@@ -237,7 +238,7 @@ def _verdict(state: State) -> str:
     reports = [session.report for session in state.sessions if session.report is not None]
     if len(reports) < len(state.sessions):
         return "judging …"
-    return reports[0].summary.verdict if len(reports) == 1 else f"findings: {fate_counts(*reports)}"
+    return reports[0].summary.verdict if len(reports) == 1 else f"findings: {status_counts(*reports)}"
 
 
 def _name(session: Session, room: int) -> str:
@@ -245,10 +246,10 @@ def _name(session: Session, room: int) -> str:
     run = session.trace.run
     target = run.target.process.name if run.target.process is not None else None
     parts = (session.name, target, format_duration(run.duration_ns) if run.duration_ns is not None else None)
-    told = [part for part in parts if part]
-    while len(told) > 1 and cell_len(" · ".join(told)) > room:
-        told.pop()
-    return " · ".join(told)
+    known = [part for part in parts if part]
+    while len(known) > 1 and cell_len(" · ".join(known)) > room:
+        known.pop()
+    return " · ".join(known)
 
 
 def _edge(time_ns: int, view: Viewport) -> str:
@@ -273,7 +274,7 @@ def _from_mark(mark: Span, here: Span) -> str:
 def status_line(state: State, here: Span, width: int) -> str:
     """Where one is, in words: as much as fits, beginning with what is selected, the part in view and the range.
 
-    here: where a range would end now; see `tracekit.tui.commands.select.end_here`.
+    here: where a range would end now; see `tracekit.tui.selection.range_end`.
     """
     view = state.view
     parts = {

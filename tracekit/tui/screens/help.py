@@ -10,9 +10,8 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tracekit.tui.action import Scope, Section, key_signs
-from tracekit.tui.actions import ACTIONS
 from tracekit.tui.categories import FILLINGS, LOOKS
+from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.monochrome import LITTLE
@@ -45,11 +44,11 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("╱╱╱", "where a recording has not begun or is over, beside a longer one"),
     ("underlined", "evidence of a finding"),
 )
-"""What stands on and around the lanes, with colours and without."""
+"""What stands on and around the lanes, with colors and without."""
 COLOR_SIGNS: tuple[tuple[str, str], ...] = (
     ("▁ ▄ █", "events narrower than two columns: the share of the column in which any is on"),
 )
-"""What else stands there with colours."""
+"""What else stands there with colors."""
 LETTER_SIGNS: tuple[tuple[str, str], ...] = (
     ("[LLLL]", "one event that fills a column or more; in one or two columns L, LL, or [L behind another"),
     ("L", "events narrower than a column, any of them on for a third of it or more"),
@@ -64,10 +63,10 @@ _KEYS = 16
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
-def help_text(palette: Palette, actions: Sequence[Action] = ACTIONS, *, letters: bool = False) -> Group:
-    """Keys, titles and sentences by section, the mouse, and what colours, letters and signs on the lanes mean.
+def help_text(palette: Palette, actions: Sequence[Action], *, letters: bool = False) -> Group:
+    """Keys, titles and sentences by section, the mouse, and what colors, letters and signs on the lanes mean.
 
-    letters: whether there are no colours.
+    letters: whether there are no colors.
     """
     blocks: list[RenderableType] = []
     for section in Section:
@@ -82,7 +81,7 @@ def help_text(palette: Palette, actions: Sequence[Action] = ACTIONS, *, letters:
 
 
 def _swatch(category: Category, palette: Palette, *, letters: bool) -> Text:
-    """The colour and the letter of a category; with colours, also what fills its bars."""
+    """The color and the letter of a category; with colors, also what fills its bars."""
     filling = " " if letters else FILLINGS.get(category, " ")
     bar = f" {LOOKS[category].letter} {filling * 3}"
     return Text.assemble("  ", (bar, style(palette.ink, palette.categories[category])))
@@ -98,24 +97,25 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,question_mark,f1", "dismiss", "Close")]
 
-    def __init__(self, place: float = 0) -> None:
+    def __init__(self, actions: Sequence[Action], first_line: float = 0) -> None:
         """Begin at this line."""
         super().__init__()
-        self._place = place
+        self._actions, self._first_line = actions, first_line
 
     @property
-    def place(self) -> float:
+    def first_line(self) -> float:
         """Line that the text is scrolled to."""
         return self.query_one("#help").scroll_y
 
     def on_mount(self) -> None:
         """Scroll there, once there is a text to scroll."""
         box = self.query_one("#help")
-        box.call_after_refresh(box.scroll_to, y=self._place, animate=False)
+        box.call_after_refresh(box.scroll_to, y=self._first_line, animate=False)
 
     def compose(self) -> ComposeResult:
         """Text that scrolls."""
         with VerticalScroll(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
-            yield Static(help_text(PALETTES[self.app.current_theme.dark], letters=self.app.no_color))
+            palette = PALETTES[self.app.current_theme.dark]
+            yield Static(help_text(palette, self._actions, letters=self.app.no_color))

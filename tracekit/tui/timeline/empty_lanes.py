@@ -37,17 +37,17 @@ class Reason(StrEnum):
 def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
     """Why tables of these schemas show nothing."""
     states = {entry.state for entry in trace.run.tables if entry.schema in schemas}
-    for state, found in (
+    for state, why in (
         (TableState.ROWS, Reason.NOTHING_SHOWN),
         (TableState.UNREADABLE, Reason.UNREAD),
         (TableState.EMPTY, Reason.EMPTY),
     ):
         if state in states:
-            return found
+            return why
     return Reason.ABSENT if trace.contents.has_table_of_contents else Reason.OUTSIDE
 
 
-def reasons(lanes: Sequence[tuple[str, str]], columns: int, most: int) -> tuple[str, ...]:
+def reasons(lanes: Sequence[tuple[str, str]], columns: int, max_lines: int) -> tuple[str, ...]:
     """Titles of lanes with their reasons, given in pairs, on as few lines of `columns` cells as can be, at most `most`.
 
     A reason stands on one line where that costs none. Half a reason would be another one ("recorded" of "recorded,
@@ -56,12 +56,12 @@ def reasons(lanes: Sequence[tuple[str, str]], columns: int, most: int) -> tuple[
     titles: dict[str, list[str]] = {}
     for title, why in lanes:
         titles.setdefault(why, []).append(visible(title))
-    told = [f"{', '.join(of_reason)}: {why}" for why, of_reason in titles.items()]
+    described = [f"{', '.join(of_reason)}: {why}" for why, of_reason in titles.items()]
     left = [len(of_reason) for of_reason in titles.values()]
-    for count in range(len(told), 0, -1):
-        rest = [f"{sum(left[count:])} more"] if count < len(told) else []
-        lines = _lines([*told[:count], *rest], columns)
-        if len(lines) <= most:
+    for count in range(len(described), 0, -1):
+        rest = [f"{sum(left[count:])} more"] if count < len(described) else []
+        lines = _lines([*described[:count], *rest], columns)
+        if len(lines) <= max_lines:
             return tuple(lines)
     return (f"{len(lanes)} lanes",)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Emphasis:
+class FilterMask:
     """What a filter lets through, for some lanes."""
 
     keep: Mapping[str, BoolArray]
@@ -29,12 +29,12 @@ class Emphasis:
     """The rows of each lane with only what passes, by id; made beforehand, since they take long."""
 
 
-def emphasis(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> Emphasis:
+def filter_mask(lanes: Sequence[TimelineLane], trace: Trace, chosen: EventFilter) -> FilterMask:
     """What passes a filter. O(n log n)."""
     keep = {name: passing(trace, name, chosen, None) for name in EVENT_FRAMES}
-    found = {
+    tracks = {
         lane.id: passing_tracks(lane.events, lane.tracks, keep[lane.events.frame])
         for lane in lanes
         if lane.events is not None and lane.events.frame in keep
     }
-    return Emphasis(keep, found)
+    return FilterMask(keep, tracks)

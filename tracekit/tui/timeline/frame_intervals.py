@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class FrameIntervals:
     """All rows of one frame. Shape (n,) each."""
 
     frame: str
@@ -38,24 +38,24 @@ class Drawn:
     model_texts: tuple[str, ...] = ()
 
     @staticmethod
-    def of(name: str, frame: pd.DataFrame) -> Drawn:
+    def of(name: str, frame: pd.DataFrame) -> FrameIntervals:
         """Rows of an event frame."""
         starts, ends = _times(frame)
-        return Drawn(name, starts, ends, _categories(frame), *coded(frame, "label"), *coded(frame, "model"))
+        return FrameIntervals(name, starts, ends, _categories(frame), *coded(frame, "label"), *coded(frame, "model"))
 
     @staticmethod
     def of_states(
         name: str, frame: pd.DataFrame, categories: CodeArray, labels: CodeArray, texts: tuple[str, ...]
-    ) -> Drawn:
+    ) -> FrameIntervals:
         """Rows of a context frame, which name no model."""
-        return Drawn(name, *_times(frame), categories, labels, texts, np.full(len(frame), -1, np.int32))
+        return FrameIntervals(name, *_times(frame), categories, labels, texts, np.full(len(frame), -1, np.int32))
 
-    def events(self, places: IntArray) -> Events:
-        """The rows at these places, which ascend, as intervals of a lane."""
-        at = slice(None) if len(places) == len(self.starts) else places
+    def events(self, positions: IntArray) -> Events:
+        """The rows at these positions, which ascend, as intervals of a lane."""
+        at = slice(None) if len(positions) == len(self.starts) else positions
         return Events(
             self.frame,
-            places,
+            positions,
             self.starts[at],
             self.ends[at],
             self.categories[at],
@@ -74,8 +74,8 @@ def coded(frame: pd.DataFrame, column: str) -> tuple[CodeArray, tuple[str, ...]]
 
 def recoded(codes: CodeArray, categories: Sequence[Category]) -> npt.NDArray[np.int8]:
     """Categories by code; `OTHER` for code -1."""
-    found: npt.NDArray[np.int8] = np.array([*categories, Category.OTHER], np.int8)[codes]
-    return found
+    recoded_categories: npt.NDArray[np.int8] = np.array([*categories, Category.OTHER], np.int8)[codes]
+    return recoded_categories
 
 
 def _times(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:

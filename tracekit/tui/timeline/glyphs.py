@@ -1,5 +1,5 @@
 """Turns tracks into characters: eighth blocks for density, bars with labels where an interval is wide enough. Without
-colours, `tracekit.tui.timeline.monochrome` does.
+colors, `tracekit.tui.timeline.monochrome` does.
 
 A `Picture` depends on track, view and width alone, so it can be kept; selection, range, cursor and marks are laid over
 it when a line is drawn.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.raster import Shares
     from tracekit.tui.timeline.tracks import Bar, Track
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"
 LEFT_BLOCKS = " ▏▎▍▌▋▊▉█"
@@ -41,14 +41,14 @@ LABEL_COLUMNS = 4
 
 
 class Ink(IntEnum):
-    """How a cell takes its colours."""
+    """How a cell takes its colors."""
 
     BLOCK = 0
-    """A block in the colour of the category, on the ground."""
+    """A block in the color of the category, on the ground."""
     LABEL = 1
-    """Text on the colour of the category."""
+    """Text on the color of the category."""
     CUT = 2
-    """A block in the colour of the ground, on the colour of the category: the beginning of a bar."""
+    """A block in the color of the ground, on the color of the category: the beginning of a bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Picture:
     """-1 where there is nothing."""
     inks: list[Ink]
     blocks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """By place in `Events`, first column and the one after the last of intervals, where these are not all that show any
-    of them."""
+    """By position in `Events`, first column and the one after the last of intervals, where these are not all that show
+    any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,13 @@ def picture(track: Track, label: Callable[[int], str], view: Viewport, columns: 
     shares = track.shares(bounds)
     result = _density(shares, part, parts)
     for bar in bars(track, bounds, BAR_COLUMNS):
-        text = label(bar.place) if part == 0 and bar.after - bar.first >= LABEL_COLUMNS else ""
+        text = label(bar.position) if part == 0 and bar.after - bar.first >= LABEL_COLUMNS else ""
         _solid(result, bar, text)
         _ends(result, shares, bar)
     return result
 
 
-def emphasized(whole: Picture, chosen: Picture) -> Picture:
+def faded(whole: Picture, chosen: Picture) -> Picture:
     """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut."""
     taken = [code >= 0 for code in chosen.categories]
     faded = Category.FADED.value
@@ -144,14 +144,14 @@ def cells(text: str, width: int, filling: str = " ") -> list[str]:
     shown = visible(text)
     if cell_len(shown) > width:
         shown = f"{set_cell_size(shown, width - 1)}…" if width else ""
-    found: list[str] = []
+    characters: list[str] = []
     for character in shown + filling * (width - cell_len(shown)):
         size = cell_len(character)
-        if size == 0 and found:
-            found[-1] += character
+        if size == 0 and characters:
+            characters[-1] += character
         else:
-            found.extend([character, *[""] * (size - 1)])
-    return found
+            characters.extend([character, *[""] * (size - 1)])
+    return characters
 
 
 _RANGE, _CURSOR, _MARKED, _SELECTED, _OUTSIDE, _REVERSED = 1, 2, 4, 8, 16, 32
@@ -173,16 +173,16 @@ def segments(picture: Picture, palette: Palette, overlay: Overlay, *, letters: b
     first, after = overlay.recorded or (0, count)
     for column in (*range(first), *range(after, count)):
         flags[column] |= _OUTSIDE
-    found = []
+    line = []
     column = 0
     for (code, ink, flag), run in groupby(zip(picture.categories, picture.inks, flags, strict=True)):
         after = column + sum(1 for _ in run)
         text = "".join(picture.characters[column:after])
         if flag & _OUTSIDE and code < 0:
             text = _HATCH * len(text)
-        found.append(Segment(text, _style(palette, code, ink, flag)))
+        line.append(Segment(text, _style(palette, code, ink, flag)))
         column = after
-    return found
+    return line
 
 
 def _style(palette: Palette, code: int, ink: Ink, flags: int) -> Style:

@@ -2,57 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
 
+from tracekit.intervals import Intervals
 from tracekit.report.formatting import shorten, visible
 from tracekit.tui.theme import style
 from tracekit.tui.timeline.glyphs import LOWER_BLOCKS
-from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.ruler import axis, ruler
-from tracekit.tui.timeline.viewport import column_of, columns_of
+from tracekit.tui.viewport import column_of, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tracekit.intervals import CoveredTime
     from tracekit.tui.state import State
-    from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.timeline.titles import TimelineStyle
     from tracekit.tui.timeline.tracks import Events
-    from tracekit.tui.timeline.viewport import Span, Viewport
+    from tracekit.tui.viewport import Span, Viewport
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How the lines of one timeline are drawn."""
-
-    palette: Palette
-    gutter: int
-    """Cells for titles."""
-    columns: int
-    """Columns of time."""
-    letters: bool
-    """Whether there are no colours."""
-    leads: bool
-    """Whether the recording that is drawn is the active one."""
-
-    def title(self, text: str, ground: str) -> Segment:
-        """What stands in front of a line."""
-        return Segment(set_cell_size(shorten(text, self.gutter - 1), self.gutter), style(self.palette.dim, ground))
-
-
-def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]:
-    """The whole recording, with the part in view set off and the findings marked. `drawn`: see `overview`."""
+def minimap(state: State, covered_times: tuple[CoveredTime, CoveredTime], look: TimelineStyle) -> list[Segment]:
+    """The whole recording, with the part in view set off and the findings marked. `covered_times`: see `overview`."""
     palette, columns = look.palette, look.columns
     bounds = edges(state.bounds, columns)
     width = np.diff(bounds)
     # In a recording of a few ns there are columns without any time.
-    level = np.ceil(drawn[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
-    found = (drawn[1].between(bounds) > 0).tolist()
+    level = np.ceil(covered_times[0].between(bounds) / np.maximum(width, 1) * 8).astype(int).tolist()
+    has_evidence = (covered_times[1].between(bounds) > 0).tolist()
     low, high = columns_of(state.bounds, columns, state.view)
     # A view within one column has two ends too.
     opens = min(low, max(columns - 2, 0))
@@ -61,15 +43,15 @@ def minimap(state: State, drawn: tuple[Busy, Busy], look: Look) -> list[Segment]
     for column, height in enumerate(level):
         inside = low <= column < high
         ground = palette.range if inside else palette.gutter
-        color = palette.accent if found[column] else palette.text if inside else palette.dim
-        character = LOWER_BLOCKS[max(height, 1)] if height or found[column] else " "
+        color = palette.accent if has_evidence[column] else palette.text if inside else palette.dim
+        character = LOWER_BLOCKS[max(height, 1)] if height or has_evidence[column] else " "
         if look.letters:
             character = brackets.get(column, character)
         cells.append(Segment(character, style(color, ground)))
     return [_name(state, look), *cells]
 
 
-def _name(state: State, look: Look) -> Segment:
+def _name(state: State, look: TimelineStyle) -> Segment:
     """Of two recordings the name, and which one is active."""
     several = len(state.sessions) > 1
     name = visible(state.session.name.removesuffix(".trace")) if several else "overview"
@@ -80,7 +62,7 @@ def _name(state: State, look: Look) -> Segment:
     return look.title(f"{sign}{shorten(name, room)}{tail}", ground)
 
 
-def time_axis(state: State, look: Look) -> list[Segment]:
+def time_axis(state: State, look: TimelineStyle) -> list[Segment]:
     """Ticks, and the signs of cursor, mark, bookmarks and range."""
     palette, columns = look.palette, look.columns
     marks = ruler(state.view, columns)
@@ -104,15 +86,15 @@ def _ends(
 ) -> dict[int, str]:
     """Brackets by column, for the ends of a range that are in view: on its outer columns, or beside a sign there."""
     first, last = filled[0], filled[1] - 1
-    found: dict[int, str] = {}
+    brackets: dict[int, str] = {}
     if what is None or last < first:
-        return found
+        return brackets
     opens = (first, first - 1, first + 1) if what.start_ns >= view.start_ns else ()
     closes = (last, last + 1, last - 1) if what.end_ns <= view.end_ns else ()
     for bracket, places in (("[", opens), ("]", closes)):
-        free = [column for column in places if 0 <= column < columns and column not in signs and column not in found]
-        found |= dict.fromkeys(free[:1], bracket)
-    return found
+        free = [column for column in places if 0 <= column < columns and column not in signs and column not in brackets]
+        brackets |= dict.fromkeys(free[:1], bracket)
+    return brackets
 
 
 def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, int]:
@@ -122,14 +104,14 @@ def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, 
     return columns_of(view, columns, what)
 
 
-def overview(lanes: Lanes) -> tuple[Busy, Busy]:
+def overview(lanes: Lanes) -> tuple[CoveredTime, CoveredTime]:
     """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
     own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
-    drawn = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
-    return _union(drawn, None), _union(drawn, lanes.evidence)
+    shown = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
+    return _union(shown, None), _union(shown, lanes.evidence)
 
 
-def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> Busy:
+def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) -> CoveredTime:
     starts, ends = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for entry in events:
         mask: slice | np.ndarray = slice(None)
@@ -138,4 +120,4 @@ def _union(events: list[Events], chosen: Mapping[str, frozenset[int]] | None) ->
             mask = np.isin(entry.index, np.fromiter(rows, np.int64, len(rows)))
         starts.append(entry.starts[mask])
         ends.append(entry.ends[mask])
-    return busy(np.concatenate(starts), np.concatenate(ends))
+    return Intervals(np.concatenate(starts), np.concatenate(ends)).covered_time()

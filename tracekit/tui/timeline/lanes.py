@@ -18,7 +18,7 @@ from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGIN
 from tracekit.tui.categories import OF_STATE, Category
 from tracekit.tui.state import Grouping
 from tracekit.tui.timeline.empty_lanes import Reason, reason
-from tracekit.tui.timeline.frame_intervals import Drawn, coded, recoded
+from tracekit.tui.timeline.frame_intervals import FrameIntervals, coded, recoded
 from tracekit.tui.timeline.tracks import Events, Track, tracks
 
 if TYPE_CHECKING:
@@ -91,32 +91,32 @@ def _grouped(trace: Trace) -> Iterator[TimelineLane]:
         if lane is Lane.UNKNOWN and frame.empty:
             continue
         words = _words(trace, CORE_ML, Reason.OTHER_LANES)
-        yield _lane(name, title, CORE_ML, Drawn.of(name, frame), words)
+        yield _lane(name, title, CORE_ML, FrameIntervals.of(name, frame), words)
 
 
 def _ungrouped(trace: Trace) -> Iterator[TimelineLane]:
     for _, name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
-        drawn = Drawn.of(name, frame)
+        intervals = FrameIntervals.of(name, frame)
         if frame.empty:
             if name != "other":
-                yield _lane(name, title, title, drawn, _words(trace, CORE_ML, Reason.OTHER_LANES))
+                yield _lane(name, title, title, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
             continue
-        for label, places in _groups(frame, "label"):
+        for label, positions in _groups(frame, "label"):
             text = label or "no event named"
-            yield _lane(f"{name}/{text}", text, title, drawn, "", places)
+            yield _lane(f"{name}/{text}", text, title, intervals, "", positions)
 
 
 def _by_model(trace: Trace) -> Iterator[TimelineLane]:
-    found: dict[str, list[TimelineLane]] = {str(name): [] for name in trace.models["name"]}
+    lanes_of_model: dict[str, list[TimelineLane]] = {str(name): [] for name in trace.models["name"]}
     for _, name, title in _CORE_ML:
         frame: pd.DataFrame = getattr(trace, name)
-        drawn = Drawn.of(name, frame)
-        for model, places in _groups(frame, "model"):
+        intervals = FrameIntervals.of(name, frame)
+        for model, positions in _groups(frame, "model"):
             section = model or NO_MODEL
-            lane = _lane(f"{section}/{name}", title, section, drawn, "", places)
-            found.setdefault(section, []).append(lane)
-    lanes = [lane for of_model in found.values() for lane in of_model]
+            lane = _lane(f"{section}/{name}", title, section, intervals, "", positions)
+            lanes_of_model.setdefault(section, []).append(lane)
+    lanes = [lane for of_model in lanes_of_model.values() for lane in of_model]
     if lanes:
         yield from lanes
     else:
@@ -125,27 +125,29 @@ def _by_model(trace: Trace) -> Iterator[TimelineLane]:
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[TimelineLane]:
     frame = trace.hardware
-    drawn = Drawn.of("hardware", frame)
+    intervals = FrameIntervals.of("hardware", frame)
 
-    def instrument(identity: str, title: str, name: str, places: IntArray, with_rows: Reason) -> TimelineLane:
-        return _hardware_lane(identity, title, drawn, places, _words(trace, name, with_rows))
+    def instrument(identity: str, title: str, name: str, positions: IntArray, with_rows: Reason) -> TimelineLane:
+        return _hardware_lane(identity, title, intervals, positions, _words(trace, name, with_rows))
 
     engine = np.flatnonzero(is_any(frame["lane"], Lane.NEURAL_ENGINE))
     yield instrument("neural engine", "Neural Engine", NEURAL_ENGINE, engine, Reason.NONE_SHOWN)
     own, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
     yield instrument("gpu", "GPU · Core ML", GPU, own, Reason.NO_MODEL)
     if app.size:
-        yield _hardware_lane("gpu app", "GPU · app", drawn, app)
+        yield _hardware_lane("gpu app", "GPU · app", intervals, app)
     if grouping is Grouping.EVENTS:
-        yield from _processes(frame, drawn, foreign)
+        yield from _processes(frame, intervals, foreign)
     elif foreign.size:
-        yield _hardware_lane("gpu other", "GPU · others", drawn, foreign)
+        yield _hardware_lane("gpu other", "GPU · others", intervals, foreign)
     dispatches = np.flatnonzero(is_any(frame["lane"], Lane.MPS))
     yield instrument("mps", "MPS", MPS, dispatches, Reason.NONE_SHOWN)
 
 
-def _hardware_lane(identity: str, title: str, drawn: Drawn, places: IntArray, words: str = "") -> TimelineLane:
-    return _lane(identity, title, "Hardware", drawn, words, places, pinned=True)
+def _hardware_lane(
+    identity: str, title: str, intervals: FrameIntervals, positions: IntArray, words: str = ""
+) -> TimelineLane:
+    return _lane(identity, title, "Hardware", intervals, words, positions, pinned=True)
 
 
 def _gpu_parts(frame: pd.DataFrame, on_gpu: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -156,17 +158,19 @@ def _gpu_parts(frame: pd.DataFrame, on_gpu: BoolArray) -> tuple[IntArray, IntArr
     return np.flatnonzero(own), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
 
 
-def _processes(frame: pd.DataFrame, drawn: Drawn, foreign: IntArray) -> Iterator[TimelineLane]:
+def _processes(frame: pd.DataFrame, intervals: FrameIntervals, foreign: IntArray) -> Iterator[TimelineLane]:
     """Other processes on the GPU, the busiest apart and the rest in one lane."""
-    groups = [(name or "no process named", foreign[places]) for name, places in _groups(frame.iloc[foreign], "process")]
+    groups = [
+        (name or "no process named", foreign[positions]) for name, positions in _groups(frame.iloc[foreign], "process")
+    ]
     durations = frame["duration_ns"].to_numpy()
     groups.sort(key=lambda group: -int(durations[group[1]].sum()))
-    for name, places in groups[:PROCESS_LIMIT]:
-        yield _hardware_lane(f"gpu/{name}", f"GPU · {name}", drawn, places)
-    rest = [places for _, places in groups[PROCESS_LIMIT:]]
+    for name, positions in groups[:PROCESS_LIMIT]:
+        yield _hardware_lane(f"gpu/{name}", f"GPU · {name}", intervals, positions)
+    rest = [positions for _, positions in groups[PROCESS_LIMIT:]]
     if rest:
-        places = np.sort(np.concatenate(rest))
-        yield _hardware_lane("gpu other", f"GPU · {len(rest)} more", drawn, places)
+        positions = np.sort(np.concatenate(rest))
+        yield _hardware_lane("gpu other", f"GPU · {len(rest)} more", intervals, positions)
 
 
 _STRIPS: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
@@ -186,13 +190,15 @@ def _strips(trace: Trace) -> Iterator[TimelineLane]:
             continue
         codes, texts = coded(frame, column)
         categories = [OF_STATE.get(text.casefold(), Category.OTHER) for text in texts]
-        events = Drawn.of_states(name, frame, recoded(codes, categories), codes, texts).events(np.arange(len(frame)))
+        events = FrameIntervals.of_states(name, frame, recoded(codes, categories), codes, texts).events(
+            np.arange(len(frame))
+        )
         yield TimelineLane(name, title, "System", events, pinned=True, strip=True, tracks=tracks(events, 1))
 
 
 def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:
     """Why a lane of an instrument is empty; `with_rows` where the instrument has rows, though none in this lane."""
-    coverage = trace.cover(instrument)
+    coverage = trace.coverage_of(instrument)
     return with_rows if coverage.state is TableState.ROWS else reason(trace, coverage.tables)
 
 
@@ -200,17 +206,17 @@ def _lane(
     identity: str,
     title: str,
     section: str,
-    drawn: Drawn,
+    intervals: FrameIntervals,
     words: str,
-    places: IntArray | None = None,
+    positions: IntArray | None = None,
     *,
     pinned: bool = False,
 ) -> TimelineLane:
-    """A lane of the rows at some places, else of all."""
-    chosen = np.arange(len(drawn.starts)) if places is None else places
+    """A lane of the rows at some positions, else of all."""
+    chosen = np.arange(len(intervals.starts)) if positions is None else positions
     if not chosen.size:
         return TimelineLane(identity, title, section, None, words, pinned)
-    events = drawn.events(chosen)
+    events = intervals.events(chosen)
     return TimelineLane(identity, title, section, events, "", pinned, tracks=tracks(events, DEPTH_LIMIT))
 
 
@@ -219,7 +225,7 @@ def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
     codes, texts = coded(frame, column)
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
-    groups = [places for places in np.split(order, cuts) if places.size]
-    for places in sorted(groups, key=lambda places: int(places[0])):
-        code = int(codes[places[0]])
-        yield (texts[code] if code >= 0 else ""), places
+    groups = [positions for positions in np.split(order, cuts) if positions.size]
+    for positions in sorted(groups, key=lambda positions: int(positions[0])):
+        code = int(codes[positions[0]])
+        yield (texts[code] if code >= 0 else ""), positions

@@ -34,7 +34,7 @@ class ScreenLine:
 
     line: Line
     lanes: tuple[int, ...] = ()
-    """Places of the lanes it is about."""
+    """Indices of the lanes it is about."""
     track: int = 0
     part: int = 0
     """Line within the track, or of the reasons of several lanes, from the top."""
@@ -65,9 +65,9 @@ class Arrangement:
 
 
 HEADER = (ScreenLine(Line.MINIMAP), ScreenLine(Line.RULER))
-_LEAST_SCROLLED, _LOWEST_SCROLLED = 3, 2
+_MIN_SCROLLED_LINES, _LOWEST_SCROLLED_LINES = 3, 2
 """Lines that pinned lanes leave to the others; the latter where they would not have `_LEAST_PINNED` otherwise."""
-_LEAST_PINNED = 2
+_MIN_PINNED_LINES = 2
 """Lines of pinned lanes: one with rows, and the reasons of those without."""
 
 
@@ -79,12 +79,12 @@ def arrange(lanes: Sequence[TimelineLane], rows: Sequence[int], height: int, col
     track, and what still does not fit is scrolled with the rest.
     """
     body = max(height - len(HEADER), 0)
-    scrolled = _lines(lanes, rows, [place for place, lane in enumerate(lanes) if not lane.pinned], headings=True)
-    pinned_lanes = [place for place, lane in enumerate(lanes) if lane.pinned]
+    scrolled = _lines(lanes, rows, [index for index, lane in enumerate(lanes) if not lane.pinned], headings=True)
+    pinned_lanes = [index for index, lane in enumerate(lanes) if lane.pinned]
     pinned = _lines(lanes, rows, pinned_lanes, headings=False)
     if len(scrolled) + len(pinned) > body:
-        room = body - min(len(scrolled), max(_LEAST_SCROLLED, body // 2))
-        room = max(room, min(body - _LOWEST_SCROLLED, _LEAST_PINNED), 0)
+        room = body - min(len(scrolled), max(_MIN_SCROLLED_LINES, body // 2))
+        room = max(room, min(body - _LOWEST_SCROLLED_LINES, _MIN_PINNED_LINES), 0)
         pinned, over = _tight(lanes, pinned_lanes, columns, room)
         scrolled = [*scrolled, *over]
     spare = body - len(scrolled) - len(pinned)
@@ -114,35 +114,35 @@ def _announcing(lines: Sequence[ScreenLine], first: int, after: int) -> list[Scr
 
 
 def _lines(
-    lanes: Sequence[TimelineLane], rows: Sequence[int], places: Sequence[int], *, headings: bool
+    lanes: Sequence[TimelineLane], rows: Sequence[int], indices: Sequence[int], *, headings: bool
 ) -> list[ScreenLine]:
     lines: list[ScreenLine] = []
-    several = len({lanes[place].section for place in places}) > 1
+    several = len({lanes[index].section for index in indices}) > 1
     section = None
-    for place in places:
-        lane = lanes[place]
+    for index in indices:
+        lane = lanes[index]
         if headings and several and lane.section != section:
             section = lane.section
             lines.append(ScreenLine(Line.HEADING, text=section))
         if lane.events is None:
-            lines.append(ScreenLine(Line.WORDS, (place,)))
-        lines.extend(ScreenLine(Line.TRACK, (place,), track) for track in range(rows[place]))
+            lines.append(ScreenLine(Line.WORDS, (index,)))
+        lines.extend(ScreenLine(Line.TRACK, (index,), track) for track in range(rows[index]))
     return lines
 
 
 def _tight(
-    lanes: Sequence[TimelineLane], places: Sequence[int], columns: int, room: int
+    lanes: Sequence[TimelineLane], indices: Sequence[int], columns: int, room: int
 ) -> tuple[list[ScreenLine], list[ScreenLine]]:
     """Pinned lanes in as few lines as can be: those for which there is room, reasons first, and the others."""
-    tracks = [ScreenLine(Line.TRACK, (place,)) for place in places if lanes[place].events is not None]
-    silent = tuple(place for place in places if lanes[place].events is None)
-    if len(silent) > 1:
+    tracks = [ScreenLine(Line.TRACK, (index,)) for index in indices if lanes[index].events is not None]
+    without_rows = tuple(index for index in indices if lanes[index].events is None)
+    if len(without_rows) > 1:
         # Reasons get what the others leave, or half where that is more.
-        most = max(room - len(tracks), (room + 1) // 2, 1)
-        told = reasons([(lanes[place].title, lanes[place].words) for place in silent], columns, most)
-        words = [ScreenLine(Line.WORDS, silent, 0, part, len(told), text) for part, text in enumerate(told)]
+        max_lines = max(room - len(tracks), (room + 1) // 2, 1)
+        lines = reasons([(lanes[index].title, lanes[index].words) for index in without_rows], columns, max_lines)
+        words = [ScreenLine(Line.WORDS, without_rows, 0, part, len(lines), text) for part, text in enumerate(lines)]
     else:
-        words = [ScreenLine(Line.WORDS, silent)] if silent else []
+        words = [ScreenLine(Line.WORDS, without_rows)] if without_rows else []
     if not room:
         return [], [*tracks, *words]
     free = room - len(words)

@@ -1,7 +1,7 @@
-"""Turns tracks into characters where there are no colours.
+"""Turns tracks into characters where there are no colors.
 
 An interval that fills a whole column or more is one block: brackets with its letter between, the same on each line of
-its track. Columns are not divided as they are with colours: one that a block fills in part is the block's own, or that
+its track. Columns are not divided as they are with colors: one that a block fills in part is the block's own, or that
 of what covers more of it. What is narrower is told by letters alone.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from tracekit.report.formatting import visible
 from tracekit.tui.categories import LOOKS, Category
-from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, emphasized
+from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, faded
 from tracekit.tui.timeline.raster import edges, starting
 from tracekit.tui.timeline.tracks import bars
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import FloatArray, IntArray
     from tracekit.tui.timeline.tracks import Bar, Track
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 
 LITTLE = ":"
@@ -38,7 +38,7 @@ _BRACKETED = 3
 class _Block(NamedTuple):
     """The columns that an interval takes for itself."""
 
-    place: int
+    position: int
     """In `Events`."""
     first: int
     after: int
@@ -71,7 +71,7 @@ def lettered(
     among = _contents(whole, bounds)
     # What overlaps has no blocks, even where the filter leaves nothing that does.
     own = among if track is whole else _contents(track, bounds, blocks=whole.disjoint)
-    blocks = among.blocks if track is whole else [block for block in among.blocks if track.holds(block.place)]
+    blocks = among.blocks if track is whole else [block for block in among.blocks if track.holds(block.position)]
     taken = among.categories >= 0
     for block in among.blocks:
         taken[block.first : block.after] = True
@@ -80,10 +80,10 @@ def lettered(
         [_letter(code, share) for code, share in zip(narrow, own.shares.tolist(), strict=True)],
         narrow,
         [Ink.BLOCK] * columns,
-        {block.place: (block.first, block.after) for block in blocks},
+        {block.position: (block.first, block.after) for block in blocks},
     )
     for block in blocks:
-        text = label(block.place) if part == 0 and block.after - block.first >= LABEL_COLUMNS else ""
+        text = label(block.position) if part == 0 and block.after - block.first >= LABEL_COLUMNS else ""
         _draw(result, block, text, joined=block.first > 0 and bool(taken[block.first - 1]))
     return result
 
@@ -95,7 +95,7 @@ def faded_letters(whole: Picture, chosen: Picture) -> Picture:
         one if code < 0 or one in (_OPEN, _CLOSE) else dot
         for one, code in zip(whole.characters, whole.categories, strict=True)
     ]
-    return emphasized(replace(whole, characters=dots), chosen)
+    return faded(replace(whole, characters=dots), chosen)
 
 
 def _letter(code: int, share: float) -> str:
@@ -124,7 +124,7 @@ def _contents(track: Track, bounds: IntArray, *, blocks: bool = True) -> _Conten
     amounts = np.stack([part.between(bounds) for _, part in track.parts])
     begun = starting(track.starts, bounds)
     wide = bars(track, bounds, 1) if blocks else []
-    at = np.searchsorted(track.places, np.array([bar.place for bar in wide], np.int64))
+    at = np.searchsorted(track.positions, np.array([bar.position for bar in wide], np.int64))
     starts, ends = track.starts[at], track.ends[at]
     firsts = np.array([bar.first for bar in wide], np.int64)
     afters = np.array([bar.after for bar in wide], np.int64)
@@ -144,17 +144,17 @@ def _contents(track: Track, bounds: IntArray, *, blocks: bool = True) -> _Conten
     narrow = amounts.sum(axis=0)
     categories = np.where((narrow > 0) | (begun > 0), codes[amounts.argmax(axis=0)], -1)
     columns = _columns(wide, early.tolist(), late.tolist(), narrow)
-    found = tuple(
-        _Block(bar.place, first, after, Category(int(codes[row])), bool(start >= bounds[0]), bool(end <= bounds[-1]))
+    wide_blocks = tuple(
+        _Block(bar.position, first, after, Category(int(codes[row])), bool(start >= bounds[0]), bool(end <= bounds[-1]))
         for bar, (first, after), row, start, end in zip(wide, columns, category, starts, ends, strict=True)
     )
-    return _Contents(found, narrow / width, categories)
+    return _Contents(wide_blocks, narrow / width, categories)
 
 
 def _columns(wide: Sequence[Bar], early: Sequence[int], late: Sequence[int], narrow: IntArray) -> list[tuple[int, int]]:
     """First column of each interval and the one after its last: the whole ones, and one that it fills in part where it
-    covers as much as the narrow ones there, and no neighbour covers more; of two equal ones, the first takes it."""
-    found = []
+    covers as much as the narrow ones there, and no neighbor covers more; of two equal ones, the first takes it."""
+    runs = []
     for number, bar in enumerate(wide):
         rival_before = late[number - 1] if number and wide[number - 1].after == bar.first - 1 else 0
         follows = number + 1 < len(wide) and wide[number + 1].first - 1 == bar.after
@@ -162,5 +162,5 @@ def _columns(wide: Sequence[Bar], early: Sequence[int], late: Sequence[int], nar
         before, behind = early[number], late[number]
         first = bar.first - (before > rival_before and before >= narrow[bar.first - 1])
         after = bar.after + (behind > 0 and behind >= rival_after and bool(behind >= narrow[bar.after]))
-        found.append((int(first), int(after)))
-    return found
+        runs.append((int(first), int(after)))
+    return runs

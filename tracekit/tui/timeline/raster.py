@@ -1,8 +1,7 @@
 """Exact busy time of each column at any zoom, from prefix sums over unions.
 
-Let F(t) be the time before t that a union of intervals covers. With the pieces of the union sorted, it is the sum of
-the pieces that began by t, less what the last of them runs past t. The busy time of a column is F(its end) - F(its
-start), exact for every zoom and as cheap for a million intervals as for ten: O(columns log n).
+The busy time of a column is the covered time before its end less that before its start (`CoveredTime`), exact for every
+zoom and as cheap for a million intervals as for ten: O(columns log n).
 """
 
 from __future__ import annotations
@@ -12,44 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.intervals import union
-
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.tui.timeline.viewport import Viewport
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Busy:
-    """A union of intervals with prefix sums. Build it with `busy`."""
-
-    starts: IntArray
-    """Shape (pieces,), sorted."""
-    ends: IntArray
-    before: IntArray
-    """Shape (pieces,): ns covered by the pieces before each."""
-
-    def until(self, times: IntArray) -> IntArray:
-        """F(t) in ns, same shape as `times`. O(m log n)."""
-        if not self.starts.size:
-            return np.zeros_like(times)
-        piece = np.searchsorted(self.starts, times, side="right") - 1
-        inside = np.maximum(piece, 0)
-        covered = self.before[inside] + np.minimum(times, self.ends[inside]) - self.starts[inside]
-        return np.where(piece < 0, 0, covered)
-
-    def between(self, edges: IntArray) -> IntArray:
-        """Busy ns between neighbouring edges: shape (edges - 1,). O(m log n)."""
-        return np.diff(self.until(edges))
-
-
-def busy(starts: IntArray, ends: IntArray) -> Busy:
-    """Prefix sums over the union of the intervals, which may overlap and come in any order. O(n log n)."""
-    apart = bool((starts[1:] > ends[:-1]).all() and (ends > starts).all())
-    # Most rows of a lane are their own union; that of a million intervals need not be held twice.
-    left, right = (starts, ends) if apart else union(starts, ends)
-    before = np.concatenate(([0], np.cumsum(right - left)))[:-1] if left.size else np.zeros(0, np.int64)
-    return Busy(left, right, before)
+    from tracekit.intervals import CoveredTime
+    from tracekit.tui.viewport import Viewport
 
 
 def edges(view: Viewport, columns: int) -> IntArray:
@@ -61,7 +26,7 @@ def edges(view: Viewport, columns: int) -> IntArray:
 
 
 def starting(starts: IntArray, bounds: IntArray) -> IntArray:
-    """How many of the sorted starts lie between neighbouring edges: shape (edges - 1,). O(m log n)."""
+    """How many of the sorted starts lie between neighboring edges: shape (edges - 1,). O(m log n)."""
     return np.diff(np.searchsorted(starts, bounds, side="left"))
 
 
@@ -81,7 +46,9 @@ class Shares:
     """Shape (columns,): whether an interval is on at the first ns of the column, and none begins in it."""
 
 
-def shares(parts: tuple[tuple[int, Busy], ...], total: Busy, starts: IntArray, bounds: IntArray) -> Shares:
+def shares(
+    parts: tuple[tuple[int, CoveredTime], ...], total: CoveredTime, starts: IntArray, bounds: IntArray
+) -> Shares:
     """Shares of a row.
 
     parts: categories with their unions. total: the union of all. starts: of all intervals, sorted. bounds: edges.

@@ -9,28 +9,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.cells import cell_len, set_cell_size
+from rich.cells import set_cell_size
 from rich.segment import Segment
 
-from tracekit.report.formatting import shorten, visible
-from tracekit.tui.text import pointer
+from tracekit.intervals import Intervals
+from tracekit.report.formatting import visible
 from tracekit.tui.theme import PALETTES, style
 from tracekit.tui.timeline.empty_lanes import whole_words
-from tracekit.tui.timeline.glyphs import Overlay, Picture, emphasized, picture, segments
-from tracekit.tui.timeline.header import Look, columns_seen, minimap, overview, time_axis
+from tracekit.tui.timeline.glyphs import Overlay, Picture, faded, picture, segments
+from tracekit.tui.timeline.header import columns_seen, minimap, overview, time_axis
 from tracekit.tui.timeline.lanes import Lanes, expanded
 from tracekit.tui.timeline.layout import Arrangement, Line, ScreenLine, arrange
 from tracekit.tui.timeline.monochrome import faded_letters, lettered
-from tracekit.tui.timeline.raster import Busy, busy, edges
+from tracekit.tui.timeline.raster import edges
+from tracekit.tui.timeline.titles import TimelineStyle, beyond
 from tracekit.tui.timeline.tracks import hit, passing_tracks
-from tracekit.tui.timeline.viewport import column_of, time_of
+from tracekit.tui.viewport import column_of, time_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tracekit.intervals import CoveredTime
     from tracekit.tui.state import Session, State
     from tracekit.tui.theme import Palette
-    from tracekit.tui.timeline.filter_mask import Emphasis
+    from tracekit.tui.timeline.filter_mask import FilterMask
     from tracekit.tui.timeline.lanes import TimelineLane
     from tracekit.tui.timeline.tracks import Track
 
@@ -49,10 +51,10 @@ class Spot:
     """Column of time; negative in the titles."""
     lane: TimelineLane | None = None
     event: int | None = None
-    """Place in the events of the lane."""
+    """Position in the events of the lane."""
 
 
-class Painter:
+class Renderer:
     """Lines of one timeline of a given size. Pictures are kept as long as view and size stay."""
 
     def __init__(self, *, letters: bool) -> None:
@@ -65,12 +67,12 @@ class Painter:
         self._width, self._height = 0, 0
         self._palette: Palette = PALETTES[True]
         self._tracks: dict[tuple[str, bool], tuple[Track, ...]] = {}
-        self._marks: dict[tuple[str, bool, int], Busy | None] = {}
-        self._overview: tuple[Busy, Busy] | None = None
+        self._marks: dict[tuple[str, bool, int], CoveredTime | None] = {}
+        self._overview: tuple[CoveredTime, CoveredTime] | None = None
         self._pictures: dict[tuple[object, ...], Picture] = {}
         self._pictured: object = None
-        self._emphasis: Emphasis | None = None
-        self._kept: dict[str, tuple[Track, ...]] = {}
+        self._filter_mask: FilterMask | None = None
+        self._expanded_passing: dict[str, tuple[Track, ...]] = {}
         """Rows of expanded lanes with only what passes the filter, by lane."""
         self.arrangement = _NO_ARRANGEMENT
 
@@ -88,10 +90,10 @@ class Painter:
         self._state, self._palette = state, PALETTES[dark]
         self._arrange(self.arrangement.top, follow=follow)
 
-    def emphasize(self, what: Emphasis | None) -> None:
+    def set_filter_mask(self, what: FilterMask | None) -> None:
         """Fade all else, or nothing any more."""
-        self._emphasis, self._pictured = what, None
-        self._kept.clear()
+        self._filter_mask, self._pictured = what, None
+        self._expanded_passing.clear()
 
     def resize(self, width: int, height: int) -> None:
         """Take over the size in cells."""
@@ -113,8 +115,10 @@ class Painter:
         return max(self._width - self.gutter, 1)
 
     @property
-    def _look(self) -> Look:
-        return Look(self._palette, self.gutter, self.columns, self._letters, self._leads)
+    def _style(self) -> TimelineStyle:
+        return TimelineStyle(
+            self._palette, self.gutter, self.columns, self._letters, self._leads, has_keys=self.has_keys
+        )
 
     @property
     def lanes(self) -> tuple[TimelineLane, ...]:
@@ -158,13 +162,13 @@ class Painter:
             case Line.MINIMAP:
                 if self._overview is None:
                     self._overview = overview(self._lanes)
-                return minimap(self._state, self._overview, self._look)
+                return minimap(self._state, self._overview, self._style)
             case Line.RULER:
-                return time_axis(self._state, self._look)
+                return time_axis(self._state, self._style)
             case Line.TRACK:
                 return self._track(self._state, line)
             case Line.HEADING:
-                title = set_cell_size(f" {visible(line.text)}{_beyond(line, '  {} {} more')}", self._width)
+                title = set_cell_size(f" {visible(line.text)}{beyond(line, '  {} {} more')}", self._width)
                 return [Segment(title, style(self._palette.dim, self._palette.background, bold=True))]
             case Line.WORDS:
                 return self._words(self._state, line)
@@ -176,25 +180,22 @@ class Painter:
         if self._state is None:
             return
         rows = [len(self.tracks(lane)) for lane in self._lanes.lanes]
-        found = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
-        place = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
-        first = found.first_of_lane.get(place)
+        arrangement = arrange(self._lanes.lanes, rows, self._height, self.columns, top)
+        lane_index = next((at for at, lane in enumerate(self._lanes.lanes) if lane.id == self._state.lane), -1)
+        first = arrangement.first_of_lane.get(lane_index)
         if follow and first is not None:
-            last = found.last_of_lane[place]
-            wanted = min(max(top, last + 1 - found.visible), first)
-            found = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
-        self.arrangement = found
+            last = arrangement.last_of_lane[lane_index]
+            wanted = min(max(top, last + 1 - arrangement.visible), first)
+            arrangement = arrange(self._lanes.lanes, rows, self._height, self.columns, wanted)
+        self.arrangement = arrangement
 
     def _words(self, state: State, line: ScreenLine) -> list[Segment]:
-        lanes = [self._lanes.lanes[place] for place in line.lanes]
+        lanes = [self._lanes.lanes[lane_index] for lane_index in line.lanes]
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
-            return [self._lane_title(lanes[0], current, line), *self._text(lanes[0].words)]
-        title = f"{self._pointer(current)}no rows" if line.part == 0 or line.above else ""
-        return [self._title(self._tailed(title, line), self._palette.pinned), *self._text(line.text)]
-
-    def _pointer(self, current: bool) -> str:
-        return pointer(keys=self.has_keys) if current else " "
+            return [self._style.lane_title(lanes[0], line, current=current), *self._text(lanes[0].words)]
+        title = f"{self._style.pointer(current)}no rows" if line.part == 0 or line.above else ""
+        return [self._style.line_title(title, line, self._palette.pinned), *self._text(line.text)]
 
     def _text(self, words: str) -> list[Segment]:
         text = set_cell_size(whole_words(visible(words), self.columns), self.columns)
@@ -206,10 +207,11 @@ class Painter:
         hidden = "" if track.disjoint or line.part else "+"
         # What stands first in sight is named, where the line with the name is scrolled away.
         if (line.track == 0 and line.part == 0) or line.above:
-            title = self._lane_title(lane, self._leads and lane.id == state.lane, line, hidden)
+            current = self._leads and lane.id == state.lane
+            title = self._style.lane_title(lane, line, current=current, hidden=hidden)
         else:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
-            title = self._title(self._tailed("", line, hidden=hidden), ground)
+            title = self._style.line_title("", line, ground, hidden)
         shown = self._picture(state, lane, track, line)
         overlay = self._overlay(state, lane, track, line.track, shown)
         return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
@@ -231,22 +233,22 @@ class Painter:
             return picture(which, label, state.view, self.columns, line.part, line.parts)
 
         label = lane.events.label if lane.events is not None else str
-        chosen = self._emphasized(state, lane)
+        chosen = self._passing(state, lane)
         if chosen is None:
             return draw(track, label)
-        fade = faded_letters if self._letters else emphasized
+        fade = faded_letters if self._letters else faded
         return fade(draw(track, lambda _: ""), draw(chosen[line.track], label))
 
-    def _emphasized(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
+    def _passing(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
         """The rows of a lane with only what passes the filter; None where nothing is faded."""
-        if self._emphasis is None or lane.events is None or lane.events.frame not in self._emphasis.keep:
+        if self._filter_mask is None or lane.events is None or lane.events.frame not in self._filter_mask.keep:
             return None
         if lane.id not in state.expanded:
-            return self._emphasis.tracks.get(lane.id)
-        if lane.id not in self._kept:
-            keep = self._emphasis.keep[lane.events.frame]
-            self._kept[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
-        return self._kept[lane.id]
+            return self._filter_mask.tracks.get(lane.id)
+        if lane.id not in self._expanded_passing:
+            keep = self._filter_mask.keep[lane.events.frame]
+            self._expanded_passing[lane.id] = passing_tracks(lane.events, self.tracks(lane), keep)
+        return self._expanded_passing[lane.id]
 
     def _overlay(self, state: State, lane: TimelineLane, track: Track, number: int, shown: Picture) -> Overlay:
         view, columns = state.view, self.columns
@@ -268,44 +270,19 @@ class Painter:
         event, session = state.selection.event, self.session
         if event is None or session is None or lane.events is None or lane.events.frame != event.frame:
             return (0, 0)
-        place = lane.events.place(event.index)
-        if place is None or not track.holds(place):
+        position = lane.events.position(event.index)
+        if position is None or not track.holds(position):
             return (0, 0)
-        return shown.blocks.get(place) or columns_seen(session.span(event), state.view, self.columns)
+        return shown.blocks.get(position) or columns_seen(session.span(event), state.view, self.columns)
 
-    def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> Busy | None:
+    def _evidence(self, state: State, lane: TimelineLane, track: Track, number: int) -> CoveredTime | None:
         """Intervals of a track that are evidence; None where it has none."""
         rows = self._lanes.evidence.get(lane.events.frame) if lane.events is not None else None
         if not rows or lane.events is None:
             return None
         key = (lane.id, lane.id in state.expanded, number)
         if key not in self._marks:
-            chosen = np.isin(lane.events.index[track.places], np.fromiter(rows, np.int64))
-            found = busy(track.starts[chosen], track.ends[chosen])
-            self._marks[key] = found if chosen.any() else None
+            chosen = np.isin(lane.events.index[track.positions], np.fromiter(rows, np.int64))
+            union = Intervals(track.starts[chosen], track.ends[chosen]).covered_time()
+            self._marks[key] = union if chosen.any() else None
         return self._marks[key]
-
-    def _lane_title(self, lane: TimelineLane, current: bool, line: ScreenLine, hidden: str = "") -> Segment:
-        text = self._tailed(f"{self._pointer(current)}{visible(lane.title)}", line, hidden)
-        ground = self._palette.cursor if current else self._palette.pinned if lane.pinned else self._palette.gutter
-        return Segment(set_cell_size(text, self.gutter), style(self._palette.text, ground, bold=current))
-
-    def _tailed(self, title: str, line: ScreenLine, hidden: str = "") -> str:
-        """A title (after the sign of the lane) with, at the right end, the rows out of sight beyond the line.
-
-        hidden: the sign at the very end that tells of rows of the lane that are joined.
-        """
-        room = self.gutter - 1
-        tail = _beyond(line, " {} {} more") + hidden
-        if cell_len(title) + cell_len(tail) > room:
-            tail = _beyond(line, " {}{}") + hidden
-        left = max(room - cell_len(tail), 1)
-        return set_cell_size(title[:1] + shorten(title[1:], left - 1), left) + tail
-
-    def _title(self, text: str, ground: str) -> Segment:
-        return self._look.title(text, ground)
-
-
-def _beyond(line: ScreenLine, words: str) -> str:
-    """How many rows are out of sight above and below a line; `words` has places for an arrow and a number."""
-    return "".join(words.format(sign, count) for sign, count in (("▴", line.above), ("▾", line.below)) if count)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.report.formatting import moment
-from tracekit.tui.timeline.viewport import column_of
+from tracekit.tui.viewport import column_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tracekit.tui.timeline.viewport import Viewport
+    from tracekit.tui.viewport import Viewport
 
 US, MS, S = 1_000, 1_000_000, 1_000_000_000
 MINUTE, HOUR = 60 * S, 3600 * S
@@ -45,7 +45,6 @@ class Ruler:
     ticks: tuple[Tick, ...]
     base: str
     """The time that labels with `+` count from; empty where labels count from the start of the run."""
-    step_ns: int
 
 
 def ruler(view: Viewport, columns: int) -> Ruler:
@@ -59,8 +58,8 @@ def ruler(view: Viewport, columns: int) -> Ruler:
         if step * columns >= view.span_ns * (widest + _GAP) or step == STEPS[-1]:
             times = range(first, view.end_ns, step)
             ticks = tuple(Tick(column_of(view, columns, time), _label(time, step, base)) for time in times)
-            return Ruler(ticks, exact_moment(base, MS if step >= US else US) if base else "", step)
-    return Ruler((), "", STEPS[-1])
+            return Ruler(ticks, exact_moment(base, MS if step >= US else US) if base else "")
+    return Ruler((), "")
 
 
 def axis(marks: Ruler, signs: Mapping[int, str], columns: int, filled: tuple[int, int] = (0, 0)) -> str:

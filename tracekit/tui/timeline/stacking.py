@@ -45,10 +45,10 @@ def _crosses(ends: IntArray, depth: IntArray) -> BoolArray:
     `depth` counts the earlier intervals that are on. O(n log n).
     """
     count = len(depth)
-    place = np.arange(count)
-    keys = depth * count + place
+    position = np.arange(count)
+    keys = depth * count + position
     order = np.argsort(keys, kind="stable")
-    above = np.searchsorted(keys[order], (depth - 1) * count + place) - 1
+    above = np.searchsorted(keys[order], (depth - 1) * count + position) - 1
     parent = order[np.maximum(above, 0)]
     nested = (above >= 0) & (depth[parent] == depth - 1) & (ends[parent] >= ends)
     crosses: BoolArray = (depth > 0) & ~nested

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tracekit.tui.timeline.raster import Busy, Shares, busy, shares
+from tracekit.intervals import Intervals
+from tracekit.tui.timeline.raster import Shares, shares
 from tracekit.tui.timeline.stacking import stack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.arrays import BoolArray, CodeArray, IntArray
+    from tracekit.intervals import CoveredTime
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,30 +39,30 @@ class Events:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def label(self, place: int) -> str:
+    def label(self, position: int) -> str:
         """What is written on a bar: `Prediction · Watercolor`."""
-        label, model = int(self.labels[place]), int(self.models[place])
+        label, model = int(self.labels[position]), int(self.models[position])
         parts = (self.label_texts[label] if label >= 0 else "", self.model_texts[model] if model >= 0 else "")
         return " · ".join(part for part in parts if part)
 
-    def place(self, index: int) -> int | None:
-        """Place of the row with this index in the frame; None where the lane does not have it. O(log n)."""
-        return _place(self.index, index)
+    def position(self, index: int) -> int | None:
+        """Position of the row with this index in the frame; None where the lane does not have it. O(log n)."""
+        return _position(self.index, index)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
     """One row of a lane on screen."""
 
-    places: IntArray
-    """Shape (k,): places in `Events` of the intervals of this row, sorted."""
+    positions: IntArray
+    """Shape (k,): positions in `Events` of the intervals of this row, sorted."""
     starts: IntArray
     """Shape (k,)."""
     ends: IntArray
     """Shape (k,); an instant ends 1 ns after its start here, so that it has a place."""
-    parts: tuple[tuple[int, Busy], ...]
+    parts: tuple[tuple[int, CoveredTime], ...]
     """Union of each category that occurs."""
-    total: Busy
+    total: CoveredTime
     disjoint: bool
     """Whether no two of its intervals overlap. False only for the last row of a lane that has more than are shown."""
 
@@ -68,12 +70,12 @@ class Track:
         """Busy share of each column between the edges `bounds`. O(categories * columns * log n)."""
         return shares(self.parts, self.total, self.starts, bounds)
 
-    def holds(self, place: int) -> bool:
-        """Whether the interval at a place in `Events` is in this row. O(log n)."""
-        return _place(self.places, place) is not None
+    def holds(self, position: int) -> bool:
+        """Whether the interval at a position in `Events` is in this row. O(log n)."""
+        return _position(self.positions, position) is not None
 
 
-def _place(values: IntArray, value: int) -> int | None:
+def _position(values: IntArray, value: int) -> int | None:
     """Where a value stands among sorted ones."""
     at = int(np.searchsorted(values, value))
     return at if at < len(values) and values[at] == value else None
@@ -90,7 +92,7 @@ def tracks(events: Events, limit: int) -> tuple[Track, ...]:
 def passing_tracks(events: Events, rows: Sequence[Track], keep: BoolArray) -> tuple[Track, ...]:
     """The same rows with only the intervals that `keep` names: shape (frame,), by index in the frame. O(n log n)."""
     drawn = _drawn_ends(events)
-    return tuple(_track(events, drawn, row.places[keep[events.index[row.places]]]) for row in rows)
+    return tuple(_track(events, drawn, row.positions[keep[events.index[row.positions]]]) for row in rows)
 
 
 def _drawn_ends(events: Events) -> IntArray:
@@ -99,30 +101,32 @@ def _drawn_ends(events: Events) -> IntArray:
     return np.maximum(events.ends, events.starts + 1)
 
 
-def _track(events: Events, drawn: IntArray, places: IntArray) -> Track:
-    if len(places) == len(events):
+def _track(events: Events, drawn: IntArray, positions: IntArray) -> Track:
+    if len(positions) == len(events):
         starts, ends, recorded = events.starts, drawn, events.ends
     else:
-        starts, ends, recorded = events.starts[places], drawn[places], events.ends[places]
-    total = busy(starts, recorded)
-    return Track(places, starts, ends, _parts(events, places, total), total, bool((starts[1:] >= ends[:-1]).all()))
+        starts, ends, recorded = events.starts[positions], drawn[positions], events.ends[positions]
+    total = Intervals(starts, recorded).covered_time()
+    return Track(
+        positions, starts, ends, _parts(events, positions, total), total, bool((starts[1:] >= ends[:-1]).all())
+    )
 
 
-def _parts(events: Events, places: IntArray, total: Busy) -> tuple[tuple[int, Busy], ...]:
-    codes = events.categories[places]
+def _parts(events: Events, positions: IntArray, total: CoveredTime) -> tuple[tuple[int, CoveredTime], ...]:
+    codes = events.categories[positions]
     if codes.size and (codes == codes[0]).all():
         return ((int(codes[0]), total),)
-    found = []
+    unions = []
     for code in np.unique(codes).tolist():
-        chosen = places[codes == code]
-        found.append((code, busy(events.starts[chosen], events.ends[chosen])))
-    return tuple(found)
+        chosen = positions[codes == code]
+        unions.append((code, Intervals(events.starts[chosen], events.ends[chosen]).covered_time()))
+    return tuple(unions)
 
 
 class Bar(NamedTuple):
     """An interval that is wide enough on screen to be drawn by itself."""
 
-    place: int
+    position: int
     """In `Events`."""
     first: int
     """First column that it fills from edge to edge."""
@@ -132,7 +136,7 @@ class Bar(NamedTuple):
     """Whether it begins before its first whole column."""
 
 
-def bars(track: Track, bounds: IntArray, least: int) -> list[Bar]:
+def bars(track: Track, bounds: IntArray, min_columns: int) -> list[Bar]:
     """Intervals that fill at least `least` whole columns, from left to right. Exact, since such an interval covers an
     edge between columns. O(columns log n).
 
@@ -145,45 +149,45 @@ def bars(track: Track, bounds: IntArray, least: int) -> list[Bar]:
     starts = track.starts[candidates]
     first = np.searchsorted(bounds, starts, side="left")
     after = np.searchsorted(bounds, track.ends[candidates], side="right") - 1
-    wide = np.flatnonzero(after - first >= least)
+    wide = np.flatnonzero(after - first >= min_columns)
     early = starts[wide] < bounds[first[wide]]
-    columns = (track.places[candidates[wide]], first[wide], after[wide], early)
+    columns = (track.positions[candidates[wide]], first[wide], after[wide], early)
     return [Bar(*values) for values in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def hit(track: Track, low_ns: int, high_ns: int) -> int | None:
-    """The interval that covers most of `[low_ns, high_ns)`: its place in `Events`; the earliest among equals."""
+    """The interval that covers most of `[low_ns, high_ns)`: its position in `Events`; the earliest among equals."""
     upper = int(np.searchsorted(track.starts, high_ns, side="left"))
     lower = int(np.searchsorted(track.ends, low_ns, side="right")) if track.disjoint else 0
     if lower >= upper:
         return None
     overlap = np.minimum(track.ends[lower:upper], high_ns) - np.maximum(track.starts[lower:upper], low_ns)
     best = int(overlap.argmax())
-    return int(track.places[lower + best]) if overlap[best] > 0 else None
+    return int(track.positions[lower + best]) if overlap[best] > 0 else None
 
 
 def nearest(events: Events, time_ns: int) -> int | None:
-    """Place of the interval that is on at a time, the innermost one; failing that, of the one that starts nearest."""
+    """Position of the interval that is on at a time, the innermost one; else of the one that starts nearest."""
     if not len(events):
         return None
     upper = int(np.searchsorted(events.starts, time_ns, side="right"))
     on = np.flatnonzero(np.maximum(events.ends[:upper], events.starts[:upper] + 1) > time_ns)
     if on.size:
         return int(on[-1])
-    around = [place for place in (upper - 1, upper) if 0 <= place < len(events)]
-    return min(around, key=lambda place: abs(int(events.starts[place]) - time_ns))
+    around = [position for position in (upper - 1, upper) if 0 <= position < len(events)]
+    return min(around, key=lambda position: abs(int(events.starts[position]) - time_ns))
 
 
-def step(events: Events, place: int, forward: bool, chosen: BoolArray | None = None) -> int | None:
-    """The next or previous interval after `place`, among those `chosen` (shape (n,)); None where there is none."""
-    rest = slice(place + 1, None) if forward else slice(0, max(place, 0))
+def step(events: Events, position: int, forward: bool, chosen: BoolArray | None = None) -> int | None:
+    """The next or previous interval after `position`, among those `chosen` (shape (n,)); None where there is none."""
+    rest = slice(position + 1, None) if forward else slice(0, max(position, 0))
     if chosen is None:
-        target = place + 1 if forward else place - 1
+        target = position + 1 if forward else position - 1
         return target if 0 <= target < len(events) else None
-    found = np.flatnonzero(chosen[rest])
-    if not found.size:
+    ahead = np.flatnonzero(chosen[rest])
+    if not ahead.size:
         return None
-    return place + 1 + int(found[0]) if forward else int(found[-1])
+    return position + 1 + int(ahead[0]) if forward else int(ahead[-1])
 
 
 def edge(events: Events, time_ns: int, within_ns: int) -> int | None:
@@ -191,10 +195,10 @@ def edge(events: Events, time_ns: int, within_ns: int) -> int | None:
     best: int | None = None
     for times in (events.starts, np.sort(events.ends)):
         at = int(np.searchsorted(times, time_ns))
-        for place in (at - 1, at):
-            if 0 <= place < len(times):
-                found = int(times[place])
-                near = abs(found - time_ns)
+        for position in (at - 1, at):
+            if 0 <= position < len(times):
+                edge_ns = int(times[position])
+                near = abs(edge_ns - time_ns)
                 if near <= within_ns and (best is None or near < abs(best - time_ns)):
-                    best = found
+                    best = edge_ns
     return best

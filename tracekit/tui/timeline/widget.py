@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tracekit.tui.action import Scope
-from tracekit.tui.actions import bindings
+from tracekit.tui.background import in_background
+from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.messages import CursorMoved, EventSelected, LaneToggled, RangeSelected, RecordingChosen, ViewMoved
 from tracekit.tui.state import EventRef
-from tracekit.tui.timeline.filter_mask import emphasis
+from tracekit.tui.timeline.filter_mask import filter_mask
 from tracekit.tui.timeline.layout import Line
-from tracekit.tui.timeline.renderer import Painter
+from tracekit.tui.timeline.renderer import Renderer
 from tracekit.tui.timeline.tracks import edge
-from tracekit.tui.timeline.viewport import (
+from tracekit.tui.viewport import (
     PAN_STEP,
     ZOOM_STEP,
     Viewport,
@@ -30,9 +30,8 @@ from tracekit.tui.timeline.viewport import (
 if TYPE_CHECKING:
     from textual import events
 
-    from tracekit.tui.app import ViewApp
     from tracekit.tui.state import State
-    from tracekit.tui.timeline.filter_mask import Emphasis
+    from tracekit.tui.timeline.filter_mask import FilterMask
     from tracekit.tui.timeline.lanes import Lanes
 
 SNAP_COLUMNS = 1
@@ -63,62 +62,62 @@ class Timeline(Widget, can_focus=True):
 
     def __init__(self, session: int, *, letters: bool) -> None:
         super().__init__(id=f"timeline-{session}", classes="timeline")
-        self.painter = Painter(letters=letters)
+        self.renderer = Renderer(letters=letters)
         self._session = session
         self._state: State | None = None
         """What is shown, in the times of this recording."""
         self._shift = 0
         """What these times are ahead of those of the active recording."""
         self._drag: _Drag | None = None
-        self._emphasized: tuple[object, ...] = ()
-        """Filter and lanes of which the painter knows what passes, or soon will."""
+        self._masked_by: tuple[object, ...] = ()
+        """Filter and lanes of which the renderer knows what passes, or soon will."""
 
     def show(self, state: State, lanes: Lanes) -> None:
         """Draw a state."""
         self._shift = state.shift(self._session)
         self._state = state.seen_from(self._session)
-        self._emphasize(self._state, lanes)
-        self.painter.show(self._state, lanes, dark=self.app.current_theme.dark, leads=state.active == self._session)
+        self._mask(self._state, lanes)
+        self.renderer.show(self._state, lanes, dark=self.app.current_theme.dark, leads=state.active == self._session)
         self.refresh()
 
-    def _emphasize(self, state: State, lanes: Lanes) -> None:
+    def _mask(self, state: State, lanes: Lanes) -> None:
         """Have what does not pass the filter faded, once it is known what does."""
         wanted = (state.filter, lanes.lanes) if state.filter.active else ()
-        if wanted == self._emphasized:
+        if wanted == self._masked_by:
             return
-        self._emphasized = wanted
-        self.painter.emphasize(None)
+        self._masked_by = wanted
+        self.renderer.set_filter_mask(None)
         if not wanted:
             return
 
-        def take(found: Emphasis) -> None:
+        def take(mask: FilterMask) -> None:
             # Something else may be wanted by now.
-            if wanted == self._emphasized:
-                self.painter.emphasize(found)
+            if wanted == self._masked_by:
+                self.renderer.set_filter_mask(mask)
                 self.refresh()
 
         trace = state.session.trace
-        cast("ViewApp", self.app).in_background(lambda: emphasis(lanes.lanes, trace, state.filter), take)
+        in_background(self, lambda: filter_mask(lanes.lanes, trace, state.filter), take)
 
     def on_focus(self) -> None:
         """The keys are about this recording now."""
-        self.painter.has_keys = True
+        self.renderer.has_keys = True
         self.refresh()
         self.post_message(RecordingChosen(self._session))
 
     def on_blur(self) -> None:
         """They are about something else."""
-        self.painter.has_keys = False
+        self.renderer.has_keys = False
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
         """Draw in the new size."""
-        self.painter.resize(event.size.width, event.size.height)
+        self.renderer.resize(event.size.width, event.size.height)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """One line, for Textual."""
-        return Strip(self.painter.line(y), self.size.width)
+        return Strip(self.renderer.line(y), self.size.width)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """Zoom in, pan to earlier times, or scroll the lanes."""
@@ -138,7 +137,7 @@ class Timeline(Widget, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Take hold of the view, or of one end of a range."""
-        spot = self.painter.at(event.x, event.y)
+        spot = self.renderer.at(event.x, event.y)
         if self._state is None or event.button != 1 or spot.column < 0:
             return
         lane = spot.lane.id if spot.lane is not None else self._state.lane
@@ -153,8 +152,8 @@ class Timeline(Widget, can_focus=True):
         drag, state = self._drag, self._state
         if drag is None or state is None:
             return
-        columns = self.painter.columns
-        column = min(max(event.x - self.painter.gutter, 0), columns)
+        columns = self.renderer.columns
+        column = min(max(event.x - self.renderer.gutter, 0), columns)
         if column == drag.column and not drag.moved:
             return
         drag.moved = True
@@ -176,7 +175,7 @@ class Timeline(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Two clicks on a title show all rows of the lane."""
-        spot = self.painter.at(event.x, event.y)
+        spot = self.renderer.at(event.x, event.y)
         if spot.column < 0 and spot.lane is not None:
             if event.chain == 2:
                 self.post_message(LaneToggled(spot.lane.id))
@@ -185,11 +184,11 @@ class Timeline(Widget, can_focus=True):
 
     def _click(self, event: events.MouseUp) -> None:
         """Put the cursor under the pointer, and select the event there."""
-        spot = self.painter.at(event.x, event.y)
+        spot = self.renderer.at(event.x, event.y)
         state = self._state
         if state is None or spot.column < 0:
             return
-        time = time_of(state.view, self.painter.columns, spot.column)
+        time = time_of(state.view, self.renderer.columns, spot.column)
         lane = spot.lane.id if spot.lane is not None else state.lane
         self.post_message(CursorMoved(time, lane, self._session))
         if spot.lane is not None and spot.lane.events is not None and spot.event is not None:
@@ -197,7 +196,7 @@ class Timeline(Widget, can_focus=True):
             self.post_message(EventSelected(ref, reveal=False))
 
     def _wheel(self, event: events.MouseScrollUp | events.MouseScrollDown, *, up: bool) -> None:
-        spot = self.painter.at(event.x, event.y)
+        spot = self.renderer.at(event.x, event.y)
         state = self._state
         if state is None:
             return
@@ -206,10 +205,10 @@ class Timeline(Widget, can_focus=True):
             return
         event.stop()
         if spot.column < 0:
-            self.painter.scroll(-1 if up else 1)
+            self.renderer.scroll(-1 if up else 1)
             self.refresh()
             return
-        columns = self.painter.columns
+        columns = self.renderer.columns
         at = time_of(state.view, columns, spot.column)
         self._look(zoom(state.view, ZOOM_STEP if up else 1 / ZOOM_STEP, at, state.bounds, columns))
 
@@ -220,20 +219,20 @@ class Timeline(Widget, can_focus=True):
     def _pan(self, event: events.MouseEvent, direction: int) -> None:
         event.stop()
         if self._state is not None:
-            self._look(pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.painter.columns))
+            self._look(pan(self._state.view, direction * PAN_STEP / 2, self._state.bounds, self.renderer.columns))
 
     def _overview(self, column: int) -> None:
         """Centre the view on a column of the overview."""
         if self._state is not None:
             view, bounds = self._state.view, self._state.bounds
-            start = time_of(bounds, self.painter.columns, column) - view.span_ns // 2
-            self._look(clamp(Viewport(start, view.span_ns), bounds, self.painter.columns))
+            start = time_of(bounds, self.renderer.columns, column) - view.span_ns // 2
+            self._look(clamp(Viewport(start, view.span_ns), bounds, self.renderer.columns))
 
     def _snapped(self, lane: str, time_ns: int) -> int:
         """The edge of an event of the lane that is near a time, or the time itself."""
-        found = self.painter.lane(lane)
-        if found is None or found.events is None or self._state is None:
+        dragged = self.renderer.lane(lane)
+        if dragged is None or dragged.events is None or self._state is None:
             return time_ns
-        within = SNAP_COLUMNS * self._state.view.span_ns // self.painter.columns
-        snapped = edge(found.events, time_ns, within)
+        within = SNAP_COLUMNS * self._state.view.span_ns // self.renderer.columns
+        snapped = edge(dragged.events, time_ns, within)
         return time_ns if snapped is None else snapped

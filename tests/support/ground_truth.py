@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tracekit.testing.expectations import EXPECTATIONS, Expected, ModelRows, expect_core_ml_not_instrumented
+from support.expectations import EXPECTATIONS, Expected, ModelRows, expect_core_ml_not_instrumented
 from tracekit.testing.rows import DATA, LOAD, LOAD_CACHED, LOAD_COLD, PREDICTION
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.tables import written_order

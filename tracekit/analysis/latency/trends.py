@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+
+from tracekit.analysis.latency.ranks import rank_correlations, ranks
 
 if TYPE_CHECKING:
-    from tracekit.arrays import FloatArray, IntArray
+    from tracekit.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,9 @@ def trend(durations_ns: IntArray) -> Trend:
 
 
 def _correlation(durations: IntArray) -> float | None:
-    if len(durations) < 3:
+    if len(durations) < 3 or not np.ptp(durations):
         return None
-    ranks = _ranks(durations)
-    ranks = ranks - ranks.mean()
-    order = np.arange(len(durations)) - (len(durations) - 1) / 2
-    size = float(np.sqrt((ranks**2).sum() * (order**2).sum()))
-    return float((ranks * order).sum()) / size if size else None
+    return float(rank_correlations(durations, np.zeros(len(durations), np.int64), 1)[0])
 
 
 def _last_third(durations: IntArray) -> float | None:
@@ -49,15 +46,10 @@ def _last_third(durations: IntArray) -> float | None:
     return float(np.median(durations[-size:])) / first if first else None
 
 
-def _ranks(values: IntArray) -> FloatArray:
-    """Ranks from 1, equal values sharing the mean of theirs."""
-    return np.asarray(pd.Series(values).rank(), dtype=np.float64)
-
-
 SIGNIFICANCE = 0.001
 """A shift is taken for chance above this probability. Low, because many places and many models are tried."""
 
-LEAST_LENGTH = 10
+MIN_LENGTH = 10
 """Fewest predictions between two shifts."""
 
 LEVELS = 6
@@ -65,26 +57,26 @@ LEVELS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Segment:
     """Predictions between two shifts of their latency."""
 
     first: int
-    """Place of the first prediction."""
+    """Index of the first prediction."""
     count: int
     median_ns: float
 
 
 def change_point_segments(
-    durations_ns: IntArray, *, least_ratio: float = 1.2, significance: float = SIGNIFICANCE
-) -> tuple[Stretch, ...]:
-    """Durations in order, cut where their level shifts; one stretch where it does not, none without values.
+    durations_ns: IntArray, *, min_ratio: float = 1.2, significance: float = SIGNIFICANCE
+) -> tuple[Segment, ...]:
+    """Durations in order, cut where their level shifts; one segment where it does not, none without values.
 
     Binary segmentation with ranks, which know no distribution and bear outliers: a piece is cut where the ranks before
     and after differ most by the Wilcoxon rank-sum statistic, the statistic of Pettitt's test ("A non-parametric
     approach to the change-point problem", Applied Statistics 28, 1979) divided by its standard deviation at each place,
     so that a cut near an edge is placed as well as one in the middle. Chance is bounded by the normal tail times the
-    number of places tried (Bonferroni). Neighbours whose medians differ by less than `least_ratio` are joined again,
-    the closest first. Slow changes appear as several steps, and durations that depend on their neighbours (each like
+    number of places tried (Bonferroni). Neighbors whose medians differ by less than `min_ratio` are joined again,
+    the closest first. Slow changes appear as several steps, and durations that depend on their neighbors (each like
     the one before) can look like shifts; independent ones hardly ever do. O(n log n).
     """
     cuts = [0, len(durations_ns)]
@@ -92,29 +84,29 @@ def change_point_segments(
     for _ in range(LEVELS):
         halves: list[tuple[int, int]] = []
         for low, high in pieces:
-            place = _shift(durations_ns[low:high], significance)
-            if place is not None:
-                cuts.append(low + place)
-                halves += [(low, low + place), (low + place, high)]
+            offset = _shift(durations_ns[low:high], significance)
+            if offset is not None:
+                cuts.append(low + offset)
+                halves += [(low, low + offset), (low + offset, high)]
         pieces = halves
     cuts = sorted(set(cuts))
     while len(cuts) > 2:
         medians = [float(np.median(durations_ns[low:high])) for low, high in pairwise(cuts)]
         ratios = [max(pair) / max(min(pair), 1.0) for pair in pairwise(medians)]
-        if min(ratios) >= least_ratio:
+        if min(ratios) >= min_ratio:
             break
         del cuts[ratios.index(min(ratios)) + 1]
-    return tuple(Stretch(low, high - low, float(np.median(durations_ns[low:high]))) for low, high in pairwise(cuts))
+    return tuple(Segment(low, high - low, float(np.median(durations_ns[low:high]))) for low, high in pairwise(cuts))
 
 
 def _shift(durations: IntArray, significance: float) -> int | None:
-    """Place at which the level of the durations shifts; None where chance explains the difference."""
+    """Index at which the level of the durations shifts; None where chance explains the difference."""
     count = len(durations)
-    if count < 2 * LEAST_LENGTH:
+    if count < 2 * MIN_LENGTH:
         return None
-    before = np.arange(LEAST_LENGTH, count - LEAST_LENGTH + 1, dtype=np.float64)
-    ranks = np.cumsum(_ranks(durations))[LEAST_LENGTH - 1 : count - LEAST_LENGTH]
-    distance = np.abs(2 * ranks - before * (count + 1)) / np.sqrt(before * (count - before) * (count + 1) / 3)
+    before = np.arange(MIN_LENGTH, count - MIN_LENGTH + 1, dtype=np.float64)
+    sums = np.cumsum(ranks(durations))[MIN_LENGTH - 1 : count - MIN_LENGTH]
+    distance = np.abs(2 * sums - before * (count + 1)) / np.sqrt(before * (count - before) * (count + 1) / 3)
     best = int(distance.argmax())
     likely = len(distance) * math.erfc(float(distance[best]) / math.sqrt(2))
-    return best + LEAST_LENGTH if likely <= significance else None
+    return best + MIN_LENGTH if likely <= significance else None

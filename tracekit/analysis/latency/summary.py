@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.loads import first_after_load
-from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.intervals import depth_profile, integrate
+from tracekit.analysis.statistics import row_statistics
+from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tracekit.analysis.statistics import Statistics
     from tracekit.arrays import BoolArray
 
 
@@ -38,7 +39,7 @@ class Latency:
 
 def summarize_latency(predictions: pd.DataFrame, warm: BoolArray) -> Latency:
     """Statistics of the predictions, `warm` as `warm_mask` returns it. O(n log n)."""
-    return Latency(_statistics(predictions[warm]), _statistics(predictions[~warm]))
+    return Latency(row_statistics(predictions[warm]), row_statistics(predictions[~warm]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,8 @@ def frame_rate(predictions: pd.DataFrame, warm: BoolArray) -> FrameRate | None:
 
     Predictions that overlap each other wait for one another, so their latency would say too little.
     """
-    starts = predictions["start_ns"].to_numpy()
-    durations = predictions["duration_ns"].to_numpy()
-    times, depth = depth_profile(starts, starts + durations)
-    shared = integrate(times, (depth > 1).astype(np.int64), starts, starts + durations)
-    numbers = _statistics(predictions[warm & (shared == 0) & (durations > 0)])
+    called = Intervals.from_rows(predictions)
+    numbers = row_statistics(predictions[warm & called.alone() & (called.durations > 0)])
     if numbers is None:
         return None
     return FrameRate(
@@ -70,7 +68,3 @@ def frame_rate(predictions: pd.DataFrame, warm: BoolArray) -> FrameRate | None:
         sustained=None if numbers.p95_ns is None else 1e9 / numbers.p95_ns,
         predictions=numbers.count,
     )
-
-
-def _statistics(rows: pd.DataFrame) -> Statistics | None:
-    return duration_statistics(rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy())

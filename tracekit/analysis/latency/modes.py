@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from tracekit.arrays import FloatArray, IntArray
 
 
-LEAST_SHARE = 0.1
+MIN_SHARE = 0.1
 """Smallest share of the values that makes a mode (reference, catalogue A07)."""
 
-LEAST_RATIO = 1.5
-"""Smallest ratio between the medians of neighbouring modes. Below the 2 that catalogue A07 asks for, so that what is
+MIN_RATIO = 1.5
+"""Smallest ratio between the medians of neighboring modes. Below the 2 that catalogue A07 asks for, so that what is
 found can be judged by any threshold above it."""
 
 WINDOW = 3
@@ -47,26 +47,26 @@ class Modes:
     """Shape (values,): the mode of each value."""
 
 
-def modes(durations_ns: IntArray, *, least_share: float = LEAST_SHARE, least_ratio: float = LEAST_RATIO) -> Modes:
+def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: float = MIN_RATIO) -> Modes:
     """Modes of durations in ns; without values none. O(n log n) for a bounded number of modes.
 
-    In sorted order, on a log scale, the values are split at the point between two neighbours where the crowd (`WINDOW`)
+    In sorted order, on a log scale, the values are split at the point between two neighbors where the crowd (`WINDOW`)
     falls most below the peaks on both sides. The split stands where it falls far enough (`VALLEY`, `DEPTH`), where both
-    sides hold at least `least_share` of all values, and where their medians are `least_ratio` apart. The sides are
+    sides hold at least `min_share` of all values, and where their medians are `min_ratio` apart. The sides are
     split on, until nothing stands.
     """
     count = len(durations_ns)
     order = np.argsort(durations_ns, kind="stable")
     values = durations_ns[order]
     logs = np.log(np.maximum(values, 1).astype(np.float64))
-    least = max(1, math.ceil(least_share * count))
+    min_count = max(1, math.ceil(min_share * count))
     edges, pending = [0, count], [(0, count)]
     while pending:
         low, high = pending.pop()
-        place = _split(logs[low:high], least, math.log(least_ratio))
-        if place is not None:
-            edges.append(low + place)
-            pending += [(low, low + place), (low + place, high)]
+        offset = _split(logs[low:high], min_count, math.log(min_ratio))
+        if offset is not None:
+            edges.append(low + offset)
+            pending += [(low, low + offset), (low + offset, high)]
     edges = sorted(set(edges))
     counts = np.array([high - low for low, high in pairwise(edges)], np.int64)
     membership = np.zeros(count, np.int64)
@@ -75,18 +75,18 @@ def modes(durations_ns: IntArray, *, least_share: float = LEAST_SHARE, least_rat
     return Modes(np.array(centres, np.float64), counts, counts / max(count, 1), membership)
 
 
-def _split(logs: FloatArray, least: int, distance: float) -> int | None:
+def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:
     """Place in sorted logarithms at which they fall in two modes; None where they do not."""
     count = len(logs)
-    if count < 2 * least:
+    if count < 2 * min_count:
         return None
     crowd = _within(logs, logs, distance / WINDOW)
     crest = np.minimum(np.maximum.accumulate(crowd)[:-1], np.maximum.accumulate(crowd[::-1])[::-1][1:])
     valley = _within(logs, (logs[1:] + logs[:-1]) / 2, distance / WINDOW)
     depth = (crest - valley) / np.sqrt(np.maximum(crest + valley, 1))
     depth[valley > VALLEY * crest] = -np.inf
-    depth[: least - 1] = -np.inf
-    depth[count - least :] = -np.inf
+    depth[: min_count - 1] = -np.inf
+    depth[count - min_count :] = -np.inf
     place = int(depth.argmax()) + 1
     apart = float(np.median(logs[place:]) - np.median(logs[:place])) >= distance
     return place if apart and depth[place - 1] >= DEPTH else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.testing.samples.captions import captions_concurrent
-from tracekit.testing.samples.not_instrumented import not_instrumented
-from tracekit.testing.samples.sharpen import sharpen_8bit, sharpen_float16
-from tracekit.testing.samples.style_transfer import style_transfer_fixed, style_transfer_reload
+from support.samples.captions import captions_concurrent
+from support.samples.not_instrumented import not_instrumented
+from support.samples.sharpen import sharpen_8bit, sharpen_float16
+from support.samples.style_transfer import style_transfer_fixed, style_transfer_reload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -77,11 +77,16 @@ def around(what: Span, bounds: Bounds, columns: int) -> Viewport:
 
 
 def revealing(view: Viewport, what: Span, bounds: Bounds, columns: int) -> Viewport:
-    """The view, moved as far as needed to show the beginning of an interval; centred on it where it was outside."""
+    """The view, moved as far as needed to show the beginning of an interval; centered on it where it was outside."""
     if view.start_ns <= what.start_ns < view.end_ns:
         return view
     shown = min(what.span_ns, view.span_ns)
     return clamp(replace(view, start_ns=what.start_ns - (view.span_ns - shown) // 2), bounds, columns)
+
+
+def centered(view: Viewport, time_ns: int, bounds: Bounds, columns: int) -> Viewport:
+    """The view moved so that a time lies in its middle."""
+    return clamp(replace(view, start_ns=time_ns - view.span_ns // 2), bounds, columns)
 
 
 def time_of(view: Viewport, columns: int, column: int) -> int:

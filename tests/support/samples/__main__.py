@@ -1,4 +1,4 @@
-"""Write the sample recordings: `python -m tracekit.testing.samples [DIR]`, by default into `sample_traces`."""
+"""Write the sample recordings, by default into `sample_traces`: `PYTHONPATH=tests python -m support.samples [DIR]`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import shutil
 import sys
 from pathlib import Path
 
+from support.samples import EXPORTED, SAMPLES, WITH_EXPORT
 from tracekit.testing.bundle import write_bundle
 from tracekit.testing.export_xml import write_export
-from tracekit.testing.samples import EXPORTED, SAMPLES, WITH_EXPORT
 
 
 def write_samples(folder: Path) -> None:

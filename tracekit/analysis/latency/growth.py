@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+
+from tracekit.analysis.latency.ranks import rank_correlations
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -18,10 +19,10 @@ of the growth of 1.5 that the reference asks for (catalogue A19)."""
 
 STEADY = 0.4
 """Least rank correlation in each half of a sequence. A single jump gives a high one over the whole sequence, and none
-in either half (our judgement)."""
+in either half (our judgment)."""
 
 AFRESH = 1.25
-"""Sequences start at the same level where no start is so many times another (our judgement)."""
+"""Sequences start at the same level where no start is so many times another (our judgment)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +101,6 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
         start_ns=start,
         grows=rises & (correlation >= rule.correlation) & (steady >= STEADY),
     )
-
-
-def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatArray:
-    """Spearman's rank correlation of values with their order in each group: shape (groups,).
-
-    0 for a group of fewer than 3 values, or of equal ones. `group` ascends, from 0 to `groups` - 1. O(n log n).
-    """
-    if not len(values):
-        return np.zeros(groups)
-    size = np.bincount(group, minlength=groups)
-    middle = (size[group] + 1) / 2
-    rank = pd.Series(values).groupby(group).rank().to_numpy(dtype=np.float64) - middle
-    order = np.arange(len(values)) - (np.cumsum(size) - size)[group] + 1 - middle
-    shared, of_ranks, of_order = (
-        np.bincount(group, weights=product, minlength=groups) for product in (rank * order, rank**2, order**2)
-    )
-    scale = np.sqrt(of_ranks * of_order)
-    known = (size >= 3) & (scale > 0)
-    return np.where(known, shared / np.where(known, scale, 1), 0.0)
 
 
 def _medians(durations: IntArray, sequence: IntArray, chosen: BoolArray) -> FloatArray:

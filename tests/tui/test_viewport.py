@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.tui.timeline.viewport import (
+from tracekit.tui.viewport import (
     Bounds,
     History,
     Viewport,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.modes import modes
-from tracekit.analysis.trends import Trend, change_point_segments, trend
+from tracekit.analysis.latency.modes import modes
+from tracekit.analysis.latency.trends import Trend, change_point_segments, trend
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LEAST = 20
+MIN_PREDICTIONS = 20
 """Predictions below which neither a shift nor a second level can be told from chance (`trends`, `modes`)."""
 
 
@@ -47,8 +47,8 @@ class LatencyTrend:
 
 
 def summarize_latency_trend(predictions: pd.DataFrame) -> LatencyTrend | None:
-    """Course of predictions (shared event columns, sorted by start); None below `LEAST`. O(n log n)."""
-    if len(predictions) < LEAST:
+    """Course of predictions (shared event columns, sorted by start); None below `MIN_PREDICTIONS`. O(n log n)."""
+    if len(predictions) < MIN_PREDICTIONS:
         return None
     durations, starts = predictions["duration_ns"].to_numpy(), predictions["start_ns"].to_numpy()
     found = modes(durations)

@@ -6,10 +6,10 @@ wait before it. In the pauses, one at a time suffices. iOS 27.2 writes no comput
 
 from __future__ import annotations
 
+from support.samples.common import draw_phone_screen
 from tracekit.testing.machines import BACKBOARD, NEW_IPHONE, NEW_MAC, Process
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import Model
-from tracekit.testing.samples.common import draw_phone_screen
 from tracekit.testing.scenario import Scenario
 
 _APP = Process("Captions", 5566, "/private/var/containers/Bundle/Application/Captions.app/Captions")

@@ -26,21 +26,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer, linked_rows
 from tracekit.analysis.breakdown.sweep_line import sweep
-from tracekit.analysis.breakdown.work import Handoffs, other_models, work_columns
+from tracekit.analysis.breakdown.work import other_models, work_columns
+from tracekit.intervals import Intervals, sums_between
 from tracekit.recording.table import TableState
+from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Attribution, Device, Kind, Level
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tracekit.analysis.breakdown.device_runs import Handoffs
     from tracekit.analysis.breakdown.rows import Shared
     from tracekit.analysis.breakdown.sweep_line import Steps
     from tracekit.arrays import BoolArray, IntArray
@@ -125,20 +127,12 @@ class Breakdown:
         return Breakdown(self.frame.take(place), unknown, self.ambiguous_rows, self.handoffs.of(place))
 
 
+@cached_by_trace
 def breakdown(trace: Trace) -> Breakdown:
     """Breakdown of every top-level prediction. Rows in the stages of a pipeline count for the app's prediction.
 
     Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
-    if trace not in _KEPT:
-        _KEPT[trace] = _breakdown(trace)
-    return _KEPT[trace]
-
-
-_KEPT: WeakKeyDictionary[Trace, Breakdown] = WeakKeyDictionary()
-
-
-def _breakdown(trace: Trace) -> Breakdown:
     activity = trace.activity
     called = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
     predictions = activity[called.to_numpy(dtype=bool)]
@@ -160,7 +154,7 @@ def _breakdown(trace: Trace) -> Breakdown:
     columns |= work
     columns["other_models_ns"] = other_models(predictions)
     frame = pd.DataFrame(columns, index=predictions.index)
-    return Breakdown(frame, unknown, len(shared.start_ns), handoffs)
+    return Breakdown(frame, unknown, len(shared.times), handoffs)
 
 
 _EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}
@@ -185,15 +179,14 @@ class _Seen:
 
 
 def _seen(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared) -> _Seen:
-    starts = predictions["start_ns"].to_numpy()
-    ends = starts + predictions["duration_ns"].to_numpy()
+    windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
     return _Seen(
         inferred=(predictions["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool),
         recorded={Device.ANE: _recorded(trace, NEURAL_ENGINE), Device.GPU: _recorded(trace, GPU)},
         executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
         requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},
-        shared={device: shared.time(models, starts, ends, [layer]) > 0 for device, layer in _EXECUTION.items()},
+        shared={device: shared.time(models, windows, [layer]) > 0 for device, layer in _EXECUTION.items()},
     )
 
 
@@ -264,14 +257,12 @@ def _parts(steps: Steps, seen: _Seen, predictions: pd.DataFrame, shared: Shared)
         waiting = time(layer == _REQUESTS[device])
         parts[queue] = np.where(seen.executed[device], waiting, 0)
         parts[requested] = np.where(seen.executed[device], 0, waiting)
-    starts = predictions["start_ns"].to_numpy()
-    durations = predictions["duration_ns"].to_numpy()
+    windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
-    ends = steps.start_ns + steps.length_ns
-    hidden = np.cumsum(np.append(0, shared.time(models[window], steps.start_ns, ends, tuple(Layer))))
-    whole = shared.time(models, starts, starts + durations, tuple(Layer))
-    parts[Part.AMBIGUOUS] = whole - np.diff(hidden[steps.edges])
-    parts[Part.UNACCOUNTED] = durations - np.sum(list(parts.values()), axis=0)
+    in_windows = shared.time(models, windows, tuple(Layer))
+    in_steps = shared.time(models[window], steps.times, tuple(Layer))
+    parts[Part.AMBIGUOUS] = in_windows - sums_between(in_steps, steps.edges)
+    parts[Part.UNACCOUNTED] = windows.durations - np.sum(list(parts.values()), axis=0)
     return parts
 
 
@@ -279,7 +270,7 @@ def _compute_span(steps: Steps) -> tuple[IntArray, IntArray]:
     """Start of the first and end of the last compute activity of each window; start after end where there is none."""
     active = steps.covered[[Layer.ANE, Layer.GPU, Layer.CPU, Layer.ANE_REQUEST, Layer.GPU_REQUEST]].any(axis=0)
     window, start = steps.window[active], steps.start_ns[active]
-    end = start + steps.length_ns[active]
+    end = steps.times.ends[active]
     count = len(steps.edges) - 1
     first, last = np.zeros(count, np.int64), np.full(count, -1, np.int64)
     opens = np.flatnonzero(np.diff(window, prepend=-1))

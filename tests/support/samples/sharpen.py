@@ -7,10 +7,10 @@ follow a public measurement of a larger model: 26 of 89 ms in copies, 62 ms with
 
 from __future__ import annotations
 
+from support.samples.common import draw_phone_screen, share
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model
-from tracekit.testing.samples.common import draw_phone_screen, share
 from tracekit.testing.scenario import Prediction, Scenario
 
 _APP = Process("Sharpen", 3391, "/private/var/containers/Bundle/Application/Sharpen.app/Sharpen")

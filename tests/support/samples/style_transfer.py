@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from support.samples.common import draw_phone_screen, share
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import Model
-from tracekit.testing.samples.common import draw_phone_screen, share
 from tracekit.testing.scenario import Prediction, Scenario
 
 

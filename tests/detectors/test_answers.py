@@ -1,0 +1,68 @@
+"""What rules and plug-ins are written with, and where they find it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from support.handover import trace_of
+from tracekit import detectors
+from tracekit.detectors import Cost, Metric, above, cost_of, finding, reached, too_few_predictions, value_of
+from tracekit.detectors.answers import MAX_EVIDENCE
+from tracekit.testing.rows import Model
+
+MS = 1_000_000
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example" / "tracekit_first_call" / "__init__.py"
+METRICS = (above("share", 0.4, "share", 0.5), Metric("unknown", None, "ns"), above("calls", 7, "count", 7))
+
+
+def test_the_example_of_a_plug_in_imports_from_one_place():
+    imported = {node.module for node in ast.walk(ast.parse(EXAMPLE.read_text())) if isinstance(node, ast.ImportFrom)}
+    assert {name for name in imported if name.startswith("tracekit")} == {"tracekit.detectors"}
+
+
+def test_all_that_is_promised_is_there():
+    assert [name for name in detectors.__all__ if not hasattr(detectors, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_reached"), [("share", 0.4, False), ("unknown", 0, False), ("calls", 7, True)]
+)
+def test_a_metric_is_asked_for_by_its_name(name, value, is_reached):
+    assert (value_of(METRICS, name), reached(METRICS, name)) == (value, is_reached)
+
+
+def test_there_is_no_metric_of_another_name():
+    with pytest.raises(KeyError):
+        value_of(METRICS, "shares")
+
+
+def test_a_finding_counts_the_rows_that_it_does_not_show(scenario):
+    for k in range(MAX_EVIDENCE + 5):
+        scenario.predict(Model("Net"), k * 10 * MS, (k + 1) * MS // 10)
+    rows = trace_of(scenario).activity
+    answer = finding("Net", "", (), rows=rows, cost=cost_of(2, 8, "basis"))
+    assert answer.evidence_total == MAX_EVIDENCE + 5
+    assert len(answer.evidence) == MAX_EVIDENCE
+    assert answer.evidence[0].start_ns == (MAX_EVIDENCE + 4) * 10 * MS
+    assert answer.cost == Cost(2, 0.25, "basis")
+    assert answer.affected.starts.tolist() == [k * 10 * MS for k in range(MAX_EVIDENCE + 5)]
+
+
+def test_a_finding_without_a_cost_affects_no_time(scenario):
+    scenario.predict(Model("Net"), 0, MS)
+    assert len(finding("Net", "", (), rows=trace_of(scenario).activity).affected) == 0
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "No prediction of this kind; 5 are needed. Others do not count."),
+        (1, "Only 1 prediction of this kind; 5"),
+    ],
+)
+def test_too_few_predictions_are_counted(count, words):
+    answer = too_few_predictions("Net", count, 5, "of this kind", left_out="Others do not count.")
+    assert answer.reason.startswith(words)

@@ -1,0 +1,24 @@
+"""Ctrl-C ends a long read of an export at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from support.interrupts import AT_ONCE_S, interrupted_after_s
+from tracekit.recording import open_recording
+
+if TYPE_CHECKING:
+    from conftest import Write, Xml
+
+
+def test_rows_of_an_export(xml: Xml, write: Write) -> None:
+    rows = "".join(f"<row><event-time>{number}</event-time><string>{number}</string></row>" for number in range(60_000))
+    path = write(xml.result(f"<node>{xml.schema('sample', 'time:event-time name:string')}{rows}</node>"))
+    assert interrupted_after_s(lambda: open_recording(path)) < AT_ONCE_S
+
+
+def test_parts_of_one_cell(xml: Xml, write: Write) -> None:
+    parts = "<string>x</string>" * 45_000
+    rows = f"<row><narrative>{parts}</narrative></row>" * 8
+    path = write(xml.result(f"<node>{xml.schema('sample', 'text:narrative')}{rows}</node>"))
+    assert interrupted_after_s(lambda: open_recording(path)) < AT_ONCE_S

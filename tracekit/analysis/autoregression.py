@@ -1,0 +1,57 @@
+"""Whether a model generates one token after another: sequences of its calls then open with a prompt, which takes longer
+than the tokens that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningRule:
+    """When sequences of calls open with long ones."""
+
+    ratio: float = 1.5
+    """A call that opens a sequence stands out where it takes so many times the median of the sequence (our
+    judgment)."""
+    min_calls: int = 3
+    """Shorter sequences do not tell how they open."""
+    share: float = 0.5
+    """Part of the sequences, and at least two, that must open alike."""
+    max_opening: int | None = 8
+    """Most long calls that open a sequence: a prompt of 4,096 tokens in pieces of 512 takes so many. More of them in a
+    row are a phase of the device, such as clocks that come up (our judgment). None for no limit."""
+
+
+ANY_OPENING = OpeningRule()
+"""Where a false sign only costs an answer: such calls are left out of comparisons, or keep a detector from judging."""
+
+SURE_OPENING = OpeningRule(ratio=3.0, min_calls=8, share=0.8, max_opening=None)
+"""Where it is the only sign of a finding: a prompt takes so many times a token that follows. A pause before the call
+explains less (our judgment)."""
+
+
+def opens_sequence(durations: IntArray, sequence: IntArray, rule: OpeningRule = ANY_OPENING) -> BoolArray:
+    """Shape (calls,): the call is one of the long ones with which most sequences open.
+
+    `sequence` numbers the sequence of each call, which lie one after another. O(n log n).
+    """
+    frame = pd.DataFrame({"duration": durations, "sequence": sequence})
+    groups = frame.groupby("sequence")
+    long = frame["duration"] >= rule.ratio * groups["duration"].transform("median")
+    leading = long.groupby(frame["sequence"]).cummin()
+    if rule.max_opening is not None:
+        leading &= leading.groupby(frame["sequence"]).transform("sum") <= rule.max_opening
+    sizes = groups.size()
+    judged = sizes.index[sizes >= rule.min_calls]
+    opened = frame.loc[leading, "sequence"].unique()
+    count = int(np.isin(judged, opened).sum())
+    if count < 2 or count < rule.share * len(judged):
+        return np.zeros(len(durations), np.bool_)
+    return leading.to_numpy(dtype=bool)

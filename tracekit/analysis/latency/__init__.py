@@ -1,0 +1,32 @@
+"""The latency of one model's predictions: how long they take, whether that changes, and what values it gathers around.
+
+`summary` tells cold from warm; `trends` finds slow changes and sudden shifts, `growth` the rise inside sequences,
+`modes` the values that latencies gather around; `trend_summary` puts these together for a report.
+"""
+
+from tracekit.analysis.latency.growth import Growth, GrowthRule, growth
+from tracekit.analysis.latency.modes import Modes, modes
+from tracekit.analysis.latency.summary import FrameRate, Latency, frame_rate, summarize_latency, warm_mask
+from tracekit.analysis.latency.trend_summary import LatencyTrend, Level, Mode, summarize_latency_trend
+from tracekit.analysis.latency.trends import Segment, Trend, change_point_segments, trend
+
+__all__ = [
+    "FrameRate",
+    "Growth",
+    "GrowthRule",
+    "Latency",
+    "LatencyTrend",
+    "Level",
+    "Mode",
+    "Modes",
+    "Segment",
+    "Trend",
+    "change_point_segments",
+    "frame_rate",
+    "growth",
+    "modes",
+    "summarize_latency",
+    "summarize_latency_trend",
+    "trend",
+    "warm_mask",
+]

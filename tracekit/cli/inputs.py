@@ -1,0 +1,102 @@
+"""Arguments that commands share: which recording, what of it, and how a trace bundle is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace, _ArgumentGroup
+
+    from tracekit.recording import XctraceOptions
+
+READERS = ("auto", "native", "xctrace")
+"""As `tracekit.recording.xctrace.reader_selection.READERS` has them."""
+
+
+def add_paths_argument(parser: ArgumentParser) -> None:
+    """`PATH...`."""
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        nargs="+",
+        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
+    )
+
+
+def add_run_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--run`."""
+    parser.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
+
+
+def add_model_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--model`."""
+    parser.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="show only models matching NAME (glob; repeatable)"
+    )
+
+
+def add_process_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--process`."""
+    parser.add_argument("--process", metavar="NAME|PID", help="show only this process")
+
+
+def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
+    """`--reader` and `--timeout`."""
+    parser.add_argument(
+        "--reader",
+        choices=READERS,
+        default="auto",
+        help="how a trace bundle is read: natively, through Apple's xctrace, or (auto) natively and, where xctrace is "
+        "here, through it what cannot be read so",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=900.0,
+        metavar="SECONDS",
+        help="for each table that xctrace exports (default: 900)",
+    )
+
+
+def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOptions:
+    """How xctrace is asked, and what standard error hears of it; only the bare necessities where `quiet`."""
+    from tracekit.cli.output import narrate
+    from tracekit.recording import XctraceOptions
+
+    def on_message(text: str) -> None:
+        narrate(f"tracekit: {text}")
+
+    def on_progress(number: int, count: int, schema: str) -> None:
+        if not quiet:
+            on_message(f"xctrace exports table {number} of {count}: {schema}")
+
+    return XctraceOptions(arguments.timeout, on_message, on_progress)
+
+
+def positive_number(text: str) -> int:
+    """A whole number from 1 on, as the type of an argument. Raises `ValueError`."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _run_number(text: str) -> int:
+    """Type of `--run`."""
+    return positive_number(text)
+
+
+# argparse names the type in its message: "invalid run number value: 'x'".
+_run_number.__name__ = "run number"
+
+
+def _seconds(text: str) -> float:
+    """Type of `--timeout`."""
+    seconds = float(text)
+    if not 0 < seconds < 1e6:
+        raise ValueError(text)
+    return seconds
+
+
+# argparse names the type in its message: "invalid number of seconds value: 'x'".
+_seconds.__name__ = "number of seconds"

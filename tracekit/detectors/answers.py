@@ -1,0 +1,96 @@
+"""Makes the answers of rules: a finding with its evidence and cost, and what many rules say alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, InsufficientData, NotApplicable
+from tracekit.intervals import Intervals
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.detectors.outcomes import Metric
+
+MAX_EVIDENCE = 50
+"""Intervals kept per finding: enough to walk through by hand, small enough for a bug report. Our judgement."""
+
+RECORD_LONGER = "Record the feature for longer, so that the model is used more often."
+"""Advice where predictions are too few."""
+
+
+def finding(
+    model: str | None,
+    summary: str,
+    metrics: tuple[Metric, ...],
+    *,
+    rows: pd.DataFrame,
+    cost: Cost | None = None,
+    affected: Intervals | None = None,
+) -> Finding:
+    """A finding that rows of an event frame show.
+
+    `affected` says where the time of the cost lies; without it, that is the time that the rows cover. O(n log n).
+    """
+    if affected is None:
+        affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
+    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected)
+
+
+def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
+    """The longest rows of an event frame first, at most `MAX_EVIDENCE`; ties by start, then by index. O(n log n)."""
+    # Sorting two columns and taking few values of some is much faster than sorting the frame.
+    order = np.lexsort((rows["start_ns"].to_numpy(), -rows["duration_ns"].to_numpy()))[:MAX_EVIDENCE]
+    columns = (rows[name].array.take(order) for name in ("start_ns", "duration_ns", "model", "label", "table", "row"))
+    return tuple(
+        Evidence(
+            start_ns=int(start),
+            end_ns=int(start) + int(duration),
+            model=None if not isinstance(model, str) else model,
+            label=str(label),
+            table=str(table),
+            row=int(row),
+        )
+        for start, duration, model, label, table, row in zip(*columns, strict=True)
+    )
+
+
+def cost_of(ns: int, spent_ns: int, basis: str, of: str = "") -> Cost:
+    """The cost of `ns`, as a share of the `spent_ns` that `basis` names."""
+    return Cost(ns, ns / spent_ns if spent_ns else 0.0, basis, of)
+
+
+def metric_of(metrics: tuple[Metric, ...], name: str) -> Metric:
+    """The metric of this name. Raises KeyError where there is none."""
+    by_name = {metric.name: metric for metric in metrics}
+    return by_name[name]
+
+
+def reached(metrics: tuple[Metric, ...], name: str) -> bool:
+    """Whether the metric of this name is at its threshold or on its problem side. Raises KeyError for other names."""
+    return metric_of(metrics, name).reached
+
+
+def value_of(metrics: tuple[Metric, ...], name: str) -> float:
+    """The value of the metric of this name; 0 where it could not be measured. Raises KeyError for other names."""
+    return metric_of(metrics, name).value or 0
+
+
+def no_prediction(model: str | None) -> NotApplicable:
+    """The answer where there is no prediction to judge."""
+    return NotApplicable(model, "No prediction was recorded.")
+
+
+def too_few_predictions(
+    model: str | None, count: int, needed: int, which: str = "", *, left_out: str = "", record: str = RECORD_LONGER
+) -> InsufficientData:
+    """`Only 3 predictions with work on the GPU; 10 are needed.`
+
+    `which` says what sets these predictions apart, and the sentence `left_out` which others do not count.
+    """
+    seen = f"Only {format_count(count, 'prediction')}" if count else "No prediction"
+    reason = f"{seen}{which and f' {which}'}; {needed} are needed.{left_out and f' {left_out}'}"
+    return InsufficientData(model, reason, record)

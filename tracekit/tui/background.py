@@ -1,0 +1,25 @@
+"""Work in a thread, for the app and its widgets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from textual.worker import get_current_worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.dom import DOMNode
+
+Result = TypeVar("Result")
+
+
+def in_background(node: DOMNode, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+    """Do something long in a thread, then show what came of it. `work` touches no widget."""
+
+    def run() -> None:
+        result = work()
+        if not get_current_worker().is_cancelled:
+            node.app.call_from_thread(then, result)
+
+    node.run_worker(run, thread=True)

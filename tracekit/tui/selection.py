@@ -1,0 +1,100 @@
+"""What a state is about: what is selected, where a walk goes on, where a range ends. Actions and widgets share it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.state import EventRef, FindingRef
+from tracekit.tui.timeline.tracks import edge
+from tracekit.tui.viewport import Span, span_between
+
+if TYPE_CHECKING:
+    from tracekit.tui.state import Session, State
+    from tracekit.tui.timeline.lanes import Lanes
+    from tracekit.tui.timeline.tracks import Events
+
+
+def selected_span(state: State) -> Span | None:
+    """Where the range lies, else the selected event, else the whole evidence of the selected finding."""
+    if state.range is not None:
+        return state.range
+    selection = state.selection
+    if selection.event is not None:
+        return state.session.span(selection.event)
+    check = state.session.check(selection.finding) if selection.finding is not None else None
+    if check is None or not check.evidence:
+        return None
+    return span_between(min(e.start_ns for e in check.evidence), max(e.end_ns for e in check.evidence))
+
+
+def finding_here(state: State) -> FindingRef | None:
+    """The selected finding; in the list of findings, where the cursor begins at the first one, that."""
+    report = state.session.report
+    if state.selection.finding is None and state.pane == "findings" and report is not None and report.summary.findings:
+        return FindingRef(0)
+    return state.selection.finding
+
+
+def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
+    """The first finding with an interval that was made from this row. O(evidence)."""
+    if session.report is None or event.frame not in EVENT_FRAMES:
+        return None
+    row = session.row(event)
+    source = (str(row["table"]), int(row["row"]))
+    for number, check in enumerate(session.report.checks):
+        for at, entry in enumerate(check.evidence):
+            if (entry.table, entry.row) == source:
+                return FindingRef(number, at)
+    return None
+
+
+def prediction_of(session: Session, event: EventRef) -> int | None:
+    """Row of `Trace.activity` of the outermost prediction that a row belongs to: itself, where it is one."""
+    if event.frame not in EVENT_FRAMES:
+        return None
+    calls, row = session.calls, session.row(event)
+    parents = session.trace.activity["prediction"]
+    index = event.index if event.frame == "activity" else -1
+    above = row["prediction"]
+    while not pd.isna(above):
+        index = int(above)
+        above = parents.iloc[index]
+    return index if calls is not None and calls.position(index) is not None else None
+
+
+def events_of(state: State, lanes: Lanes) -> Events | None:
+    """Events of the lane with the cursor; None where it has none."""
+    lane = next((lane for lane in lanes.lanes if lane.id == state.lane), None)
+    return lane.events if lane is not None else None
+
+
+def walk_start(state: State, *, forward: bool) -> tuple[EventRef | None, int]:
+    """Where walking goes on from: the selected event, and the time of the cursor.
+
+    Who moved the cursor away from the event, or the view away from both, wants to go on from there: then no event, and
+    the edge of the view that is entered first where the cursor is out of it.
+    """
+    view, event = state.view, state.selection.event
+    if event is not None:
+        span = state.session.span(event)
+        seen = span.start_ns < view.end_ns and span.end_ns > view.start_ns
+        if seen and span.start_ns <= state.cursor_ns < span.end_ns:
+            return event, state.cursor_ns
+    if view.start_ns <= state.cursor_ns < view.end_ns:
+        return None, state.cursor_ns
+    return None, view.start_ns if forward else view.end_ns
+
+
+def range_end(state: State, events: Events | None, columns: int) -> Span:
+    """Where a range would begin or end now: the selected event where the cursor is on it, else the instant of the
+    cursor, or the edge of one of these events that is next to it on a screen of so many columns of time."""
+    span = state.session.span(state.selection.event) if state.selection.event is not None else None
+    if span is not None and span.start_ns <= state.cursor_ns < span.end_ns:
+        return span
+    within = state.view.span_ns // columns
+    snapped = edge(events, state.cursor_ns, within) if events is not None else None
+    # An instant has no length, so that a range from edge to edge is exact.
+    return Span(state.cursor_ns if snapped is None else snapped, 0)

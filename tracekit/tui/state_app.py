@@ -1,0 +1,263 @@
+"""The part of the app that owns the state: it answers the messages of the widgets, and shows them what changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.app import App
+
+from tracekit.tui.background import in_background
+from tracekit.tui.screens.browse import BrowseScreen
+from tracekit.tui.state import EventRef, FindingRef, Grouping, Selection, State
+from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
+from tracekit.tui.timeline.widget import Timeline
+from tracekit.tui.viewport import Span, Viewport, revealing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracekit.tui.detail.pane import DetailPane
+    from tracekit.tui.messages import (
+        CheckToggled,
+        CursorMoved,
+        EventSelected,
+        EventsWanted,
+        FindingSelected,
+        InspectorWanted,
+        LaneToggled,
+        ModelSelected,
+        PaneChosen,
+        PredictionSelected,
+        RangeSelected,
+        RecordingChosen,
+        RedrawWanted,
+        Sorted,
+        ViewMoved,
+    )
+    from tracekit.tui.timeline.lanes import TimelineLane
+    from tracekit.tui.viewport import History
+
+Result = TypeVar("Result")
+
+
+class StateApp(App[None], inherit_bindings=False):
+    """Owns the `State`. Only `change` replaces it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._state: State | None = None
+        self._lanes: tuple[Lanes, ...] = ()
+        """Of each recording, as they are grouped now; those of a million intervals are made again in a tenth of a
+        second, and would take as much memory as the recording if each grouping were kept."""
+        self._stepping = False
+
+    @property
+    def state(self) -> State:
+        """What is shown. Only after a recording was opened."""
+        if self._state is None:
+            raise RuntimeError("no recording is open yet")
+        return self._state
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a state."""
+        return self._state is not None
+
+    @property
+    def browse(self) -> BrowseScreen:
+        """The main screen."""
+        return next(screen for screen in self.screen_stack if isinstance(screen, BrowseScreen))
+
+    @property
+    def columns(self) -> int:
+        """Columns of time on screen."""
+        return self.browse.query(Timeline).first().renderer.columns
+
+    @property
+    def lanes(self) -> Lanes:
+        """Lanes of the active recording."""
+        return self._lanes[self.state.active]
+
+    @property
+    def pane(self) -> DetailPane:
+        """The pane that is on screen, or would be but for the inspector."""
+        return self.browse.pane
+
+    def change(self, **fields: Any) -> None:
+        """Replace fields of the state, and show it. The only way in which it changes."""
+        self._state = replace(self.state, **fields)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Show the state to all widgets."""
+        if self._state is not None:
+            self.browse.show(self._state, self._lanes)
+
+    def go(self, view: Viewport, *, step: bool = True) -> None:
+        """Look at another part. Steps that follow one another count as one for going back."""
+        if view == self.state.view:
+            return
+        history = self.state.history if step and self._stepping else self.state.history.leaving(self.state.view)
+        self._stepping = step
+        self.change(view=view, history=history)
+
+    def revisit(self, view: Viewport, history: History) -> None:
+        """Look again where one was. A step from there is the first of others."""
+        self._stepping = False
+        self.change(view=view, history=history)
+
+    def activate(self, index: int) -> None:
+        """Be about another recording; to be shown by what follows."""
+        self._state = self.state.seen_from(index)
+        ids = [lane.id for lane in self.lanes.lanes]
+        if self.state.lane not in ids:
+            self._state = replace(self.state, lane=first_lane(self.lanes))
+
+    def switch_recording(self, index: int) -> None:
+        """Be about another recording, and show it."""
+        self.activate(index)
+        self.redraw()
+
+    def select_event(self, ref: EventRef, *, reveal: bool = True) -> None:
+        """Select an event, put the cursor on its beginning, and show it."""
+        span = self.state.session.span(ref)
+        fields: dict[str, Any] = {"selection": Selection(event=ref), "cursor_ns": span.start_ns}
+        lane = self._lane_of(ref)
+        if lane is not None:
+            fields["lane"] = lane
+        self.change(**fields)
+        if reveal:
+            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+
+    def select_finding(self, ref: FindingRef) -> None:
+        """Select a finding; with an interval of its evidence, the event that it was made from."""
+        check = self.state.session.check(ref)
+        evidence = ref.evidence
+        if check is None or evidence is None:
+            self.change(selection=Selection(finding=ref))
+            return
+        entry = check.evidence[evidence]
+        event = self.state.session.locate(entry)
+        if event is not None:
+            self.select_event(event)
+        else:
+            span = Span(entry.start_ns, max(entry.end_ns - entry.start_ns, 1))
+            self.go(revealing(self.state.view, span, self.state.bounds, self.columns))
+        self.change(selection=Selection(event=event, finding=ref))
+
+    def say(self, text: str) -> None:
+        """Put a sentence on the status line, until the next action."""
+        self.browse.say(text)
+
+    def _lane_of(self, ref: EventRef) -> str | None:
+        """The lane that shows a row; the current one where it does."""
+        holding = [
+            lane.id
+            for lane in self.lanes.lanes
+            if lane.events is not None
+            and lane.events.frame == ref.frame
+            and lane.events.position(ref.index) is not None
+        ]
+        return self.state.lane if self.state.lane in holding else next(iter(holding), None)
+
+    def regroup(self, grouping: Grouping) -> None:
+        """Lay the lanes out in another way; worked out in the background."""
+        traces = [session.trace for session in self.state.sessions]
+
+        def show(regrouped: list[tuple[TimelineLane, ...]]) -> None:
+            self._lanes = tuple(Lanes(new, old.evidence) for new, old in zip(regrouped, self._lanes, strict=True))
+            self._state = replace(self.state, grouping=grouping)
+            event = self.state.selection.event
+            lane = self._lane_of(event) if event is not None else None
+            ids = [lane.id for lane in self.lanes.lanes]
+            self.change(lane=lane or (self.state.lane if self.state.lane in ids else ids[0]))
+
+        self.in_background(lambda: [timeline_lanes(trace, grouping) for trace in traces], show)
+
+    def focus_pane(self) -> None:
+        """Put the keys on the pane that is on screen."""
+        self.browse.focus_pane()
+
+    def focus_timeline(self, recording: int) -> None:
+        """Put the keys on the timeline of a recording."""
+        self.browse.focus_timeline(recording)
+
+    def in_background(self, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+        """Do something long in a thread, then show what came of it."""
+        in_background(self, work, then)
+
+    # What widgets tell
+
+    def on_view_moved(self, message: ViewMoved) -> None:
+        """Look elsewhere."""
+        self.go(message.view, step=message.step)
+
+    def on_cursor_moved(self, message: CursorMoved) -> None:
+        """Put the cursor somewhere."""
+        self.activate(message.session)
+        self.change(cursor_ns=message.time_ns, lane=message.lane)
+
+    def on_recording_chosen(self, message: RecordingChosen) -> None:
+        """Be about another recording."""
+        if self.is_open and message.session != self.state.active:
+            self.switch_recording(message.session)
+
+    def on_event_selected(self, message: EventSelected) -> None:
+        """Select an event."""
+        self.select_event(message.ref, reveal=message.reveal)
+
+    def on_prediction_selected(self, message: PredictionSelected) -> None:
+        """Select a prediction as a whole."""
+        ref = EventRef("activity", message.index)
+        self.select_event(ref)
+        self.change(selection=Selection(event=ref, prediction=message.index))
+
+    def on_finding_selected(self, message: FindingSelected) -> None:
+        """Select a finding or an interval of its evidence."""
+        self.select_finding(message.ref)
+
+    def on_check_toggled(self, message: CheckToggled) -> None:
+        """List the evidence of a check, or no longer."""
+        opened = None if self.state.opened == message.check else message.check
+        self.change(opened=opened, selection=Selection(finding=FindingRef(message.check)))
+
+    def on_range_selected(self, message: RangeSelected) -> None:
+        """Take over a range."""
+        self.change(range=message.span, mark=None, ends=None)
+
+    def on_lane_toggled(self, message: LaneToggled) -> None:
+        """Show all rows of a lane, or no longer."""
+        self.change(expanded=self.state.expanded ^ {message.lane})
+
+    def on_pane_chosen(self, message: PaneChosen) -> None:
+        """Show another pane."""
+        self.change(pane=message.pane)
+        self.browse.focus_pane()
+
+    def on_model_selected(self, message: ModelSelected) -> None:
+        """Select a model."""
+        self.change(selection=Selection(model=message.name))
+
+    def on_sorted(self, message: Sorted) -> None:
+        """Remember how a list is to be sorted."""
+        self.change(sorts={**self.state.sorts, message.pane: message.sort})
+
+    def on_events_wanted(self, message: EventsWanted) -> None:
+        """List the events that pass a filter."""
+        self.change(filter=message.chosen, pane="events")
+        self.browse.focus_pane()
+
+    def on_redraw_wanted(self, message: RedrawWanted) -> None:
+        """Show the same state again."""
+        del message
+        self.redraw()
+
+    def on_inspector_wanted(self, message: InspectorWanted) -> None:
+        """Show or hide the inspector."""
+        self.change(inspector=message.wanted)
+
+
+def first_lane(lanes: Lanes) -> str:
+    """The first lane with something in it."""
+    return next((lane.id for lane in lanes.lanes if lane.events is not None), lanes.lanes[0].id)
