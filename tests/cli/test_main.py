@@ -60,7 +60,7 @@ def test_help_names_every_command_and_every_exit_status(tracekit) -> None:
     assert result.status == 0
     for command in COMMANDS:
         assert f"    {command.name} " in result.out
-    assert [line.split()[0] for line in result.out.split("exit status:\n")[1].splitlines()] == ["0", "1", "2"]
+    assert [line.split()[0] for line in result.out.split("exit status:\n")[1].splitlines()] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize("name", [command.name for command in COMMANDS])
@@ -91,7 +91,7 @@ def test_help_fits_the_terminal(tracekit, name: str, monkeypatch: pytest.MonkeyP
         (["analyze", "x", "-q", "-v"], "argument -v/--verbose: not allowed with argument -q/--quiet"),
         (["analyze", "x", "--sor", "mean"], "unrecognized arguments: --sor mean (see 'tracekit analyze --help')"),
         (["explain"], "the following arguments are required: ID"),
-        (["--print-completion", "fish"], "argument --print-completion: invalid choice: 'fish'"),
+        (["--print-completion", "tcsh"], "argument --print-completion: invalid choice: 'tcsh'"),
     ],
 )
 def test_bad_usage_is_one_sentence_and_status_2(tracekit, arguments: list[str], sentence: str) -> None:
@@ -160,6 +160,7 @@ def test_the_statuses_are_the_published_ones() -> None:
         "DONE": 0,
         "GATE_FAILED": 1,
         "UNUSABLE": 2,
+        "INCONCLUSIVE": 3,
         "INTERRUPTED": 130,
     }
 

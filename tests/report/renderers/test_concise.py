@@ -95,7 +95,7 @@ def test_ten_models_with_many_findings_stay_below_the_limit(tmp_path: Path) -> N
 
 def test_names_of_a_recording_cannot_steer_the_terminal(tmp_path: Path) -> None:
     scenario = Scenario(Process("App", 7), duration_ns=3_000 * MS)
-    model = Model("Net\x1b]0;owned\x07")
+    model = Model("Net\u202egnp\u009b2J")
     for k in range(20):
         scenario.load(model, (100 + 100 * k) * MS, 40 * MS)
         scenario.predict(model, (145 + 100 * k) * MS, 8 * MS)

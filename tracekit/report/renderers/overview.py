@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tracekit.report.report import Report
 
 NAME_CELLS = 40
-VERDICT_CELLS = 22
+VERDICT_CELLS = 21
 _STYLES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "yellow"}
 
 
