@@ -54,7 +54,7 @@ def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] 
     for number, position, table in export_xml._numbered(runs):
         if only is None or table.schema in only:
             node = _node(table, number, position, newer)
-            files.setdefault(export_xml._file_name(table), []).append(node)
+            files.setdefault(export_xml._file_name(table, 0), []).append(node)
     toc = _source("toc.xml", toc_document(runs).encode())
     notes: list[str] = []
     exported = [ExportedFile(_source(name, b""), nodes) for name, nodes in sorted(files.items())]
