@@ -75,7 +75,7 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
     idle = found.idle
     lost, cost = pause_cost(idle, "Time between predictions in which no load, compilation or prediction ran")
     pause = float(np.median(idle.idle_ns))
-    busy = float(np.median(idle.distance_ns - idle.idle_ns))
+    busy = float(np.median(idle.busy_ns))
     if found.marked:
         why = f"Signposts of the app lie in the pauses: {', '.join(found.marked)}"
     else:

@@ -109,7 +109,7 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
     lost, cost = pause_cost(
         idle, "Time between predictions in which no load, compilation or prediction ran, and another one could"
     )
-    busy, distance = (float(np.median(part)) for part in (idle.distance_ns - idle.idle_ns, idle.distance_ns))
+    busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
     marked = f" ({', '.join(found.marked)})" if found.marked else ""
     return Finding(
         model=view.name,
