@@ -33,6 +33,39 @@ def test_only_time_without_any_activity_is_idle():
     assert found.share == 0.5
 
 
+def rows_of(*lists):
+    """Rows of models A, B, ..., each given by its (start, duration) pairs."""
+    rows = [("ABC"[number], "top", *pair) for number, pairs in enumerate(lists) for pair in pairs]
+    return activity(*sorted(rows, key=lambda row: row[2]))
+
+
+def busy_of(*lists):
+    found = idle_times(asked(rows_of(*lists)), 0, np.array([start for start, _ in lists[0]]), np.zeros(20, np.int64), 2)
+    return found.busy_ns.tolist(), found.next_model.tolist()
+
+
+EVERY_100 = [(number * 100, 20) for number in range(20)]
+
+
+def test_a_model_that_runs_between_most_calls_takes_turns():
+    busy, following = busy_of(EVERY_100, [(start + 30, 10) for start, _ in EVERY_100[::2]])
+    assert busy == [30, 20] * 9 + [30]
+    assert following == [1, 0, 0] * 9 + [1, 0]
+
+
+def test_a_model_that_runs_between_few_calls_works_by_itself():
+    busy, following = busy_of(EVERY_100, [(start + 30, 10) for start, _ in EVERY_100[::3]])
+    assert busy == [20] * 19
+    assert set(following) == {0}
+
+
+def test_a_model_that_runs_during_calls_works_by_itself():
+    busy, _ = busy_of(EVERY_100, [(start + 95, 10) for start, _ in EVERY_100])
+    assert busy == [20] * 19
+    busy, _ = busy_of(EVERY_100, [(start + 15, 10) for start, _ in EVERY_100])
+    assert busy == [20] * 19
+
+
 def test_sequences_are_kept_apart_and_short_ones_left_out():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
     found = idle_times(asked(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)

@@ -6,6 +6,7 @@ from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIV
 from tracekit.testing import Draws, SignpostRow
 from tracekit.testing.apps import MS, Amount, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.threads import paced
 
@@ -150,9 +151,8 @@ def sleeping_exactly(draws: Draws, sleep_ms: int) -> App:
     )
 
 
-def _on_events(simulation: Simulation, draws: Draws, calls: int = 40) -> None:
+def _on_events(simulation: Simulation, draws: Draws, model: Model, calls: int = 40) -> None:
     """Another model on the GPU, called whenever something happens."""
-    model = draw_models(draws, 3)[2]
 
     def thread() -> Thread:
         yield from simulation.app.load(model)
@@ -166,7 +166,7 @@ def _on_events(simulation: Simulation, draws: Draws, calls: int = 40) -> None:
 def _beside_events(draws: Draws, work_ns: Amount, pause_ns: Amount) -> App:
     """Calls with pauses in between, on the Neural Engine."""
     simulation = Simulation(draws, jitter=10)
-    model = draw_models(draws, 3)[0]
+    model, other = draw_models(draws, 2)
 
     def thread() -> Thread:
         yield from simulation.app.load(model)
@@ -175,7 +175,7 @@ def _beside_events(draws: Draws, work_ns: Amount, pause_ns: Amount) -> App:
             yield from simulation.app.pause(pause_ns(index))
 
     simulation.start(thread())
-    _on_events(simulation, draws)
+    _on_events(simulation, draws, other)
     return simulation.run()
 
 
@@ -192,12 +192,10 @@ def sleeping_beside_events(draws: Draws) -> App:
 def camera_beside_events(draws: Draws) -> App:
     """Frames of a camera for a small model, and the other model."""
     simulation = Simulation(draws)
-    model, steps = draw_models(draws, 3)[0], changing(draws, 5, 10)
-    work = paced(
-        simulation.app, model, lambda index: (neural_engine(steps(index)),), period_ns=33_333_000, calls=120
-    )
+    (model, other), steps = draw_models(draws, 2), changing(draws, 5, 10)
+    work = paced(simulation.app, model, lambda index: (neural_engine(steps(index)),), period_ns=33_333_000, calls=120)
     simulation.start(work)
-    _on_events(simulation, draws)
+    _on_events(simulation, draws, other)
     return simulation.run()
 
 

@@ -67,7 +67,7 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Spans) -> HeldUp:
     usual = float(np.quantile(durations, 0.1))
     calls = _Calls(starts, durations, usual, durations - usual >= LONGER * usual)
     times = _unit_times(view.breakdown.frame).sum(axis=0)
-    units = [unit for unit in _UNITS if times[unit] and times[unit] >= UNIT_SHARE * times.sum()]
+    units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
     sure, doubtful = _of_others(view, units)
@@ -77,6 +77,24 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Spans) -> HeldUp:
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, most=LIKELY_SHARE)
     return HeldUp(surely, perhaps & ~surely)
+
+
+def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
+    """Shape (predictions,) each: time in ns that each prediction surely waited while the Neural Engine worked for
+    others, and the longest time that it can have waited while the Neural Engine or the GPU did: nothing of the
+    prediction's model ran meanwhile. O(n log n) in the rows of the trace."""
+    rows, waits = view.predictions, view.engine_waits
+    starts = rows["start_ns"].to_numpy()
+    ends = starts + rows["duration_ns"].to_numpy()
+    surely = np.minimum(waits.by_prediction(rows.index, waits.others_ns), ends - starts)
+    units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]
+    if not units:
+        return surely, surely
+    requests = is_any(view.compute["kind"], Kind.ANE_REQUEST, Kind.GPU_REQUEST)
+    own = _joined(*(_spans(frame) for frame in (view.hardware, view.compute[~requests], view.data)))
+    either = depth_profile(*union(*_joined(*_of_others(view, units), own)))
+    alone = integrate(*either, starts, ends) - integrate(*depth_profile(*union(*own)), starts, ends)
+    return surely, np.maximum(surely, alone)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +132,11 @@ def _fill(work: Spans, calls: _Calls, windows: Spans, own_ns: int, most: float) 
         calls.longer & (exposure > np.quantile(ordinary, USUAL_EXPOSURE)) & (in_extra_time >= needed * calls.extra_ns)
     )
     return explained
+
+
+def _units(times_ns: FloatArray) -> list[int]:
+    """Those of `_UNITS` that count as a model's own, given its time on each."""
+    return [unit for unit in _UNITS if times_ns[unit] and times_ns[unit] >= UNIT_SHARE * times_ns.sum()]
 
 
 def _unit_times(frame: pd.DataFrame) -> FloatArray:
@@ -155,6 +178,11 @@ def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Spans, Spans]:
 
 def _none() -> Spans:
     return np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+
+def _spans(frame: pd.DataFrame) -> Spans:
+    starts = frame["start_ns"].to_numpy()
+    return starts, starts + frame["duration_ns"].to_numpy()
 
 
 def _joined(*parts: Spans) -> Spans:
@@ -230,9 +258,7 @@ def _rows(frame: pd.DataFrame, values: tuple[Lane | Kind, ...], column: str) -> 
     unit = np.full(len(frame), -1, np.int64)
     for number, value in enumerate(values):
         unit[is_any(frame[column], value)] = number
-    start = frame["start_ns"].to_numpy()
-    end = start + frame["duration_ns"].to_numpy()
-    return _Rows(start, end, unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
+    return _Rows(*_spans(frame), unit, frame["model"].cat.codes.to_numpy().astype(np.int64))
 
 
 def _recorded(trace: Trace, instrument: str) -> bool:
