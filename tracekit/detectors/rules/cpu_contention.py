@@ -27,6 +27,7 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.rules.gpu_contention import shared_time
+from tracekit.detectors.shared.competing_work import certainty_of_longer
 from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union_length_by_group
@@ -213,17 +214,9 @@ def _compared(
         return Passed(view.name, f"{words}.", metrics)
     if not metrics[2].reached:
         return Passed(view.name, f"{words}, but that fills only {format_share(explained)} of the extra time.", metrics)
-    if _certainty(found.durations[disturbed], found.durations[calm]) < CERTAINTY:
+    if certainty_of_longer(found.durations[disturbed], found.durations[calm]) < CERTAINTY:
         return Passed(view.name, f"{words}, but durations vary so much that this may be chance.", metrics)
     return _finding(view, found, work, disturbed, filled, metrics)
-
-
-def _certainty(longer: IntArray, shorter: IntArray) -> float:
-    """How many standard errors the first durations rank above the second (rank sum of Wilcoxon). O(n log n)."""
-    ranks = pd.Series(np.concatenate((longer, shorter))).rank().to_numpy()
-    count, rest = len(longer), len(shorter)
-    above = float(ranks[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
-    return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5)
 
 
 def _finding(

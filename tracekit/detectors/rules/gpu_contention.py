@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.framework import Detector, ModelView, Reference
 from tracekit.detectors.options import option
@@ -23,6 +24,7 @@ from tracekit.detectors.outcomes import (
     Passed,
 )
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.shared.competing_work import certainty_of_longer
 from tracekit.detectors.shared.evidence import evidence_of
 from tracekit.detectors.shared.wording import too_few
 from tracekit.intervals import depth_profile, integrate, union
@@ -69,6 +71,9 @@ class Phases:
     ends: IntArray
     others_ns: IntArray
     """Time in which the GPU worked for anybody else."""
+    overlap_at_first: FloatArray
+    """That time as a share, over as much time from the beginning as the shortest tenth takes in all. A long prediction
+    meets others more often; counted like this, its length makes no difference."""
 
     @property
     def overlap(self) -> FloatArray:
@@ -134,7 +139,23 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"{format_share(explained)} of the extra time.",
             metrics,
         )
+    if _met_for_length(found, options):
+        return Passed(
+            view.name,
+            f"Predictions take {slow / usual:.2f} times as long while the GPU does other work, but not those that meet "
+            "it at the beginning: long predictions meet other work more often.",
+            metrics,
+        )
     return _finding(view, found, others, disturbed, extra, metrics)
+
+
+def _met_for_length(found: Phases, options: Options) -> bool:
+    """Whether predictions that meet others at the beginning, where length makes no difference, are not longer by more
+    than chance. Not where these are too few to compare."""
+    met, calm = found.overlap_at_first >= options.overlap_share, found.overlap_at_first <= options.calm_share
+    if min(int(met.sum()), int(calm.sum())) < options.min_compared:
+        return False
+    return certainty_of_longer(found.durations[met], found.durations[calm]) < CERTAINTY
 
 
 def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
@@ -184,7 +205,10 @@ def _phases(view: ModelView, own: _OwnWork, others: BoolArray) -> Phases:
     alone = integrate(times, (depth > 1).astype(np.int64), begin, end) == 0
     kept = (high > low) & alone & (end > begin) & view.warm
     low, high = low[kept], high[kept]
-    return Phases(view.predictions[kept], low, high, integrate(*depth_profile(*_union(view, others)), low, high))
+    working = depth_profile(*_union(view, others))
+    first = np.minimum(low + (int(np.quantile(high - low, 0.1)) if len(low) else 0), high)
+    at_first = integrate(*working, low, first) / np.maximum(first - low, 1)
+    return Phases(view.predictions[kept], low, high, integrate(*working, low, high), at_first)
 
 
 def _union(view: ModelView, chosen: BoolArray) -> tuple[IntArray, IntArray]:
@@ -279,13 +303,16 @@ load. The time of a prediction on the GPU goes from its first request or row to 
 GPU works for others for `overlap_share` of it or more, whoever they are; in a calm one for `calm_share` at most. It is
 a finding when `affected_share` of the predictions or more are disturbed, when their median is `slowdown` times that of
 the calm ones, and when others worked for `explained_share` of the extra time or more (median). At least `min_compared`
-of each are needed. The cost is the extra time, as far as others worked meanwhile.
+of each are needed. A long prediction meets other work more often. So those that meet it at the beginning, in as much
+time as the shortest tenth takes, must also be longer by more than chance: 2.5 standard errors of their rank sum. The
+cost is the extra time, as far as others worked meanwhile.
 
 ## What can look like it and is not
 
 - Drawing of an idle desktop: rows of some tenths of a millisecond.
 - Drawing that overlaps predictions and does not slow them down.
 - Calls with more work of their own: others then account for little of the extra time.
+- Predictions of which some are long for their input, beside drawing now and then: the long ones meet more of it.
 - An app that draws all the time: without undisturbed calls nothing is compared.
 """
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.breakdown.breakdown import breakdown
 from tracekit.intervals import depth_profile, integrate, union
@@ -17,8 +18,6 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pandas as pd
 
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
@@ -95,6 +94,14 @@ def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     either = depth_profile(*union(*_joined(*_of_others(view, units), own)))
     alone = integrate(*either, starts, ends) - integrate(*depth_profile(*union(*own)), starts, ends)
     return surely, np.maximum(surely, alone)
+
+
+def certainty_of_longer(longer: IntArray, shorter: IntArray) -> float:
+    """How many standard errors the first durations rank above the second (rank sum of Wilcoxon). O(n log n)."""
+    ranks = pd.Series(np.concatenate((longer, shorter))).rank().to_numpy()
+    count, rest = len(longer), len(shorter)
+    above = float(ranks[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
+    return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
