@@ -13,73 +13,9 @@ from tracekit.detectors.registry import DETECTORS
 HEADINGS = ("## What can look like it and is not", "## Not a problem when")
 
 WITHOUT_CASE: dict[str, tuple[str, ...]] = {
-    "reload-before-predict": (
-        "Several instances loaded up front for parallel work",
-        "A model used once per screen and released in between",
-        "A benchmark that loads on purpose",
-    ),
-    "excess-data-copies": (
-        "Rows of a few µs",
-        "A large input that has to be converted once",
-    ),
-    "cold-load": (
-        "The first launch after installation or a system update",
-        "A long cached load of a large model",
-        "Other instances go on predicting during the load",
-        "A benchmark that empties the cache on purpose",
-    ),
-    "compile-at-runtime": (
-        "A model that was just downloaded",
-        "Compilations of other processes",
-        "Several models whose files have the same name",
-        "The Neural Engine compiles during the first load on a device",
-    ),
-    "load-churn": (
-        "A model that is loaded for every single call",
-        "Models that are meant to take turns",
-        "A model that a screen loads and releases",
-        "More instances of a model",
-    ),
-    "latency-jitter": (
-        "Calls that wait for other models",
-        "Inputs of different size",
-        "Inputs of a few shapes",
-        "The first calls after a load or of each sequence",
-    ),
-    "thermal-throttling": (
-        "Latency that grows with a sequence (`growing-latency`)",
-        "Predictions that wait for other models or for the screen",
-        "Larger inputs after a while",
-    ),
-    "growing-latency": (
-        "A device that heats up",
-        "A single jump",
-        "Calls that pile up",
-    ),
-    "shape-switching": (
-        "Prompt and tokens of one model",
-        "Calls that wait for other models or for the screen",
-        "Latency that grows with a sequence",
-        "One lasting change",
-    ),
-    "duplicate-instances": (
-        "Instances for parallel work",
-        "Instances with another configuration or another function",
-        "An instance that takes over from another after an update or a change of settings",
-        "A cold load that nothing uses",
-        "An instance that was loaded shortly before the end of the recording",
-    ),
+    "excess-data-copies": ("A large input that has to be converted once",),
+    "thermal-throttling": ("Larger inputs after a while",),
     "unaccounted-time": ("Rows that lie in two predictions at once",),
-    "unused-load": (
-        "A model that is loaded ahead of its use",
-        "A recording in which the feature was not used at all",
-        "A stage of a pipeline that is also loaded by itself",
-    ),
-    "serialized-specialization": (
-        "The first launch with all models prepared in the background before they are needed",
-        "Loads from the cache in a row",
-        "Loads that overlap without rows of the Neural Engine",
-    ),
     "core-ml-not-instrumented": (
         "Models that run through Core AI or Foundation Models",
         "An export without the table of Core ML",
@@ -108,7 +44,6 @@ WITHOUT_CASE: dict[str, tuple[str, ...]] = {
         "Input data that comes as Float32 or 8 bits from elsewhere",
     ),
     "main-thread-work": ("Work that the same touch starts on the main thread and in the background",),
-    "state-copies": ("A model with state whose copies take microseconds",),
 }
 """Items that no case stands for yet, by detector. It only gets shorter: an item that has a case must not be in it."""
 

@@ -133,9 +133,9 @@ CASES = [
     *each(ID, NEAR_ABOVE, (3, 4), engine_exact),
     *each(ID, NEAR_BELOW, (99_990, 99_000, 90_000), exact),
     *each(ID, NEAR_BELOW, (1, 2), engine_exact),
-    *cases(ID, LOOKALIKE, 3, two_files_of_one_name),
-    *cases(ID, LOOKALIKE, 2, prepared_by_the_load),
+    *cases(ID, LOOKALIKE, 3, two_files_of_one_name, page="Several models whose"),
+    *cases(ID, LOOKALIKE, 2, prepared_by_the_load, page="The Neural Engine compiles"),
     *cases(ID, LOOKALIKE, 2, segments),
-    *cases(ID, LOOKALIKE, 2, others_compile, also=("foreign-neural-engine-work",)),
-    *cases(ID, INSUFFICIENT, 3, one_download),
+    *cases(ID, LOOKALIKE, 2, others_compile, also=("foreign-neural-engine-work",), page="Compilations of other"),
+    *cases(ID, INSUFFICIENT, 3, one_download, page="A model that was just"),
 ]
