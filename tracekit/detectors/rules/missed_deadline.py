@@ -24,6 +24,7 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.shared.evidence import evidence_of
+from tracekit.detectors.shared.idle_gaps import read_pauses
 from tracekit.detectors.shared.wording import too_few
 from tracekit.intervals import union
 from tracekit.units import format_count, format_duration, format_share
@@ -81,6 +82,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, judged, late, budget, f"{words}; the median is {format_duration(typical)}", metrics)
 
 
+_PAIR = 2
+"""So many calls have a distance."""
+
+_NEXT_FRAME_MISSED = 1.5
+"""Distances of more frames than that are two frames or more; starts vary by less than half a frame (heuristic)."""
+
+
 def _by_frames(view: ModelView, options: Options) -> Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
     found = frame_steps(view.predictions)
@@ -102,6 +110,15 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     if int(steady.sum()) < options.min_predictions:
         return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
     if not all(metric.reached for metric in metrics[:2]):
+        idle = read_pauses(view, _PAIR).idle
+        together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
+        if together >= max(options.min_dropped, options.missed_share * len(idle.distance_ns)):
+            return InsufficientData(
+                view.name,
+                f"{rate}. {format_count(together, 'time')} this model and others that take turns with it took longer "
+                "than a frame together and cost the next one; none of them does so alone.",
+                "Give each model its part of the frame with --budget, as in --budget Segmenter=10ms.",
+            )
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         return Passed(view.name, f"{rate}, and {few} took longer than a frame and cost the next one.", metrics)
     words = (
@@ -166,7 +183,8 @@ frame, the recording shows a lower rate and no dropped frame; only a budget find
 
 - Work that nobody waits for frame by frame, such as indexing a library: give it no budget.
 - The first call after a load: it is left out here and judged by `warm-up-spike`.
-- Several models in one frame: each is compared with its own budget, so give each its part of the frame.
+- Several models in one frame: each is compared with its own budget, so give each its part of the frame. Without
+  budgets, models that take turns and drop frames only together are not judged.
 - An app that skips frames on purpose, or gets none: its predictions take less than a frame.
 - Long predictions whose frame waits in a queue or that overlap: no frame is dropped.
 """

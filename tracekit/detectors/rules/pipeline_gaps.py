@@ -116,7 +116,9 @@ their input: their distances vary by no more than 1 %, or a long distance is mad
 shorter by as much as calls are longer. Otherwise the pauses count as work of the app if its signposts fill half of
 them, or if they are certainly no shorter where calls are longer, no longer than 100 ms, and half the distance between
 their quartiles is 0.07 to 0.3 of their median; pauses shorter than a frame at 60 fps may vary less. What is neither is
-not judged. Where several models take turns, the finding names the one before whose calls most time passes.
+not judged. Where several models take turns, their calls count as one, and the finding names the one before whose calls
+most time passes. Calls of a model that works by itself meanwhile do not make a beat: a model takes turns if it is used
+in half of the steps from call to call, or more, and if 5 % of its uses at most overlap a call.
 
 ## What can look like it and is not
 
