@@ -183,9 +183,12 @@ def taking_turns(simulation: Simulation, draws: Draws, model: Model, unit: Unit)
 
 @plants("warm-up-spike")
 def slow_first_call(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
-    """The first call after the load takes six to twenty times as long."""
-    length, factor = draws.integer(5, 12) * MS, draws.integer(6, 20)
-    yield from steady(simulation.app, model, lambda index: (work(unit, length * (1 if index else factor)),), calls=90)
+    """The first call after the load prepares for five to twenty times as long as a call takes."""
+    app, length, factor = simulation.app, draws.integer(5, 12) * MS, draws.integer(5, 20)
+    yield from app.load(model, engine=unit == "neural engine")
+    for index in range(90):
+        yield from app.predict(model, work(unit, length), host_ns=0 if index else length * factor)
+        yield from app.pause(120_000)
 
 
 @plants("compile-at-runtime")
