@@ -112,7 +112,7 @@ def read_pauses(view: ModelView, least: int) -> Pauses:
     activity = view.trace.activity
     if view.trace not in _KEPT:
         _KEPT[view.trace] = asked(activity)
-    own = int(activity["model"].cat.categories.get_indexer([view.name])[0])
+    own = activity["model"].cat.categories.tolist().index(view.name)
     idle = idle_times(_KEPT[view.trace], own, rows["start_ns"].to_numpy(), sequences(rows), least)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
