@@ -23,7 +23,7 @@ def test_only_time_without_any_activity_is_idle():
     rows = activity(
         ("A", "top", 0, 10), ("B", "top", 15, 10), ("B", "sub", 27, 10), ("A", "top", 30, 10), ("A", "top", 60, 5)
     )
-    found = idle_times(asked(rows), np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
+    found = idle_times(asked(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
     assert found.start_ns.tolist() == [10, 25, 40]
     assert found.end_ns.tolist() == [15, 30, 60]
     names = rows["model"].cat.categories
@@ -33,15 +33,48 @@ def test_only_time_without_any_activity_is_idle():
     assert found.share == 0.5
 
 
+def rows_of(*lists):
+    """Rows of models A, B, ..., each given by its (start, duration) pairs."""
+    rows = [("ABC"[number], "top", *pair) for number, pairs in enumerate(lists) for pair in pairs]
+    return activity(*sorted(rows, key=lambda row: row[2]))
+
+
+def busy_of(*lists):
+    found = idle_times(asked(rows_of(*lists)), 0, np.array([start for start, _ in lists[0]]), np.zeros(20, np.int64), 2)
+    return found.busy_ns.tolist(), found.next_model.tolist()
+
+
+EVERY_100 = [(number * 100, 20) for number in range(20)]
+
+
+def test_a_model_that_runs_between_most_calls_takes_turns():
+    busy, following = busy_of(EVERY_100, [(start + 30, 10) for start, _ in EVERY_100[::2]])
+    assert busy == [30, 20] * 9 + [30]
+    assert following == [1, 0, 0] * 9 + [1, 0]
+
+
+def test_a_model_that_runs_between_few_calls_works_by_itself():
+    busy, following = busy_of(EVERY_100, [(start + 30, 10) for start, _ in EVERY_100[::3]])
+    assert busy == [20] * 19
+    assert set(following) == {0}
+
+
+def test_a_model_that_runs_during_calls_works_by_itself():
+    busy, _ = busy_of(EVERY_100, [(start + 95, 10) for start, _ in EVERY_100])
+    assert busy == [20] * 19
+    busy, _ = busy_of(EVERY_100, [(start + 15, 10) for start, _ in EVERY_100])
+    assert busy == [20] * 19
+
+
 def test_sequences_are_kept_apart_and_short_ones_left_out():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
-    found = idle_times(asked(rows), rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
+    found = idle_times(asked(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
     assert (found.start_ns.tolist(), found.end_ns.tolist()) == ([5, 15], [10, 20])
     assert found.distance_ns.tolist() == [10, 10]
 
 
 def test_without_calls_there_is_no_pause():
-    found = idle_times(asked(activity()), np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
+    found = idle_times(asked(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
     assert (len(found.start_ns), len(found.distance_ns), found.share) == (0, 0, 0.0)
 
 
@@ -49,7 +82,7 @@ def test_without_calls_there_is_no_pause():
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=2, max_size=20))
 def test_pauses_add_up_to_what_is_idle_in_the_steps(pairs):
     rows = activity(*(("A", "top", start, length) for start, length in sorted(pairs)))
-    found = idle_times(asked(rows), rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
+    found = idle_times(asked(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
     covered = np.zeros(400, bool)
     for start, length in pairs:
         covered[start : start + length] = True
@@ -61,7 +94,7 @@ def test_pauses_add_up_to_what_is_idle_in_the_steps(pairs):
 
 def steps(calls_ms, pauses_ms):
     calls, pauses = (np.rint(np.array(part) * MS).astype(np.int64) for part in (calls_ms, pauses_ms))
-    return calls + pauses, pauses
+    return calls + pauses, calls
 
 
 CALLS = [(6, 14, 10, 8, 12)[index * 7 % 5] for index in range(60)]

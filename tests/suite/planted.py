@@ -15,7 +15,7 @@ from tracekit.testing import Draws, Model
 from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.simulation import Simulation, Thread
-from tracekit.testing.threads import MS, overlapping, steady
+from tracekit.testing.threads import MS, overlapping, paced, steady
 from tracekit.testing.work import Step, Unit, cpu
 
 Recipe = Callable[[Simulation, Draws, Model, Unit], Thread]
@@ -183,9 +183,12 @@ def taking_turns(simulation: Simulation, draws: Draws, model: Model, unit: Unit)
 
 @plants("warm-up-spike")
 def slow_first_call(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
-    """The first call after the load takes six to twenty times as long."""
-    length, factor = draws.integer(5, 12) * MS, draws.integer(6, 20)
-    yield from steady(simulation.app, model, lambda index: (work(unit, length * (1 if index else factor)),), calls=90)
+    """The first call after the load prepares for five to twenty times as long as a call takes."""
+    app, length, factor = simulation.app, draws.integer(5, 12) * MS, draws.integer(5, 20)
+    yield from app.load(model, engine=unit == "neural engine")
+    for index in range(90):
+        yield from app.predict(model, work(unit, length), host_ns=0 if index else length * factor)
+        yield from app.pause(120_000)
 
 
 @plants("compile-at-runtime")
@@ -354,3 +357,21 @@ def others_on_the_engine(simulation: Simulation, draws: Draws, model: Model, uni
     yield from steady(other, listener, (work(unit, 12 * MS),), calls=40)
     yield from steady(app, model, (work(unit, draws.integer(6, 12) * MS),), calls=80)
     yield from steady(other, listener, (work(unit, 12 * MS),), calls=40, load_ns=0)
+
+
+@plants("missed-deadline", "latency-jitter", "shape-switching")
+def frames_dropped(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """A camera at 30 frames per second; one call in six or seven takes longer than a frame, and the next is dropped."""
+    slow = set(draws.shuffled(range(1, 180))[: draws.integer(26, 30)])
+
+    def steps(index: int) -> tuple[Step, ...]:
+        return (work(unit, draws.integer(38, 52) * MS if index in slow else 12 * MS),)
+
+    yield from paced(simulation.app, model, steps, period_ns=33_333_000, calls=180)
+
+
+@plants("slow-load")
+def cached_but_slow(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """A load from the cache takes seconds, and the call that waits follows."""
+    load = draws.integer(1_300, 6_000) * MS
+    yield from steady(simulation.app, model, (work(unit, draws.integer(6, 14) * MS),), calls=80, load_ns=load)

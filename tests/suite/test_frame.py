@@ -96,7 +96,7 @@ def test_scores_count_misses_and_false_positives_outside_the_near_misses(monkeyp
         (Case(ID, NEAR_BELOW, 0, broken), frame.Judged({key: "finding"}, {key: "passed"}, (key,), ())),
         (Case(CLEAN, CLEAN, 0, broken), frame.Judged({key: "finding"}, {}, (key,), ())),
     ]
-    monkeypatch.setattr(accuracy, "_judgements", lambda: iter(said))
+    monkeypatch.setattr(accuracy, "_judgments", lambda: iter(said))
     score = accuracy.scores()[ID]
     assert (score.found, score.missed, score.false) == (1, 1, 2)
     assert score.precision == pytest.approx(1 / 3)

@@ -13,70 +13,9 @@ from tracekit.detectors.registry import DETECTORS
 HEADINGS = ("## What can look like it and is not", "## Not a problem when")
 
 WITHOUT_CASE: dict[str, tuple[str, ...]] = {
-    "reload-before-predict": (
-        "Several instances are loaded up",
-        "A model is used once",
-    ),
-    "excess-data-copies": (
-        "Copy rows take a few",
-        "A large input has to be",
-    ),
-    "cold-load": (
-        "The model is specialized in the background",
-        "A large model takes long",
-        "Other instances keep predicting during",
-    ),
-    "compile-at-runtime": (
-        "The model was just downloaded",
-        "Other processes compile",
-        "Several models have the same",
-        "The Neural Engine compiles during",
-    ),
-    "load-churn": (
-        "A model is loaded for every",
-        "Models alternate on purpose because",
-        "A screen loads and releases",
-        "More instances are loaded while",
-    ),
-    "latency-jitter": (
-        "Predictions queue behind other models",
-        "Inputs differ in size",
-        "Inputs have a few shapes",
-        "The first predictions after a load",
-    ),
-    "thermal-throttling": (
-        "Latency grows with a sequence",
-        "Predictions queue behind other models",
-        "Inputs get larger after a while",
-    ),
-    "growing-latency": (
-        "The device heats up",
-        "Latency jumps once",
-        "Predictions pile up and each",
-    ),
-    "shape-switching": (
-        "One model processes both prompt",
-        "Predictions queue behind other models",
-        "Latency grows with a sequence",
-        "Latency changes once and stays",
-    ),
-    "duplicate-instances": (
-        "Several instances run in parallel",
-        "Instances have another configuration or another",
-        "A new instance replaces another",
-        "A cold load that nothing",
-        "An instance was loaded shortly",
-    ),
+    "excess-data-copies": ("A large input has to be",),
+    "thermal-throttling": ("Inputs get larger after a while",),
     "unaccounted-time": ("Rows are inside two predictions",),
-    "unused-load": (
-        "A model is loaded ahead",
-        "A pipeline uses the model",
-    ),
-    "serialized-specialization": (
-        "At the first launch",
-        "Loads from the cache follow",
-        "Loads overlap and no Neural",
-    ),
     "core-ml-not-instrumented": (
         "Models run through Core AI",
         "The Core ML table was not exported",
@@ -105,7 +44,6 @@ WITHOUT_CASE: dict[str, tuple[str, ...]] = {
         "Input data arrives as Float32",
     ),
     "main-thread-work": ("The same touch starts work",),
-    "state-copies": ("The model has a state",),
 }
 """Items that no case stands for yet, by detector. It only gets shorter: an item that has a case must not be in it."""
 

@@ -74,4 +74,4 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     single = steps - (frames - 1) * round(1e9 / rate)
     # Long predictions pass more frames: what tells a beat is whether steps of as many frames follow their predictions.
     usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
-    return FrameSteps(rate, place, frames) if pacing(single, single - (busy - usual)) is Pacing.PERIODIC else None
+    return FrameSteps(rate, place, frames) if pacing(single, busy - usual) is Pacing.PERIODIC else None

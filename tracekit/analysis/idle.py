@@ -14,7 +14,7 @@ from tracekit.trace.events import Level
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.arrays import FloatArray, IndexArray, IntArray
+    from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
     from tracekit.intervals import CoveredTime
 
 
@@ -25,6 +25,12 @@ beat. Computing varies more (our judgement)."""
 BEAT_RETURN = -0.3
 """And where a long distance is followed by a short one: the correlation of neighbours is -0.5 if each start is off a
 fixed grid by chance, and about 0 if each distance is by itself (our judgement)."""
+
+TURN_SHARE = 0.5
+"""A model takes turns with another if it is used in so large a share of the other's steps, call to call (heuristic)."""
+
+TURN_OVERLAP = 0.05
+"""And if no more of its uses overlap a call of the other: who takes turns waits for the other's end (heuristic)."""
 
 CERTAINTY = 2.5
 """A measure must be so many times its standard error away from what is to be ruled out: chance reaches that in one of
@@ -50,11 +56,14 @@ class Idle:
     """Shape (pauses,)."""
     end_ns: IntArray
     next_model: IndexArray
-    """Shape (pauses,): code of the model whose row ends the pause, in the categories of `Trace.activity`."""
+    """Shape (pauses,): code of the model whose row ends the pause, in the categories of `Trace.activity`; that of the
+    next row of the model or of one that takes turns with it, where a model that works by itself ends the pause."""
     distance_ns: IntArray
     """Shape (steps,): time from the start of each call to that of the next in its sequence."""
     idle_ns: IntArray
     """Shape (steps,): pauses in it."""
+    busy_ns: IntArray
+    """Shape (steps,): time in it in which the model, or one that takes turns with it, was used."""
 
     @property
     def share(self) -> float:
@@ -68,7 +77,8 @@ class Asked:
     """What the app asked of Core ML: loads, compilations and predictions of any model."""
 
     begin_ns: IntArray
-    """Shape (rows,): starts, ascending."""
+    """Shape (rows,): starts, ascending; with `stop_ns`."""
+    stop_ns: IntArray
     model: IndexArray
     """Shape (rows,): code of the model in the categories of `Trace.activity`."""
     covered: CoveredTime
@@ -80,14 +90,14 @@ def asked(activity: pd.DataFrame) -> Asked:
     top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
-    return Asked(times.starts, model, times.union().covered_time())
+    return Asked(times.starts, times.ends, model, times.union().covered_time())
 
 
-def idle_times(work: Asked, starts_ns: IntArray, sequence: IntArray, least: int) -> Idle:
+def idle_times(work: Asked, own: int, starts_ns: IntArray, sequence: IntArray, least: int) -> Idle:
     """Pauses in the sequences with at least `least` calls.
 
-    `starts_ns` ascend and `sequence` gives the sequence of each call, shape (calls,); the calls are among `work`.
-    O((calls + pieces) log pieces).
+    `own` is the code of the model, `starts_ns` ascend and `sequence` gives the sequence of each call, shape (calls,);
+    the calls are among `work`. O((calls + rows) log rows).
     """
     enough = np.bincount(sequence)[sequence] >= least if len(sequence) else np.zeros(0, np.bool_)
     step = np.flatnonzero((sequence[1:] == sequence[:-1]) & enough[1:])
@@ -97,17 +107,42 @@ def idle_times(work: Asked, starts_ns: IntArray, sequence: IntArray, least: int)
     inside = place >= 0
     inside[inside] = end[inside] <= last[place[inside]]
     start, end = start[inside], end[inside]
+    span = slice(*np.searchsorted(work.begin_ns, (first[0], last[-1] + 1))) if len(first) else slice(0)
+    begin, stop, model = work.begin_ns[span], work.stop_ns[span], work.model[span]
+    ours = model == own
+    ours |= _takes_turns(begin, stop, ours, model, first, last)
     return Idle(
         start_ns=start,
         end_ns=end,
-        next_model=work.model[np.searchsorted(work.begin_ns, end, side="left")],
+        next_model=model[ours][np.searchsorted(begin[ours], end, side="left")],
         distance_ns=last - first,
         idle_ns=work.covered.free_within(first, last),
+        busy_ns=Intervals(begin[ours], stop[ours]).covered_time().within(first, last),
     )
 
 
-def pacing(distance_ns: IntArray, idle_ns: IntArray) -> Pacing:
-    """What sets the distances of calls, given how much of each is pause: shape (steps,) each. O(n log n).
+def _takes_turns(
+    begin: IntArray, stop: IntArray, ours: BoolArray, model: IndexArray, first: IntArray, last: IntArray
+) -> BoolArray:
+    """Shape (rows,): whether the row, given by times and code of its model, is one of a model that takes turns with the
+    one whose rows are `ours` and whose steps go from `first` to `last`. O(rows log rows)."""
+    step = np.searchsorted(first, begin, side="right") - 1
+    inside = ~ours & (step >= 0)
+    inside[inside] = begin[inside] < last[step[inside]]
+    if not inside.any():
+        return inside
+    reach = np.maximum.accumulate(np.where(ours, stop, np.iinfo(np.int64).min))[inside]
+    step, codes = step[inside], model[inside] + 1
+    overlapping = (begin[inside] < reach) | (stop[inside] > last[step])
+    used = np.bincount(np.unique(codes * len(first) + step) // len(first))
+    often = used >= TURN_SHARE * len(first)
+    apart = np.bincount(codes, overlapping) <= TURN_OVERLAP * np.bincount(codes)
+    chosen: BoolArray = np.isin(model + 1, np.flatnonzero(often & apart))
+    return chosen
+
+
+def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
+    """What sets the distances of calls, given how much of each is no pause: shape (steps,) each. O(n log n).
 
     If each start waits for its time, a call that takes longer leaves less of a pause: the slope of pauses over calls is
     -1. If each call follows the one before, it is 0. The slope of a least-squares line and its standard error decide;
@@ -120,7 +155,7 @@ def pacing(distance_ns: IntArray, idle_ns: IntArray) -> Pacing:
         return Pacing.UNCLEAR
     skipped = np.maximum(np.rint(distance_ns / beat), 1) - 1
     distance = _clipped(distance_ns - skipped * beat)
-    busy = _clipped((distance_ns - idle_ns).astype(np.float64))
+    busy = _clipped(busy_ns.astype(np.float64))
     if spread(distance) <= BEAT_SPREAD:
         return Pacing.PERIODIC
     if np.ptp(distance[1:]) and np.ptp(distance[:-1]):

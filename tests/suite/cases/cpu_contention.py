@@ -205,7 +205,7 @@ CASES = [
     *cases(ID, POSITIVE, 3, in_the_background, also=LATE),
     *cases(ID, NEGATIVE, 5, in_turn),
     *cases(ID, NEGATIVE, 5, cores_of_their_own),
-    *cases(ID, NEGATIVE, 3, nearly_alone),
+    *cases(ID, NEGATIVE, 3, nearly_alone, also=("serial-predictions",)),
     *each(ID, NEAR_ABOVE, (200, 205, 215, 230), so_slow, also=LATE),
     *each(ID, NEAR_ABOVE, (200, 205), so_much, also=LATE),
     *each(ID, NEAR_ABOVE, (10, 11), so_many, also=LATE),

@@ -95,7 +95,7 @@ CASES = [
     *cases(ID, POSITIVE, 6, converted_around_the_work, also=("float-conversion",)),
     *cases(ID, POSITIVE, 3, large_input),
     *cases(ID, POSITIVE, 3, cache_handed_around),
-    *cases(ID, NEGATIVE, 4, neural_engine_app),
+    *cases(ID, NEGATIVE, 4, neural_engine_app, page="Copy rows take a few"),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, cpu_app),
     # The share decides at 10 %, a single input among others at 5 %.

@@ -80,6 +80,18 @@ def more_work(draws: Draws) -> App:
     return gpu_app(draws, compute_ns=lambda index: (36 if index % 2 else 12) * MS, before=draw)
 
 
+def met_by_chance(draws: Draws) -> App:
+    """Every other call has three times the work; drawing comes and goes beside them and slows nothing down."""
+
+    def draw(app: App, index: int) -> None:
+        if index % 7 == 0:
+            app.occupy(
+                "gpu", app.now_ns + draws.integer(0, 100) * MS, 24 * MS, process=app.scenario.target, blocks=False
+            )
+
+    return gpu_app(draws, compute_ns=lambda index: (36 if index % 2 else 12) * MS, predictions=200, runs=1, before=draw)
+
+
 def on_the_engine(draws: Draws) -> App:
     """Heavy drawing beside a model on the Neural Engine."""
 
@@ -131,6 +143,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (185, 195, 199), so_much, also=LATE),
     *cases(ID, LOOKALIKE, 2, side_by_side, page="Drawing overlaps predictions without slowing"),
     *cases(ID, LOOKALIKE, 2, more_work, also=LATE, page="Predictions do more work of their"),
+    *cases(ID, LOOKALIKE, 6, met_by_chance, also=LATE, page="Some predictions are long because"),
     *cases(ID, LOOKALIKE, 2, on_the_engine),
     *cases(ID, INSUFFICIENT, 2, always, page="The app draws all the time"),
     *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),

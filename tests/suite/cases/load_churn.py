@@ -205,13 +205,24 @@ def first_run(draws: Draws) -> App:
     return app
 
 
+EVERY_CALL: tuple[Plan, ...] = ((160, (1,), 20, 24, 7), (40, (1,), 900, 60, 60))
+"""Loads for each prediction."""
+
 CASES = [
+    *each(
+        ID,
+        LOOKALIKE,
+        EVERY_CALL,
+        planned,
+        also=("reload-before-predict",),
+        page="A model is loaded for",
+    ),
     *each(ID, POSITIVE, SEVERAL_CALLS, planned),
-    *each(ID, NEGATIVE, CHEAP, planned),
+    *each(ID, NEGATIVE, CHEAP, planned, page="Loads are cheap compared with"),
     *each(ID, NEAR_ABOVE, (360_000, 361_000), long_idle_load),
     *each(ID, NEAR_BELOW, (359_000, 350_000), long_idle_load),
-    *cases(ID, LOOKALIKE, 2, ahead_of_use),
-    *cases(ID, LOOKALIKE, 3, first_run, expected="passed"),
+    *cases(ID, LOOKALIKE, 2, ahead_of_use, page="A screen loads and releases"),
+    *cases(ID, LOOKALIKE, 3, first_run, expected="passed", page="One load specializes the model"),
     *cases(ID, POSITIVE, 10, churning),
     *cases(ID, NEGATIVE, 5, neural_engine_app),
     *cases(ID, NEGATIVE, 5, many_models_app),
@@ -219,9 +230,16 @@ CASES = [
     *each(ID, NEAR_ABOVE, (177, 180, 190), of_this_share),
     *each(ID, NEAR_BELOW, (5_010, 5_100, 5_500), after_a_pause),
     *each(ID, NEAR_BELOW, (176, 172, 160), of_this_share),
-    *cases(ID, LOOKALIKE, 2, per_screen),
-    *cases(ID, LOOKALIKE, 1, stages),
-    *cases(ID, LOOKALIKE, 1, one_more_instance_each_time, also=("gpu-contention", "concurrent-predictions")),
-    *cases(ID, INSUFFICIENT, 2, taking_turns),
+    *cases(ID, LOOKALIKE, 2, per_screen, page="A screen loads and releases"),
+    *cases(ID, LOOKALIKE, 1, stages, page="Loads are cheap compared with"),
+    *cases(
+        ID,
+        LOOKALIKE,
+        1,
+        one_more_instance_each_time,
+        also=("gpu-contention", "concurrent-predictions"),
+        page="More instances",
+    ),
+    *cases(ID, INSUFFICIENT, 2, taking_turns, page="Models alternate on purpose because"),
     *cases(ID, INSUFFICIENT, 2, once_more),
 ]

@@ -17,6 +17,7 @@ from suite.frame import (
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.simulation import Simulation, Thread
 
 ID = "missed-deadline"
 BUDGET_60 = {"missed-deadline.budget_ms": 16.7}
@@ -158,6 +159,29 @@ def overlapping(draws: Draws) -> App:
 FREE: tuple[Allowed, ...] = ("latency-jitter", "shape-switching")
 """Every nth prediction that takes longer may rightly be called jitter, or a second shape."""
 
+
+def together(draws: Draws, slow: int) -> App:
+    """Two models for each frame of a camera; in some frames (per thousand) the second takes so long that both together
+    take longer than the frame."""
+    simulation = Simulation(draws)
+    app, (first, second) = simulation.app, draw_models(draws, 2)
+    period = 33_333_000
+
+    def thread() -> Thread:
+        yield from app.load(first)
+        yield from app.load(second)
+        begin, frame = app.now_ns, 0
+        for _ in range(150):
+            frame = max(frame, -(-(app.now_ns - begin) // period))
+            yield from app.until(max(app.now_ns, begin + frame * period + draws.integer(0, 1_000) * 125))
+            yield from app.predict(first, neural_engine(13 * MS))
+            yield from app.predict(second, neural_engine((24 if draws.chance(slow) else 11) * MS))
+            frame += 1
+
+    simulation.start(thread())
+    return simulation.run()
+
+
 CASES = [
     *each(ID, POSITIVE, (2, 3, 4, 6, 8, 10), frames_of_30, also=FREE),
     *each(ID, POSITIVE, (3, 5, 9), frames_of_60, also=FREE),
@@ -177,4 +201,13 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, no_budget, expected=NOT_APPLICABLE, page="No one waits for the work"),
     *cases(ID, LOOKALIKE, 2, seldom, settings=BUDGET_60),
     *cases(ID, INSUFFICIENT, 3, few_calls, settings=BUDGET_60),
+    *each(
+        ID,
+        INSUFFICIENT,
+        (200, 250, 300),
+        together,
+        also=("latency-jitter", "shape-switching"),
+        page="Several models run in one",
+    ),
+    *each(ID, NEGATIVE, (0, 0), together),
 ]

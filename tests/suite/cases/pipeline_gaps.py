@@ -5,7 +5,10 @@ from __future__ import annotations
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws, SignpostRow
 from tracekit.testing.apps import MS, Amount, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
-from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
+from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.rows import Model
+from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.threads import paced
 
 ID = "pipeline-gaps"
 SERIAL = ("serial-predictions",)
@@ -19,7 +22,7 @@ def changing(draws: Draws, low_ms: int, high_ms: int) -> Amount:
 def packing_pixels(draws: Draws) -> App:
     """A loop over pixels takes two to four times as long as the prediction."""
     return neural_engine_app(
-        draws, compute_ns=changing(draws, 5, 8), gap_ns=changing(draws, 13, 26), predictions=150, runs=1
+        draws, compute_ns=changing(draws, 4, 10), gap_ns=changing(draws, 13, 26), predictions=150, runs=1
     )
 
 
@@ -148,6 +151,54 @@ def sleeping_exactly(draws: Draws, sleep_ms: int) -> App:
     )
 
 
+def _on_events(simulation: Simulation, draws: Draws, model: Model, calls: int = 40) -> None:
+    """Another model on the GPU, called whenever something happens."""
+
+    def thread() -> Thread:
+        yield from simulation.app.load(model)
+        for _ in range(calls):
+            yield from simulation.app.predict(model, gpu(draws.integer(12, 20) * MS))
+            yield from simulation.app.pause(draws.integer(20, 150) * MS)
+
+    simulation.start(thread(), 300 * MS)
+
+
+def _beside_events(draws: Draws, work_ns: Amount, pause_ns: Amount) -> App:
+    """Calls with pauses in between, on the Neural Engine."""
+    simulation = Simulation(draws, jitter=10)
+    model, other = draw_models(draws, 2)
+
+    def thread() -> Thread:
+        yield from simulation.app.load(model)
+        for index in range(150):
+            yield from simulation.app.predict(model, neural_engine(work_ns(index)))
+            yield from simulation.app.pause(pause_ns(index))
+
+    simulation.start(thread())
+    _on_events(simulation, draws, other)
+    return simulation.run()
+
+
+def packing_beside_events(draws: Draws) -> App:
+    """A loop over pixels, and a model on another unit that falls into the pauses by chance."""
+    return _beside_events(draws, changing(draws, 4, 10), changing(draws, 17, 27))
+
+
+def sleeping_beside_events(draws: Draws) -> App:
+    """A sleep of a fixed time, into which the other model falls."""
+    return _beside_events(draws, changing(draws, 5, 12), changing(draws, 40, 44))
+
+
+def camera_beside_events(draws: Draws) -> App:
+    """Frames of a camera for a small model, and the other model."""
+    simulation = Simulation(draws)
+    (model, other), steps = draw_models(draws, 2), changing(draws, 5, 10)
+    work = paced(simulation.app, model, lambda index: (neural_engine(steps(index)),), period_ns=33_333_000, calls=120)
+    simulation.start(work)
+    _on_events(simulation, draws, other)
+    return simulation.run()
+
+
 def few_calls(draws: Draws) -> App:
     """Eight photos."""
     return neural_engine_app(draws, compute_ns=8 * MS, gap_ns=20 * MS, predictions=8, runs=1)
@@ -158,6 +209,7 @@ CASES = [
     *cases(ID, POSITIVE, 4, decoding_boxes),
     *cases(ID, POSITIVE, 2, before_the_first_of_two),
     *cases(ID, POSITIVE, 2, with_signposts),
+    *cases(ID, POSITIVE, 4, packing_beside_events),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),
@@ -170,6 +222,8 @@ CASES = [
     *cases(ID, LOOKALIKE, 1, loading_between, also=("reload-before-predict", "cold-load", "load-churn")),
     *cases(ID, LOOKALIKE, 1, other_models_between, page="Other models run or load"),
     *cases(ID, LOOKALIKE, 4, sleeping, expected="insufficient_data", page="The app sleeps for a fixed"),
+    *cases(ID, LOOKALIKE, 3, sleeping_beside_events, page="The app sleeps for a fixed"),
+    *cases(ID, LOOKALIKE, 3, camera_beside_events, page="Camera frames"),
     *each(ID, LOOKALIKE, (17, 20, 33, 50, 90), sleeping_exactly),
     *cases(ID, LOOKALIKE, 1, timer, page="Camera frames"),
     *cases(ID, INSUFFICIENT, 3, few_calls),

@@ -122,10 +122,10 @@ CHURN = ("load-churn",)
 
 CASES = [
     *each(ID, POSITIVE, SINGLE_CALLS, planned),
-    *each(ID, NEGATIVE, WORTH_IT, planned),
+    *each(ID, NEGATIVE, WORTH_IT, planned, page="A model is used once"),
     *each(ID, NEAR_ABOVE, (360, 365), long_idle_load),
     *each(ID, NEAR_BELOW, (359, 350), long_idle_load),
-    *cases(ID, LOOKALIKE, 1, first_run),
+    *cases(ID, LOOKALIKE, 1, first_run, page="One load specializes the model"),
     *cases(ID, POSITIVE, 7, rebuilt_at_each_access),
     *cases(ID, POSITIVE, 3, rebuilt_for_a_new_instance),
     *cases(ID, POSITIVE, 2, one_of_many),
@@ -138,7 +138,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, [4_900], after_a_pause),
     *each(ID, NEAR_BELOW, [(1, 1, 1, 4), (1, 1, 1, 1, 7), (1, 2, 1, 1)], alternating, also=CHURN),
     *each(ID, NEAR_BELOW, [5_100, 5_300], after_a_pause),
-    *cases(ID, LOOKALIKE, 2, once_per_screen),
-    *cases(ID, LOOKALIKE, 1, pool),
+    *cases(ID, LOOKALIKE, 2, once_per_screen, page="A model is used once"),
+    *cases(ID, LOOKALIKE, 1, pool, page="Several instances are loaded up"),
     *cases(ID, INSUFFICIENT, 3, one_call),
 ]

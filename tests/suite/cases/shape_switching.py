@@ -166,6 +166,20 @@ JITTER = ("latency-jitter",)
 ENGINE = ("neural-engine-contention", "foreign-neural-engine-work")
 DEVICE = ("unexpected-device",)
 
+
+def growing_answers(draws: Draws) -> App:
+    """Answers of a model without a cache: latency rises with each token, and starts afresh."""
+    app = start_recording(draws)
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(3):
+        for index in range(40):
+            app.pause(150_000)
+            app.predict(model, neural_engine((6 + index // 4) * MS))
+        app.pause(2_000 * MS)
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 3, off_the_engine, also=DEVICE),
     *cases(ID, POSITIVE, 3, off_to_the_gpu, also=DEVICE),
@@ -180,12 +194,13 @@ CASES = [
     *each(ID, NEAR_ABOVE, (10, 11, 12), slow_share),
     *each(ID, NEAR_BELOW, (1990, 1960, 1900), ratio, also=JITTER),
     *each(ID, NEAR_BELOW, (7, 8, 9), slow_share, also=JITTER),
-    *cases(ID, LOOKALIKE, 2, prompt_and_tokens, expected="no_finding"),
-    *cases(ID, LOOKALIKE, 2, waiting, also=ENGINE),
-    *cases(ID, LOOKALIKE, 2, held_up, also=(*JITTER, "unaccounted-time")),
+    *cases(ID, LOOKALIKE, 2, prompt_and_tokens, expected="no_finding", page="One model processes both prompt"),
+    *cases(ID, LOOKALIKE, 2, waiting, also=ENGINE, page="Predictions queue behind other models"),
+    *cases(ID, LOOKALIKE, 2, held_up, also=(*JITTER, "unaccounted-time"), page="Predictions queue behind other models"),
     *cases(ID, LOOKALIKE, 2, larger_inputs),
-    *cases(ID, LOOKALIKE, 2, one_change, also=JITTER),
+    *cases(ID, LOOKALIKE, 2, one_change, also=JITTER, page="Latency changes once and stays"),
     *cases(ID, LOOKALIKE, 1, two_models),
+    *cases(ID, LOOKALIKE, 2, growing_answers, also=("growing-latency",), page="Latency grows with a sequence"),
     *cases(ID, INSUFFICIENT, 2, few_calls, also=DEVICE),
     *cases(ID, INSUFFICIENT, 2, nothing_of_the_work, also=(*JITTER, "unaccounted-time")),
 ]

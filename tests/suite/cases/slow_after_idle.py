@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.cases.shape_switching import prompt_and_tokens
+from suite.cases.warm_up_spike import slow_first
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, neural_engine_app
@@ -118,10 +119,11 @@ CASES = [
     *cases(ID, NEGATIVE, 5, frames_with_pauses),
     *each(ID, NEAR_ABOVE, (2_000, 2_010, 2_030, 2_060, 2_100), ratio, also=HELD_UP),
     *each(ID, NEAR_BELOW, (1_999, 1_990, 1_970, 1_940, 1_900), ratio, also=HELD_UP),
-    *cases(ID, LOOKALIKE, 2, prompt_and_tokens),
-    *cases(ID, LOOKALIKE, 2, others_work_first, also=CONTENTION),
-    *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=("latency-jitter", *HELD_UP)),
+    *cases(ID, LOOKALIKE, 2, prompt_and_tokens, page="A prompt precedes its tokens"),
+    *cases(ID, LOOKALIKE, 2, others_work_first, also=CONTENTION, page="Predictions queue behind other work"),
+    *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=("latency-jitter", *HELD_UP), page="Predictions are slow at any"),
     *cases(ID, LOOKALIKE, 2, one_go),
+    *cases(ID, LOOKALIKE, 3, slow_first, also=("warm-up-spike",), page="The first prediction after a"),
     *cases(ID, INSUFFICIENT, 2, two_pauses, also=HELD_UP),
-    *cases(ID, INSUFFICIENT, 2, as_with_a_prompt),
+    *cases(ID, INSUFFICIENT, 2, as_with_a_prompt, page="A prompt precedes its tokens"),
 ]

@@ -135,7 +135,7 @@ CASES = [
     *cases(ID, POSITIVE, 5, after_prefill, also=COPIES),
     *cases(ID, POSITIVE, 4, one_model, also=(*COPIES, "latency-jitter", "shape-switching")),
     *cases(ID, POSITIVE, 3, growing_cache, also=GROWS),
-    *cases(ID, NEGATIVE, 5, decoder_app, expected="no_finding"),
+    *cases(ID, NEGATIVE, 5, decoder_app, expected="no_finding", page="The model has a state"),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *each(ID, NEAR_ABOVE, (500, 505, 520), of_size, also=COPIES),

@@ -105,7 +105,7 @@ CASES: list[Case] = [
     *each(ID, NEAR_ABOVE, (10, 11), of_calls, expected=WHOLE["finding"]),
     *each(ID, NEAR_BELOW, (59_999, 59_900, 59_000), exact, expected=WHOLE["insufficient"]),
     *each(ID, NEAR_BELOW, (9, 8), of_calls, expected=WHOLE["insufficient"]),
-    *cases(ID, LOOKALIKE, 2, stage_by_itself, expected=WHOLE["passed"]),
+    *cases(ID, LOOKALIKE, 2, stage_by_itself, expected=WHOLE["passed"], page="A pipeline uses the model"),
     *cases(ID, LOOKALIKE, 2, named_by_the_hardware, expected=WHOLE["passed"]),
-    *cases(ID, INSUFFICIENT, 3, too_short, expected=WHOLE["insufficient"]),
+    *cases(ID, INSUFFICIENT, 3, too_short, expected=WHOLE["insufficient"], page="A model is loaded ahead"),
 ]

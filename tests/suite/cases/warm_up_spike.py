@@ -5,9 +5,12 @@ from __future__ import annotations
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, Step, start_recording
+from tracekit.testing.recorder import App, Step, Unit, neural_engine, start_recording
+from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.threads import paced, steady
 
 ID = "warm-up-spike"
+WAITS = ("neural-engine-contention", "gpu-contention")
 
 
 def slow_first(draws: Draws) -> App:
@@ -125,6 +128,40 @@ def often_slow(draws: Draws) -> App:
     )
 
 
+def behind_another(draws: Draws, unit: Unit) -> App:
+    """The first call queues behind a long one of another model, which has a first call of its own before."""
+    simulation = Simulation(draws, noise=False)
+    app, (model, other) = simulation.app, draw_models(draws, 2)
+    long = Step(unit, draws.integer(50, 90) * MS)
+
+    def both() -> Thread:
+        yield from app.load(model)
+        yield from steady(app, other, (long,), calls=8)
+        running = app.start(app.predict(other, long))
+        yield from app.pause(2 * MS)
+        yield from steady(app, model, (Step(unit, 6 * MS),), calls=80, load_ns=0)
+        yield from app.join(running)
+
+    simulation.start(both())
+    return simulation.run()
+
+
+def slow_beside_another(draws: Draws) -> App:
+    """The first call prepares for long, and another model uses the same unit for a twelfth of the time."""
+    simulation = Simulation(draws)
+    app, (model, other) = simulation.app, draw_models(draws, 2)
+
+    def calls() -> Thread:
+        yield from app.load(model)
+        for index in range(100):
+            yield from app.predict(model, neural_engine(6 * MS), host_ns=0 if index else draws.integer(60, 200) * MS)
+            yield from app.pause(200_000)
+
+    simulation.start(calls())
+    simulation.start(paced(app, other, (neural_engine(4 * MS),), period_ns=50 * MS, calls=20))
+    return simulation.run()
+
+
 def few_calls(draws: Draws) -> App:
     """A slow first call and a handful of others."""
     return neural_engine_app(
@@ -140,6 +177,7 @@ CASES = [
     *cases(ID, POSITIVE, 3, camera_stutters),
     *cases(ID, POSITIVE, 3, after_each_load),
     *cases(ID, POSITIVE, 3, prepared),
+    *cases(ID, POSITIVE, 3, slow_beside_another, also=WAITS),
     *cases(ID, NEGATIVE, 4, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),
@@ -167,6 +205,14 @@ CASES = [
         often_slow,
         also=("shape-switching", "latency-jitter"),
         page="The model's predictions are often",
+    ),
+    *each(
+        ID,
+        LOOKALIKE,
+        ("neural engine", "gpu", "neural engine", "gpu", "neural engine", "gpu"),
+        behind_another,
+        also=WAITS,
+        page="The first prediction waits",
     ),
     *cases(ID, INSUFFICIENT, 3, few_calls),
 ]

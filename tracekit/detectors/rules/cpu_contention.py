@@ -37,7 +37,7 @@ from tracekit.detectors import (
     too_few_predictions,
     value_of,
 )
-from tracekit.detectors.shared.competing_work import time_by_model
+from tracekit.detectors.shared.competing_work import certainty_of_longer, time_by_model
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.cache import cached_by_trace
 
@@ -218,17 +218,9 @@ def _compared(
         return Passed(view.name, f"{words}.", metrics)
     if not reached(metrics, "extra time that other CPU work fills"):
         return Passed(view.name, f"{words}, but that fills only {format_share(explained)} of the extra time.", metrics)
-    if _certainty(found.durations[disturbed], found.durations[calm]) < CERTAINTY:
+    if certainty_of_longer(found.durations[disturbed], found.durations[calm]) < CERTAINTY:
         return Passed(view.name, f"{words}, but durations vary so much that this may be chance.", metrics)
     return _finding(view, found, work, disturbed, filled, metrics)
-
-
-def _certainty(longer: IntArray, shorter: IntArray) -> float:
-    """How many standard errors the first durations rank above the second (rank sum of Wilcoxon). O(n log n)."""
-    ranks = pd.Series(np.concatenate((longer, shorter))).rank().to_numpy()
-    count, rest = len(longer), len(shorter)
-    above = float(ranks[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
-    return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5)
 
 
 def _finding(

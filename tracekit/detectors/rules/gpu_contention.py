@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.idle import CERTAINTY
 from tracekit.detectors import (
     Attribution,
     Detector,
@@ -36,6 +37,7 @@ from tracekit.detectors import (
     too_few_predictions,
     value_of,
 )
+from tracekit.detectors.shared.competing_work import certainty_of_longer
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
@@ -77,6 +79,9 @@ class Phases:
     times: Intervals
     others_ns: IntArray
     """Time in which the GPU worked for anybody else."""
+    overlap_at_first: FloatArray
+    """That time as a share, over as much time from the beginning as the shortest tenth takes in all. A long prediction
+    meets others more often; counted like this, its length makes no difference."""
 
     @property
     def overlap(self) -> FloatArray:
@@ -144,7 +149,23 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"{format_share(explained)} of the extra time.",
             metrics,
         )
+    if _met_for_length(found, options):
+        return Passed(
+            view.name,
+            f"Predictions take {slow / usual:.2f} times as long while the GPU does other work, but not those that meet "
+            "it at the beginning: long predictions meet other work more often.",
+            metrics,
+        )
     return _finding(view, found, others, disturbed, extra, metrics)
+
+
+def _met_for_length(found: Phases, options: Options) -> bool:
+    """Whether predictions that meet others at the beginning, where length makes no difference, are not longer by more
+    than chance. Not where these are too few to compare."""
+    met, calm = found.overlap_at_first >= options.overlap_share, found.overlap_at_first <= options.calm_share
+    if min(int(met.sum()), int(calm.sum())) < options.min_compared:
+        return False
+    return certainty_of_longer(found.durations[met], found.durations[calm]) < CERTAINTY
 
 
 def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
@@ -191,7 +212,11 @@ def _phases(view: ModelView, own: _OwnWork, others: BoolArray) -> Phases:
     predicted = Intervals.from_rows(view.predictions)
     comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm
     times = Intervals(low[comparable], high[comparable])
-    return Phases(view.predictions[comparable], times, _times(view, others).covered_within(times))
+    shortest = int(np.quantile(times.durations, 0.1)) if len(times) else 0
+    first = Intervals(times.starts, np.minimum(times.starts + shortest, times.ends))
+    working = _times(view, others).covered_time()
+    others_ns, at_first = (working.within(spans.starts, spans.ends) for spans in (times, first))
+    return Phases(view.predictions[comparable], times, others_ns, at_first / np.maximum(first.durations, 1))
 
 
 def _times(view: ModelView, chosen: BoolArray) -> Intervals:
@@ -280,6 +305,9 @@ GPU does other work, of any process, for `overlap_share` or more of this time, a
 - `affected_share` or more of the predictions are disturbed.
 - Their median latency is at least `slowdown` times that of the undisturbed ones.
 - Other work explains `explained_share` or more of the extra time (median).
+- A long prediction meets other work more often. If only the beginning of each prediction counts, as long as the
+  shortest tenth of the predictions, the disturbed ones are still slower by more than chance: 2.5 standard errors of
+  their rank sum.
 
 Each group needs `min_compared` predictions. Estimated savings are the extra time during which the GPU did other work.
 
@@ -288,6 +316,7 @@ Each group needs `min_compared` predictions. Estimated savings are the extra tim
 - An idle desktop is drawn: its rows take some tenths of a millisecond.
 - Drawing overlaps predictions without slowing them down.
 - Predictions do more work of their own: other work then explains little of the extra time.
+- Some predictions are long because of their input, and drawing comes at random: long predictions meet more of it.
 - The app draws all the time: without undisturbed predictions, there is nothing to compare.
 """
 

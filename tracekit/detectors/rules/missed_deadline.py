@@ -11,6 +11,7 @@ from tracekit.analysis.frames import frame_steps
 from tracekit.detectors import (
     Detector,
     Finding,
+    InsufficientData,
     Intervals,
     Metric,
     ModelView,
@@ -31,6 +32,7 @@ from tracekit.detectors import (
     reached,
     too_few_predictions,
 )
+from tracekit.detectors.shared.idle_gaps import read_pauses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +87,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, judged, late, budget, f"{words}; the median is {format_duration(typical)}", metrics)
 
 
+_PAIR = 2
+"""So many calls have a distance."""
+
+_NEXT_FRAME_MISSED = 1.5
+"""Distances of more frames than that are two frames or more; starts vary by less than half a frame (heuristic)."""
+
+
 def _by_frames(view: ModelView, options: Options) -> Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
     found = frame_steps(view.predictions)
@@ -106,6 +115,15 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     if int(steady.sum()) < options.min_predictions:
         return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
     if not all(metric.reached for metric in metrics if metric.threshold is not None):
+        idle = read_pauses(view, _PAIR).idle
+        together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
+        if together >= max(options.min_dropped, options.missed_share * len(idle.distance_ns)):
+            return InsufficientData(
+                view.name,
+                f"{rate}. {format_count(together, 'time')}, this model and others that alternate with it took longer "
+                "than a frame together and cost the next one. None of them does so alone.",
+                "Give each model its part of the frame with --budget, as in --budget Segmenter=10ms.",
+            )
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         return Passed(view.name, f"{rate}, and {few} took longer than a frame and cost the next one.", metrics)
     words = (
@@ -169,6 +187,7 @@ than a frame, the recording shows a lower rate and no dropped frame. Only a budg
 - No one waits for the work frame by frame, for example when a library is indexed: set no budget for it.
 - The first prediction after a load is slow: it is left out here, see `warm-up-spike`.
 - Several models run in one frame: each is compared with its own budget, so give each its part of the frame.
+  Without budgets, models that alternate and drop frames only together are not evaluated.
 - The app skips frames on purpose, or gets none: its predictions take less than a frame.
 - Long predictions overlap, or their frame waits in a queue: no frame is dropped.
 """

@@ -78,7 +78,7 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
     """The finding with its cost: the pauses."""
     idle = found.idle
     pause = float(np.median(idle.idle_ns))
-    busy = float(np.median(idle.distance_ns - idle.idle_ns))
+    busy = float(np.median(idle.busy_ns))
     if found.marked:
         why = f"Signposts of the app lie in the pauses: {', '.join(found.marked)}"
     else:
@@ -123,8 +123,10 @@ Otherwise gaps count as the app's work in either of two cases:
 - Gaps are clearly not shorter where predictions are longer, they are at most 100 ms, and half their interquartile range
   is 0.07 to 0.3 of their median. Gaps shorter than a frame at 60 fps may vary less.
 
-If neither is clear, the check is not evaluated. If several models alternate, the finding names the one with the longest
-gaps before its predictions.
+If neither is clear, the check is not evaluated. If several models alternate, their predictions count as one, and the
+finding names the model with the longest gaps before its predictions. A model alternates with another if it runs between
+half or more of the other's predictions, and at most 5% of its runs overlap one. Any other model is independent: it does
+not set a steady rate.
 
 ## Not a problem when
 

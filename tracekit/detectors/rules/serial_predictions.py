@@ -108,7 +108,7 @@ def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
 def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses, all of which another call could fill."""
     idle = found.idle
-    busy, distance = (float(np.median(part)) for part in (idle.distance_ns - idle.idle_ns, idle.distance_ns))
+    busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
     marked = f" ({', '.join(found.marked)})" if found.marked else ""
     return pause_finding(
         view,

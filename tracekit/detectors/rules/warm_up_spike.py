@@ -32,6 +32,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.shared.comparable_predictions import EVEN
+from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.idle_gaps import Activity, read_pauses
 from tracekit.detectors.shared.load_options import without_load
 from tracekit.detectors.shared.prompts import works_longer
@@ -73,7 +74,7 @@ class FirstCalls:
     place: IntArray
     """Place among the predictions."""
     usual_ns: FloatArray
-    """Median of the predictions that follow on the same load."""
+    """Median, without waits, of the predictions that follow on the same load."""
     extra_ns: FloatArray
     """How much longer than that the first one took."""
     ratio: FloatArray
@@ -87,8 +88,23 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     if view.loads.empty:
         return without_load(view, "which prediction was the first")
+    waited, perhaps = waits_for_others(view)
+    answer = _judged(view, waited, options)
+    if isinstance(answer, Finding) and not isinstance(_judged(view, perhaps, options), Finding):
+        return InsufficientData(
+            view.name,
+            "The first prediction after a load took longer than those that follow, but its compute unit worked for "
+            "others meanwhile, and the recording does not show whether it waited for them.",
+            "Record the feature while no other model and no drawing uses that compute unit.",
+        )
+    return answer
+
+
+def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
+    """The answer for predictions without their waits, shape (predictions,)."""
     uses = uses_of_loads(view.loads, view.predictions)
-    firsts = first_calls(uses, view.predictions, options)
+    taken = view.predictions["duration_ns"].to_numpy() - waited_ns
+    firsts = first_calls(uses, taken, options)
     if not len(firsts.place):
         return InsufficientData(
             view.name,
@@ -100,8 +116,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     rare = firsts.as_slow <= options.as_slow_share
     pause_ns = round(options.pause_s * 1e9)
     deliberate = stand_alone(view.predictions, firsts.place, pause_ns)
-    resumed = _median_after_pauses(uses, view.predictions, pause_ns)
-    durations = view.predictions["duration_ns"].to_numpy()[firsts.place]
+    resumed = _median_after_pauses(uses, view.predictions, taken, pause_ns)
+    durations = taken[firsts.place]
     special = durations * options.alike_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
     chosen = spike & rare & special & ~deliberate
     metrics = _metrics(firsts, chosen, resumed, options)
@@ -133,9 +149,9 @@ _FEW_CALLS = 3
 """So many calls have two distances: fewer show no pace."""
 
 
-def first_calls(uses: Uses, predictions: pd.DataFrame, options: Options) -> FirstCalls:
-    """First predictions after loads that enough others on the same load follow. O(n log n)."""
-    durations = predictions["duration_ns"].to_numpy()
+def first_calls(uses: Uses, durations: IntArray, options: Options) -> FirstCalls:
+    """First predictions after loads that enough others on the same load follow, given how long each of the model's
+    predictions took without its waits. O(n log n)."""
     following = np.ones(len(durations), dtype=bool)
     following[uses.first] = False
     kept = (uses.load >= 0) & (uses.count > options.min_following)
@@ -150,12 +166,13 @@ def first_calls(uses: Uses, predictions: pd.DataFrame, options: Options) -> Firs
     return FirstCalls(first, usual, own - usual, own / np.maximum(usual, 1.0), slow)
 
 
-def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, pause_ns: int) -> float | None:
-    """Median duration of the predictions that follow a pause and are not the first after a load."""
+def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, durations: IntArray, pause_ns: int) -> float | None:
+    """Median of the durations, shape (predictions,), of those that follow a pause and are not the first after a
+    load."""
     paused = np.concatenate(([False], pauses_after(predictions)[:-1] >= pause_ns))
     paused[uses.first] = False
-    durations = predictions["duration_ns"].to_numpy()[paused]
-    return float(np.median(durations)) if len(durations) else None
+    resumed = durations[paused]
+    return float(np.median(resumed)) if len(resumed) else None
 
 
 def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, options: Options) -> tuple[Metric, ...]:
@@ -227,8 +244,9 @@ storage. The first prediction after a load pays for it, and it is the one the us
 ## How it is measured
 
 Per model, from the Activity lane. Each prediction belongs to the last load of its instance that ended before it. The
-first one is compared with the median of those that follow on the same load, of which `min_following` are needed.
-Reported when all of these hold:
+first one is compared with the median of those that follow on the same load, of which `min_following` are needed. Time
+in which a prediction waits for a Neural Engine that works for others is left out of every prediction. Reported when all
+of these hold:
 
 - The first prediction takes at least `ratio` times the median, and `min_extra_ms` longer.
 - At most `as_slow_share` of the following predictions take `alike_share` of its duration or longer.
@@ -244,6 +262,8 @@ other gaps, is a warm-up as in the fix.
 - The model's predictions are often that slow: see `latency-jitter`.
 - A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
   A recording of a single turn is not evaluated.
+- The first prediction waits while its compute unit works for others. If the recording does not show whether it waited
+  or was being prepared, the check is not evaluated.
 - The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
   which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the
   first predictions after several loads are alike.

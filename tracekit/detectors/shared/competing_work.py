@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors import LOAD_KINDS, Attribution, Intervals, Kind, Lane, Level, ModelView, Trace, is_any
@@ -15,8 +16,6 @@ from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pandas as pd
 
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
@@ -61,7 +60,7 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
     usual = float(np.quantile(durations, 0.1))
     calls = _Calls(starts, durations, usual, durations - usual >= LONGER * usual)
     times = _unit_times(view.breakdown.frame).sum(axis=0)
-    units = [unit for unit in _UNITS if times[unit] and times[unit] >= UNIT_SHARE * times.sum()]
+    units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
     sure, doubtful = _of_others(view, units)
@@ -71,6 +70,30 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
     return HeldUp(surely, perhaps & ~surely)
+
+
+def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
+    """Shape (predictions,) each: time in ns that each prediction surely waited while the Neural Engine worked for
+    others, and the longest time that it can have waited while the Neural Engine or the GPU did: nothing of the
+    prediction's model ran meanwhile. O(n log n) in the rows of the trace."""
+    predicted, waits = Intervals.from_rows(view.predictions), view.engine_waits
+    surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
+    units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]
+    if not units:
+        return surely, surely
+    requests = is_any(view.compute["kind"], Kind.ANE_REQUEST, Kind.GPU_REQUEST)
+    own = Intervals.from_rows(view.hardware, view.compute[~requests], view.data)
+    either = _joined(*_of_others(view, units), own)
+    alone = either.covered_within(predicted) - own.covered_within(predicted)
+    return surely, np.maximum(surely, alone)
+
+
+def certainty_of_longer(longer: IntArray, shorter: IntArray) -> float:
+    """How many standard errors the first durations rank above the second (rank sum of Wilcoxon). O(n log n)."""
+    ranks = pd.Series(np.concatenate((longer, shorter))).rank().to_numpy()
+    count, rest = len(longer), len(shorter)
+    above = float(ranks[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
+    return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +142,11 @@ def time_by_model(rows: pd.DataFrame, windows: Intervals) -> dict[str, int]:
     }
     names = sorted((name for name, time in covered.items() if time), key=lambda name: (-covered[name], name))
     return {name: covered[name] for name in names}
+
+
+def _units(times_ns: FloatArray) -> list[int]:
+    """Those of `_UNITS` that count as a model's own, given its time on each."""
+    return [unit for unit in _UNITS if times_ns[unit] and times_ns[unit] >= UNIT_SHARE * times_ns.sum()]
 
 
 def _unit_times(frame: pd.DataFrame) -> FloatArray:

@@ -124,22 +124,23 @@ def read_pauses(view: ModelView, min_calls: int) -> Pauses:
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
     activity = view.trace.activity
-    idle = idle_times(_asked(view.trace), rows["start_ns"].to_numpy(), sequences(rows), min_calls)
+    own = activity["model"].cat.categories.tolist().index(view.name)
+    idle = idle_times(_asked(view.trace), own, rows["start_ns"].to_numpy(), sequences(rows), min_calls)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
-    paced = pacing(idle.distance_ns, idle.idle_ns)
+    paced = pacing(idle.distance_ns, idle.busy_ns)
     if paced is Pacing.PERIODIC:
         return Pauses(idle, Activity.PACED, (), culprit)
     marked = _marked(view, idle)
-    works = marked or (paced is Pacing.FOLLOWING and _like_work(idle.idle_ns))
+    works = marked or (paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns))
     return Pauses(idle, Activity.WORK if works else Activity.UNCLEAR, marked, culprit)
 
 
-def _like_work(idle_ns: IntArray) -> bool:
+def _like_work(pause_ns: IntArray) -> bool:
     """Whether pauses, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
-    variation, usual = spread(idle_ns), float(np.median(idle_ns))
+    variation, usual = spread(pause_ns), float(np.median(pause_ns))
     sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
     return variation <= WORK_SPREAD and usual <= WORK_LONGEST_NS and not sleeps
 
