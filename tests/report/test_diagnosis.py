@@ -61,7 +61,7 @@ def test_what_no_check_was_run_for_is_not_called_absent(samples):
 
 
 def test_a_check_that_does_not_apply_says_why(samples):
-    report = tracekit.analyze(samples / "style_transfer_fixed.trace", only=["missed-deadline"])
+    report = tracekit.analyze(samples / "sharpen_8bit.trace", only=["missed-deadline"])
     told = answers(diagnose(report))[Pattern.SLOW_PREDICTIONS]
     assert told.answer is Answer.UNKNOWN
     assert set(told.evidence) == {f"{check.model}: {check.summary}" for check in report.checks}
