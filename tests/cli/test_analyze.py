@@ -22,6 +22,12 @@ from tracekit.testing import Model, Process, Scenario, write_export
 MS = 1_000_000
 
 
+@pytest.fixture(autouse=True)
+def _hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The width without a terminal, whatever width a test runner hands to its processes."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+
 def report_of(result: Any) -> dict[str, Any]:
     """The JSON report on standard output."""
     report: dict[str, Any] = json.loads(result.out)
