@@ -275,9 +275,16 @@ def converted(simulation: Simulation, draws: Draws, model: Model, unit: Unit) ->
         yield from app.pause(150_000)
 
 
-@plants("neural-engine-contention", "latency-jitter", "foreign-neural-engine-work", units=("neural engine",))
+@plants(
+    "neural-engine-contention",
+    "latency-jitter",
+    "foreign-neural-engine-work",
+    "serial-predictions",
+    units=("neural engine",),
+)
 def behind_a_long_model(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
-    """Another model of the app takes the Neural Engine just before most calls."""
+    """Another model of the app takes the Neural Engine just before most calls. The app pauses after each pair for less
+    than a frame at 60 fps, which counts as its work."""
     app, length = simulation.app, draws.integer(5, 9) * MS
     long = Model(f"{model.base}Large")
     yield from app.load(long)
