@@ -141,8 +141,8 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     assert main(["analyze", str(recording), "--no-config", "--format", "json", "-q"]) == 0
     assert json.loads(capsys.readouterr().out)["summary"]["findings"] == 2
     written(tmp_path / "project", 'fail-on = "critical"\n', "other.toml")
-    assert main(["analyze", str(recording), "--config", "../other.toml", "-q"]) == 1
-    assert "settings in other.toml" in capsys.readouterr().out
+    assert main(["analyze", str(recording), "--config", "../other.toml"]) == 1
+    assert "config other.toml" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recordin
     assert told in capsys.readouterr().err
     # Asked for by name, it runs though the settings skip it.
     asked = ["--only", detector, "-q", "--config", str(settings), flag, value]
-    assert main(["analyze", str(recording), *asked]) in (0, 2)
+    assert main(["analyze", str(recording), *asked]) in (0, 3)
     assert told not in capsys.readouterr().err
 
 

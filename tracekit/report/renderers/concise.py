@@ -42,7 +42,7 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
     width = min(max(width, NARROWEST), WIDEST)
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
     layout = Layout(width)
-    head = [*layout.wrapped(Text(_context(safe.recording), style="dim")), Text()]
+    head = [*layout.wrapped(Text(_context(safe.recording, safe.tool.settings), style="dim")), Text()]
     tail = [*_models(safe, layout), *_not_evaluated(safe, layout), *_notes(safe, layout), *summary_lines(safe, layout)]
     body = _findings(safe, layout, LINES - len(head) - len(tail))
     return printed([*head, *body, *tail], width, color)
@@ -78,7 +78,7 @@ def summary_lines(report: Report, layout: Layout) -> list[Text]:
     return lines
 
 
-def _context(recording: RecordingInfo) -> str:
+def _context(recording: RecordingInfo, config: str | None) -> str:
     """One line: which recording of what, where and how long."""
     pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
     version = (recording.os_version or "").partition(" (")[0]
@@ -91,6 +91,7 @@ def _context(recording: RecordingInfo) -> str:
         ", ".join(filter(None, (recording.device_model, system))),
         f"{recording.duration_ns / 1e9:.1f} s" if recording.duration_ns is not None else None,
         recording.template,
+        f"config {config}" if config else None,
     )
     return " · ".join(filter(None, parts))
 
