@@ -12,9 +12,7 @@ from threading import Event
 import numpy as np
 import pytest
 import textual._wait
-from textual._compositor import Compositor
 from textual.pilot import Pilot
-from textual.strip import Strip
 from textual.widgets import Input
 
 import tracekit
@@ -56,23 +54,15 @@ class Screen:
         await self.press("enter")
 
     async def settle(self) -> None:
-        """Wait until threads, messages and layout are done, and draw all that is on screen then."""
+        """Wait until threads, messages and drawing are done."""
         await self.app.workers.wait_for_complete()
         await self.pilot.pause()
         await self.pilot.pause()
-        self._strips()
-
-    def _strips(self) -> list[Strip]:
-        return self.app.screen._compositor.render_strips()
 
     def text(self) -> str:
         """The characters on screen, without blanks at the ends of lines."""
-        return "\n".join(strip.text.rstrip() for strip in self._strips()) + "\n"
-
-
-def skip_frame(compositor: Compositor, **_: object) -> None:
-    """In place of a frame for a terminal: without one, Textual draws several for each key and throws them away."""
-    compositor._dirty_regions.clear()
+        lines = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in lines) + "\n"
 
 
 _read = opening.read
@@ -102,7 +92,6 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", IDLE_S)
     monkeypatch.setattr(textual._wait, "SLEEP_IDLE", IDLE_S / 2)
-    monkeypatch.setattr(Compositor, "render_update", skip_frame)
     # Sessions never change, so that each sample is read once for all tests.
     monkeypatch.setattr(opening, "read", kept_read)
     monkeypatch.setattr(opening, "judged", kept_judged)
