@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+# An interrupt may come while an object is finalized; Python then reports it, and files that were being read, as ignored.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
 
 @pytest.mark.parametrize(("strings", "labels"), [(60_000, 1), (1, 1_500)])
 def test_strings_and_labels(made_bundle: Any, made_table: Any, tmp_path: Path, strings: int, labels: int) -> None:
