@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-# An interrupt may come while an object is finalized; Python then reports it, and files that were being read, as ignored.
+# An interrupt may come while an object is finalized: Python reports it, and files that were being read, as ignored.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

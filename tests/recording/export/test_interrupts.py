@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from support.interrupts import AT_ONCE_S, interrupted_after_s
 from tracekit.recording import open_recording
 
 if TYPE_CHECKING:
     from conftest import Write, Xml
+
+
+# An interrupt may come while an object is finalized: Python reports it, and files that were being read, as ignored.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
 
 
 def test_rows_of_an_export(xml: Xml, write: Write) -> None:
