@@ -278,19 +278,19 @@ def test_help_names_every_column_to_sort_by() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--only", "nonsense"], "there is no detector named 'nonsense' (choices: reload-before-predict, "),
+        (["--only", "nonsense"], "unknown check 'nonsense'; list them with `tracekit detectors`"),
         (["--skip", "reload-before-predictt"], "did you mean 'reload-before-predict'?"),
-        (["--set", "nonsense.x=1"], "there is no detector named 'nonsense'"),
+        (["--set", "nonsense.x=1"], "unknown check 'nonsense'"),
         (["--set", "reload-before-predict.minloads=1"], "did you mean 'min_loads'?"),
         (["--set", "reload-before-predict.min_loads=many"], "the value must be a whole number (loads)"),
         (["--set", "reload-before-predict.single_use_share=2"], "the value must be 0 to 1"),
         (["--set", "reload-before-predict.min_loads"], "write CHECK.OPTION=VALUE"),
         (["--set", "min_loads=3"], "write CHECK.OPTION=VALUE"),
-        (["--sort", "meen"], "there is no column named 'meen'; did you mean 'mean'?"),
+        (["--sort", "meen"], "unknown column 'meen'; did you mean 'mean'?"),
         (["--run", "2"], "has no run 2 (runs: 1)"),
-        (["--model", "Mosaik"], "there is no model in this recording named 'Mosaik'; did you mean 'Mosaic'?"),
-        (["--model", "X*"], "there is no model in this recording named 'X*' (choices: InkWash, Mosaic, "),
-        (["--process", "StyleCan"], "there is no process in this recording named 'StyleCan'; did you mean 'StyleCam'?"),
+        (["--model", "Mosaik"], "unknown model 'Mosaik'; did you mean 'Mosaic'?"),
+        (["--model", "X*"], "unknown model 'X*' (available: InkWash, Mosaic, "),
+        (["--process", "StyleCan"], "unknown process 'StyleCan'; did you mean 'StyleCam'?"),
     ],
 )
 def test_what_does_not_exist_is_refused_with_the_choices(

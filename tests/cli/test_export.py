@@ -60,7 +60,7 @@ def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path
     [
         (["--schema", "coreml-os-signpots"], "did you mean 'coreml-os-signpost'"),
         (["--schema", "kdebug"], "table 'kdebug' cannot be read: listed in the table of contents but not exported"),
-        (["--schema", "zebra"], "there is no table named 'zebra'"),
+        (["--schema", "zebra"], "unknown table 'zebra'"),
         (["--run", "9"], "has no run 9"),
         (["--run", "0"], "invalid run number"),
     ],

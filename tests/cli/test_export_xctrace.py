@@ -59,7 +59,7 @@ def test_an_intermittent_error_is_tried_again(export, tmp_path: Path, standin_lo
         ("malformed", "Trace is malformed - run data is missing; the recording was not finished", 2),
         ("crash", "xctrace crashed (exit status 133); what it wrote until then was thrown away", 2),
         ("cut", "cut off, although it reported success", 2),
-        ("no-node", "there is no such table, although it lists it", 2),
+        ("no-node", "xctrace lists this table but did not export it", 2),
         ("nothing", "reported success and wrote nothing", 2),
         ("refused", "failed with exit status 1: Something that nobody has seen yet", 2),
     ],

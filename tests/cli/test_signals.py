@@ -48,7 +48,7 @@ def interrupted_at(module: str, folder: Path, command: list[str], number: str = 
 def test_ctrl_c_during_start_up_shows_no_traceback(tmp_path: Path, clean: Path, module: str, script: bool) -> None:
     start = ["-c", "import sys; from tracekit.cli.main import run; sys.exit(run())"] if script else ["-m", "tracekit"]
     result = interrupted_at(module, tmp_path, [sys.executable, *start, "analyze", str(clean)])
-    assert (result.returncode, result.stdout, result.stderr) == (130, "", "tracekit: stopped before it was done.\n")
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "tracekit: interrupted\n")
 
 
 def test_a_command_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:

@@ -151,13 +151,13 @@ def _folder(path: Path, inputs: Sequence[Input]) -> Path:
     from tracekit.recording.places import is_part_of_recording
 
     if path.exists() and not path.is_dir():
-        raise UsageError(f"cannot write {path}: several recordings need a folder; name a new or an existing one")
+        raise UsageError(f"cannot write {path}: several recordings need a folder, not a file")
     if any(is_part_of_recording(path, [each]) for entry in inputs for each in entry.paths if each != "-"):
-        raise UsageError(f"cannot write into {path}: it is a recording; name another folder")
+        raise UsageError(f"cannot write into {path}: it is a recording; choose another folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TracekitError(f"cannot make the folder {path}: {error.strerror or error}") from error
+        raise TracekitError(f"cannot create folder {path}: {error.strerror or error}") from error
     return path
 
 

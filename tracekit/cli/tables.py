@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     add_paths_argument(parser)
     add_reader_arguments(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -129,8 +129,8 @@ COMMAND = Command(
     name="tables",
     summary="list the tables of a recording",
     description=(
-        "List what a recording holds: every table of every run with its state (missing, empty, rows, unreadable), "
-        "rows, columns and attributes."
+        "List every table of every run of a recording, with its state (rows, no rows, missing, unreadable), row count, "
+        "columns and attributes."
     ),
     add_arguments=add_arguments,
     run=run,

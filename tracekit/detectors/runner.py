@@ -19,7 +19,7 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
-from tracekit.errors import UsageError, unknown, words_of
+from tracekit.errors import UsageError, unknown_check, words_of
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import CORE_ML
 
@@ -129,10 +129,10 @@ def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collec
     ids = [detector.id for detector in detectors]
     for name in (*only, *skip):
         if name not in ids:
-            raise unknown("detector", name, ids)
+            raise unknown_check(name, ids)
     chosen = tuple(d for d in detectors if (not only or d.id in only) and d.id not in skip)
     if not chosen:
-        raise UsageError("no detector is left to run: everything is skipped")
+        raise UsageError("no check is left to run: all of them are skipped")
     return chosen
 
 

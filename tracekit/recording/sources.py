@@ -99,14 +99,15 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
         except OSError as error:
             raise os_error(quoted(str(given)), error) from error
         except (ValueError, RuntimeError) as error:
-            raise UnreadableRecording(f"{str(given)[:80]!r} is no usable path ({error})") from error
+            raise UnreadableRecording(f"{str(given)[:80]!r} is not a usable path ({error})") from error
     return inputs
 
 
 def os_error(label: str, error: OSError) -> UnreadableRecording:
     """What the operating system refused, as a sentence."""
     if isinstance(error, FileNotFoundError):
-        return UnreadableRecording(f"there is no {label}; check the path")
+        path = label.removeprefix("'").removesuffix("'")
+        return UnreadableRecording(f"{path}: no such file or directory")
     reason = error.strerror or type(error).__name__
     return UnreadableRecording(f"{label} cannot be read: {reason[0].lower() + reason[1:]}")
 
@@ -119,8 +120,7 @@ def is_bundle(path: Path) -> bool:
 def bundle_inside(holder: str, name: str) -> UnreadableRecording:
     """The error for an input that holds trace bundles and no export."""
     return UnreadableRecording(
-        f"{quoted(holder)} holds no exported XML, but the trace bundle {quoted(name)}; give the path of the bundle "
-        "itself"
+        f"{quoted(holder)} contains .trace bundles, which have to be passed themselves, such as {quoted(name)}"
     )
 
 
@@ -139,7 +139,7 @@ def _add_path(inputs: Inputs, path: Path, within: str) -> None:
         _add_file(inputs, _file_source(path, path.name, explicit=True))
     else:
         raise UnreadableRecording(
-            f"{quoted(path.name)} is no regular file; pass - to read an export from standard input"
+            f"{quoted(path.name)} is not a regular file; pass - to read an export from standard input"
         )
 
 
@@ -187,7 +187,7 @@ def _spooled_standard_input(held: ExitStack) -> Source:
     """Standard input, copied to a temporary file, since a file is read more than once."""
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or sys.stdin.isatty():
-        raise UnreadableRecording("standard input is no file or pipe; send an export into it, or give its path")
+        raise UnreadableRecording("standard input is not a file or pipe; pipe an export into it, or pass a path")
     try:
         beginning = stream.read(limits.CHUNK_BYTES)
         if not beginning.startswith(archives.MAGIC) and not is_xml(beginning):

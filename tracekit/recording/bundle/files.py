@@ -129,7 +129,8 @@ def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
             return None
         if bundle is not None and len(paths) > 1:
             raise UnreadableRecording(
-                f"{quoted(path.name)} is a trace bundle and a whole recording; give it alone, without other paths"
+                f"only one recording can be read at a time (got {len(paths)} paths, and {quoted(path.name)} is a whole "
+                "recording); to compare two: tracekit view A B"
             )
         if bundle is not None:
             return bundle

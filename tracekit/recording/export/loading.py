@@ -98,15 +98,15 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             )
         elif claims_xml:
             inputs.notes.append(
-                f"{source.label} begins with the element {shortened(head.root)}, is no export, and was left out"
+                f"{source.label} begins with the element {shortened(head.root)}, is not an export, and was left out"
             )
     if not files:
         if inputs.bundles:
             raise bundle_inside(inputs.name, inputs.bundles[0])
         seen = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(
-            f"{quoted(inputs.name)} holds no XML that `xctrace export` wrote{seen}; if you have a trace, "
-            f"give the bundle itself, or {HOW_TO_EXPORT}"
+            f"{quoted(inputs.name)} contains no `xctrace export` XML{seen}; if you have a .trace bundle, pass it "
+            f"itself, or {HOW_TO_EXPORT}"
         )
     return files
 
