@@ -131,7 +131,9 @@ def test_an_unexpected_failure_asks_to_be_reported_and_shows_no_traceback(tracek
     result = tracekit("tables")
     assert result.status == 2
     assert (
-        result.err == r"tracekit: internal error (KeyError: 'some\ncolumn'); please run again with --debug and report it" "\n"
+        result.err
+        == r"tracekit: internal error (KeyError: 'some\ncolumn'); please run again with --debug and report it"
+        "\n"
     )
 
 

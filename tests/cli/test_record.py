@@ -98,7 +98,7 @@ def test_an_app_on_a_device_is_never_to_be_signed_by_hand(record) -> None:
 def test_an_instrument_that_does_not_exist_is_named(record) -> None:
     result = record("--attach", "App", "--instrument", "System Trace")
     assert result.status == 2
-    assert "Instrument with name 'System Trace' cannot be found; list them with `xcrun xctrace list instruments`" in result.err
+    assert "Instrument with name 'System Trace' cannot be found; list them with `xcrun xctrace list" in result.err
 
 
 @pytest.mark.parametrize(

@@ -153,9 +153,8 @@ class _Watch:
                 f"saving takes longer than {self._patience.saving:g} s; xctrace (process {self._job.pid}) was left "
                 "running, and the recording is complete once that process exits"
             )
-        self._stop(
-            "xctrace ignored the time limit; stopping it" if self._running else "the recording did not start; stopping it"
-        )
+        why = "xctrace ignored the time limit" if self._running else "the recording did not start"
+        self._stop(f"{why}; stopping it")
 
     def _after_limit(self) -> float:
         if self._limit is None:
