@@ -114,7 +114,7 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("align", ("A",), "Align", Section.COMPARE),
     Shortcut("focus_next", ("tab",), "Next pane", Section.DETAIL),
     Shortcut("focus_previous", ("shift+tab",), "Previous pane", Section.DETAIL),
-    Shortcut("grouping", ("t",), "Group lanes", Section.APP, footer=True),
+    Shortcut("grouping", ("t",), "Group by", Section.APP, footer=True),
     Shortcut("expand", ("x",), "Expand lane", Section.APP),
     Shortcut("theme", ("T",), "Light/dark theme", Section.APP, early=True),
     Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, footer=True, early=True),
