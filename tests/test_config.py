@@ -118,7 +118,7 @@ def test_a_detector_that_is_asked_for_runs_though_the_project_skips_it(tmp_path,
     path = written(tmp_path, 'skip = ["reload-before-predict", "cold-load"]\n')
     report = tracekit.analyze(recording, config=path, only=["reload-before-predict"])
     assert reloads(report) == {"CaptionA": "finding", "Other": "finding"}
-    with pytest.raises(UsageError, match="no detector is left"):
+    with pytest.raises(UsageError, match="no check is left"):
         tracekit.analyze(recording, config=path, only=["cold-load"], skip=["cold-load"])
 
 
@@ -302,7 +302,7 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
     ("text", "told"),
     [
         ("skipp = []", "'skipp': unknown setting 'skipp'; did you mean 'skip'?"),
-        ('skip = "cold-load"', "'skip': must be a list of detector ids"),
+        ('skip = "cold-load"', "'skip': must be a list of check ids"),
         ('skip = ["cold-loads"]', "did you mean 'cold-load'?"),
         ("[detectors.cold-loads]\nx = 1", "did you mean 'cold-load'?"),
         ("[detectors.reload-before-predict]\nmin_load = 1", "did you mean 'min_loads'?"),

@@ -191,9 +191,9 @@ def test_the_files_are_written_when_the_gate_fails(tracekit, reload: Path, tmp_p
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("report.html", "cannot tell the format of '{path}', which ends in '.html'; the endings known are .txt, .md"),
-        ("report", "cannot tell the format of '{path}', which has no ending"),
-        ("nowhere/report.json", "cannot write {path}: the folder {path.parent} does not exist"),
+        ("report.html", "{path}: unknown extension (supported: .txt .md .markdown .json)"),
+        ("report", "{path}: no extension (supported: .txt .md"),
+        ("nowhere/report.json", "cannot write {path}: no such folder: {path.parent}"),
         ("folder.json", "cannot write {path}: it is a folder"),
     ],
 )
@@ -284,8 +284,8 @@ def test_help_names_every_column_to_sort_by() -> None:
         (["--set", "reload-before-predict.minloads=1"], "did you mean 'min_loads'?"),
         (["--set", "reload-before-predict.min_loads=many"], "the value must be a whole number (loads)"),
         (["--set", "reload-before-predict.single_use_share=2"], "the value must be 0 to 1"),
-        (["--set", "reload-before-predict.min_loads"], "write CHECK.OPTION=VALUE"),
-        (["--set", "min_loads=3"], "write CHECK.OPTION=VALUE"),
+        (["--set", "reload-before-predict.min_loads"], "expected CHECK.OPTION=VALUE"),
+        (["--set", "min_loads=3"], "expected CHECK.OPTION=VALUE"),
         (["--sort", "meen"], "unknown column 'meen'; did you mean 'mean'?"),
         (["--run", "2"], "has no run 2 (runs: 1)"),
         (["--model", "Mosaik"], "unknown model 'Mosaik'; did you mean 'Mosaic'?"),

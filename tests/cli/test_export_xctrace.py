@@ -27,7 +27,7 @@ def export(tracekit, standin, sample_bundle: Path, tmp_path: Path, monkeypatch):
 def test_the_tables_are_those_of_the_recording(export, tracekit, reload_xml: Path, tmp_path: Path, standin_log) -> None:
     result = export("--schema", CORE_ML, "--schema", "os-signpost")
     assert (result.status, result.out) == (0, "")
-    assert "xctrace exports table 1 of 2" in result.err
+    assert "xctrace is exporting table 1 of 2" in result.err
     assert tracekit("export", reload_xml, "-o", tmp_path / "direct", "--schema", CORE_ML).status == 0
     assert (tmp_path / "out" / f"{CORE_ML}.csv").read_bytes() == (tmp_path / "direct" / f"{CORE_ML}.csv").read_bytes()
     asked = [words[-1] for words in standin_log()]
@@ -57,7 +57,7 @@ def test_an_intermittent_error_is_tried_again(export, tmp_path: Path, standin_lo
     [
         ("missing-template", "Document Missing Template Error; the recording was not finished", 6),
         ("malformed", "Trace is malformed - run data is missing; the recording was not finished", 2),
-        ("crash", "xctrace crashed (exit status 133); what it wrote until then was thrown away", 2),
+        ("crash", "xctrace crashed (exit status 133); its partial output was discarded", 2),
         ("cut", "cut off, although it reported success", 2),
         ("no-node", "xctrace lists this table but did not export it", 2),
         ("nothing", "reported success and wrote nothing", 2),
@@ -109,7 +109,7 @@ def test_a_hanging_call_is_ended(export, monkeypatch, stubborn: bool) -> None:
     settings = {"stubborn": "yes"} if stubborn else {}
     result = export("--schema", CORE_ML, "--timeout", "1", export="hang", only=CORE_ML, **settings)
     assert result.status == 2
-    assert "did not answer within 1 s and was stopped" in result.err
+    assert "did not respond within 1 s and was stopped" in result.err
 
 
 def test_a_slow_start_is_waited_for(export) -> None:

@@ -119,8 +119,8 @@ def test_only_and_skip_choose_detectors():
     ("only", "skip", "words"),
     [
         (["reload-before-predic"], [], "did you mean 'reload-before-predict'?"),
-        ([], ["nothing"], "choices: reload-before-predict"),
-        (["reload-before-predict"], ["reload-before-predict"], "no detector is left"),
+        ([], ["nothing"], "unknown check 'nothing'; list them with"),
+        (["reload-before-predict"], ["reload-before-predict"], "no check is left"),
     ],
 )
 def test_names_that_do_not_exist_are_refused(only, skip, words):

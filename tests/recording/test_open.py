@@ -117,10 +117,13 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
     (tmp_path / "run.trace").mkdir()
     (tmp_path / "shelf" / "run.trace").mkdir(parents=True)
     for path, sentence in (
-        (tmp_path / "folder", r"holds no XML.*notes.xml.* is not XML.*xcrun xctrace export"),
-        (tmp_path / "void", r"'void' holds no XML that `xctrace export` wrote; if you have a trace"),
+        (tmp_path / "folder", r"contains no `xctrace export` XML.*notes.xml.* is not XML.*xcrun xctrace export"),
+        (tmp_path / "void", r"'void' contains no `xctrace export` XML; if you have a \.trace"),
         (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle and holds nothing of one; check the path"),
-        (tmp_path / "shelf", r"'shelf' holds no exported XML, but the trace bundle 'run.trace'; give the path of"),
+        (
+            tmp_path / "shelf",
+            r"'shelf' contains .trace bundles, which have to be passed themselves, such as 'run.trace'",
+        ),
         (tmp_path / "absent.xml", r"^[^']*absent\.xml: no such file or directory$"),
         (write("hello", "a.txt"), r"'a.txt' is not XML; pass XML"),
         (write(b"\x1f\x8b\x08", "a.gz"), r"'a.gz' is a gzip file"),

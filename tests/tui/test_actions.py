@@ -123,7 +123,7 @@ def test_every_action_says_what_it_does_in_one_sentence() -> None:
 def test_the_help_says_what_enter_does_on_rows_that_stand_for_many() -> None:
     text = " ".join(rendered(help_text(PALETTES[True], ACTIONS)).split())
     assert "the events of numbers or of a model" in text
-    assert "double click On the title of a lane, show all its rows; on a row of a list, as enter." in text
+    assert "double click On a lane title, show all its rows; on a list row, same as enter." in text
 
 
 def test_every_pane_has_an_action() -> None:

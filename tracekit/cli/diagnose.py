@@ -27,13 +27,13 @@ def run(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
     from tracekit.api import analyze
     from tracekit.cli.output import emit, has_color, width
-    from tracekit.cli.progress import showing_progress
+    from tracekit.cli.progress import RUNNING, showing_progress
     from tracekit.report.diagnosis import diagnose
     from tracekit.report.renderers.serialize import to_json
     from tracekit.report.renderers.text import FILE_WIDTH
     from tracekit.report.renderers.text_diagnosis import render_diagnosis
 
-    with showing_progress() as progress:
+    with showing_progress(then=RUNNING) as progress:
         report = analyze(
             arguments.path,
             models=arguments.model,

@@ -169,8 +169,7 @@ class NameCheck:
         try:
             renderer_for(path)
         except UsageError as error:
-            sentence = str(error)
-            return f"{sentence[:1].upper()}{sentence[1:]}."
+            return f"{error}."
         if not path.parent.is_dir():
             return f"No such folder: '{path.parent}'."
         if path.is_dir():
