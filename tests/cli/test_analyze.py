@@ -191,7 +191,7 @@ def test_the_files_are_written_when_the_gate_fails(tracekit, reload: Path, tmp_p
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("report.html", "{path}: unknown extension (supported: .txt .md .markdown .json)"),
+        ("report.html", "{path}: unknown extension (supported: .txt .md .json)"),
         ("report", "{path}: no extension (supported: .txt .md"),
         ("nowhere/report.json", "cannot write {path}: no such folder: {path.parent}"),
         ("folder.json", "cannot write {path}: it is a folder"),

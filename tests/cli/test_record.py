@@ -90,7 +90,7 @@ def test_a_failed_recording_says_what_to_do_and_keeps_the_bundle(
 def test_an_app_on_a_device_is_never_to_be_signed_by_hand(record) -> None:
     result = record("--device", "Phone", "--attach", "App", mode="not-allowed")
     assert result.status == 2
-    assert "recording failed: Permission to debug App was denied; Instruments can only trace apps" in result.err
+    assert "recording failed: permission to debug App was denied; Instruments can only trace apps" in result.err
     assert "Product > Profile" in result.err
     assert "codesign" not in result.err
 

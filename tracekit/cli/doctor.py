@@ -38,9 +38,9 @@ def run(arguments: Namespace) -> ExitStatus:
     else:
         width = max(len(check.name) for check in checks)
         for check in checks:
-            emit(f"{MARKS[check.state]:8}{check.name:{width}}  {check.detail}\n")
+            emit(f"{MARKS[check.state]:4}  {check.name:{width}}  {check.detail}\n")
             if check.fix:
-                emit(f"{'':8}{'':{width}}  {check.fix}\n")
+                emit(f"{'':4}  {'':{width}}  {check.fix}\n")
     return ExitStatus.DONE if usable else ExitStatus.UNUSABLE
 
 

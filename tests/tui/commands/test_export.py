@@ -157,7 +157,7 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "folder.md"
     folder.mkdir()
     assert "is a folder" in check(str(folder))
-    assert check("a.pdf") == "a.pdf: unknown extension (supported: .txt .md .markdown .json)."
+    assert check("a.pdf") == "a.pdf: unknown extension (supported: .txt .md .json)."
     there = tmp_path / "there.md"
     there.touch()
     assert "enter again overwrites" in check(str(there))

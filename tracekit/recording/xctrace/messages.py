@@ -60,6 +60,12 @@ def was_saved(output: str) -> bool:
     return any(line.startswith(_SAVED) for line in output.splitlines())
 
 
+def _clause(text: str) -> str:
+    """A sentence of xctrace as a part of one of ours; a name at its beginning keeps its capital."""
+    starts_plainly = text.startswith(("Permission ", "Failed ", "Recording "))
+    return f"{text[:1].lower() if starts_plainly else text[:1]}{text[1:]}".rstrip(".")
+
+
 def advice_for(issues: Sequence[RunIssue], *, on_device: bool) -> str | None:
     """What to do where the target cannot be traced. on_device: whether the recording is not of this Mac."""
     texts = " ".join(f"{issue.text} {issue.suggestion}" for issue in issues)
@@ -79,9 +85,7 @@ def why_failed(completed: Completed, issues: Sequence[RunIssue], *, on_device: b
     if issues:
         first = issues[0]
         return "; ".join(
-            filter(
-                None, [first.text.rstrip("."), advice_for(issues, on_device=on_device) or first.suggestion.rstrip(".")]
-            )
+            filter(None, [_clause(first.text), advice_for(issues, on_device=on_device) or first.suggestion.rstrip(".")])
         )
     if completed.status == _TRAP:
         return "xctrace crashed; try again with fewer instruments or a shorter time limit"

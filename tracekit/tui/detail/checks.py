@@ -69,7 +69,7 @@ class CheckRow:
 
 @dataclass(frozen=True, eq=False)
 class CheckRows:
-    """Findings one by one, then a row for each detector and outcome, or for each reason why detectors could not look.
+    """Findings one by one, then a row for each detector and outcome, or for each reason why checks were not evaluated.
 
     Below the open row stands its evidence, or the checks that share it.
     """
@@ -207,7 +207,7 @@ def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:
 def _together(report: Report) -> list[tuple[int, ...]]:
     """Indices of the checks by row, in the order of the report.
 
-    A finding has its own. Others share that of their detector and outcome, and detectors that could not look, or had
+    A finding has its own. Others share that of their detector and outcome, and checks that were not evaluated, or had
     nothing to look at, share one where all of them give the same reason.
     """
     rows: dict[tuple[str, ...], list[int]] = {}

@@ -35,7 +35,7 @@ BY_DIFFERENCE = Sort("difference", descending=True)
 
 
 def _told(check: Check | None) -> str:
-    """A check in a word or two: the time that its fix could win back at most, or its outcome."""
+    """A check in a word or two: the time that its fix saves at most, or its outcome."""
     if check is None:
         return ABSENT
     if check.outcome != "finding":
@@ -175,7 +175,8 @@ class ComparePane(ListPane[Compared]):
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
         if state.measure is None:
             first = f"{whole} · " if (whole := unnarrowed(state)) else ""
-            return longest_that_fits([f"{first}u: {listed}", f"{first}{listed}"], room)
+            savings = "   est. savings before and after"
+            return longest_that_fits([f"{first}u: {listed}{savings}", f"{first}u: {listed}", f"{first}{listed}"], room)
         few, abouts = f"   ≈ n < {FEW}", [""]
         if state.range is not None:
             abouts = [f"   {range_words(state.range)}", f"   range of {duration(state.range.span_ns)}", "   in range"]

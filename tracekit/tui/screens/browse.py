@@ -234,7 +234,7 @@ _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 
 
 def _verdict(state: State) -> str:
-    """Of one recording its verdict, of two what became of the findings."""
+    """Of one recording its verdict, of two the status of the findings."""
     reports = [session.report for session in state.sessions if session.report is not None]
     if len(reports) < len(state.sessions):
         return "running checks…"
