@@ -215,7 +215,11 @@ def test_the_line_above_events_and_predictions_names_range_and_filter(size, run_
         screen.app.change(range=None, filter=EventFilter(model="Mosaic"))
         await screen.settle()
         count = (calls["model"] == "Mosaic").sum()
-        told = {80: f"{count} · only Mosaic", 120: f"{count} · filtered", 200: f"{count} predictions · only Mosaic"}
+        told = {
+            80: f"{count} · filter: Mosaic",
+            120: f"{count} · filtered",
+            200: f"{count} predictions · filter: Mosaic",
+        }
         assert above().startswith(f"{told[size[0]]} · N Neural Engine")
 
     run_view(test, reload_sample, size=size)

@@ -217,7 +217,7 @@ def test_the_predictions_are_those_that_the_app_called(run_view, reload_sample) 
         rows = listed(screen, PredictionsPane).rows
         assert [rows.index(row) for row in range(len(rows))] == list(called.index)
         # Each prediction of this sample follows a load of its own.
-        assert set(column(screen, PredictionsPane, "call")) == {"first"}
+        assert set(column(screen, PredictionsPane, "phase")) == {"first"}
         assert "N Neural Engine, G GPU" in screen.text()
         await screen.press("o")
         assert screen.state.sorts["predictions"] == Sort("duration", descending=True)
@@ -329,7 +329,7 @@ def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (110, 30)])
 def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, reload_sample, samples: Path) -> None:
     async def test(screen) -> None:
-        assert "1–7 detail" in screen.text()
+        assert "1–7 panes" in screen.text()
         line = next(line for line in screen.text().splitlines() if "1 Findings" in line)
         assert "7 Compare" in line
         assert "…" not in line
@@ -399,7 +399,7 @@ def test_the_line_above_inferred_predictions_says_so(inferred, line, few, run_vi
         calls = replace(session.calls, inferred=np.arange(len(session.calls)) < inferred)
         screen.app.change(sessions=(replace(session, calls=calls),))
         await screen.press("4")
-        assert column(screen, PredictionsPane, "call").count("–") == inferred
+        assert column(screen, PredictionsPane, "phase").count("–") == inferred
         assert heading(screen, PredictionsPane).startswith(few)
         await screen.press("i")
         assert heading(screen, PredictionsPane).startswith(line)

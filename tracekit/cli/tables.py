@@ -74,12 +74,14 @@ def _rows(contents: Contents) -> Iterator[tuple[object, ...]]:
             )
 
 
-def _text(value: object) -> str:
+def _text(value: object, heading: str) -> str:
     """A cell as text. What is not known is a dash, never a zero."""
     from tracekit.report.formatting import shorten, visible
 
     if value is None:
         return "-"
+    if heading == "state" and value == "empty":
+        return "no rows"
     if isinstance(value, dict):
         pairs = " ".join(f"{key}={value[key]}" for key in sorted(value))
         return shorten(visible(pairs), ATTRIBUTES_WIDTH)
@@ -89,7 +91,7 @@ def _text(value: object) -> str:
 def _aligned(rows: Sequence[Sequence[object]], room: int) -> str:
     """Columns two spaces apart, as many as there is room for."""
     columns = {
-        heading: [heading, *(_text(row[index]) for row in rows)]
+        heading: [heading, *(_text(row[index], heading) for row in rows)]
         for index, heading in enumerate(HEADINGS)
         if heading != "reason"
     }
