@@ -62,7 +62,7 @@ def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
     yield "model", entry.model or ABSENT
     yield "at", exact_moment(entry.start_ns)
     yield "duration", exact(length)
-    yield "keys", ". next  , previous  F its finding"
+    yield "keys", ". next  , previous  F finding"
 
 
 def _facts(check: Check) -> Iterator[tuple[str, str]]:
