@@ -73,21 +73,21 @@ def test_what_is_alike_is_named_first_and_the_rest_is_counted() -> None:
     with pytest.raises(QueryError) as caught:
         parse_filter("kind:foo", Known((), kinds, ()))
     listed = "ane_exec, ane_load, compile, gpu_exec, gpu_prepare, load"
-    assert str(caught.value) == f"'foo' is no kind here; there are {listed} and 2 more."
+    assert str(caught.value) == f"Unknown kind 'foo'. Available: {listed} and 2 more."
     with pytest.raises(QueryError) as caught:
         parse_filter("kind:predicton", Known((), kinds, ()))
     listed = "prediction, ane_exec, ane_load, compile, gpu_exec, gpu_prepare"
-    assert str(caught.value) == f"'predicton' is no kind here; there are {listed} and 2 more."
+    assert str(caught.value) == f"Unknown kind 'predicton'. Available: {listed} and 2 more."
     # One more takes less room than to say so.
-    with pytest.raises(QueryError, match=r"there are ane_exec, .*, load, other\.$"):
+    with pytest.raises(QueryError, match=r"Available: ane_exec, .*, load, other\.$"):
         parse_filter("kind:foo", Known((), kinds[:7], ()))
-    with pytest.raises(QueryError, match=r"'cpu' is no device here; there is gpu\.$"):
+    with pytest.raises(QueryError, match=r"Unknown device 'cpu'. Available: gpu\.$"):
         parse_filter("device:cpu", Known((), (), ("gpu",)))
 
 
 def test_the_prompt_offers_what_occurs() -> None:
     told = filter_hint(KNOWN)
-    assert told.startswith("text, model:NAME, kind:KIND, device:ane|cpu|gpu, >5ms, <20ms; NAME in quotes")
+    assert told.startswith("text, model:NAME, kind:KIND, device:ane|cpu|gpu, >5ms, <20ms; quote names with spaces")
     assert told.endswith("\nkinds: load, load_cached, prediction")
     assert filter_hint(Known((), ("other",), ("gpu",))) == "text, kind:KIND, device:gpu, >5ms, <20ms\nkinds: other"
     assert filter_hint(Known((), (), ())) == "text, >5ms, <20ms"
@@ -155,5 +155,5 @@ def test_times_count_from_the_start_or_from_the_cursor(text, ns) -> None:
 
 @pytest.mark.parametrize("text", ["", "12h", "soon", "1:2:3:4", "+", "--1s"])
 def test_what_is_no_time_is_explained(text) -> None:
-    with pytest.raises(QueryError, match="is no time: write"):
+    with pytest.raises(QueryError, match="Invalid time"):
         parse_time(text, 0)
