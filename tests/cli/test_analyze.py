@@ -211,7 +211,7 @@ def test_a_recording_is_never_overwritten(tracekit, tmp_path: Path) -> None:
     path.write_text("<trace-query-result/>", encoding="utf-8")
     result = tracekit("analyze", path, "-o", path)
     assert result.status == 2
-    assert "it is the recording itself" in result.err
+    assert "it is part of the recording" in result.err
     assert path.read_text(encoding="utf-8") == "<trace-query-result/>"
 
 

@@ -55,8 +55,8 @@ def test_an_intermittent_error_is_tried_again(export, tmp_path: Path, standin_lo
 @pytest.mark.parametrize(
     ("failure", "told", "calls"),
     [
-        ("missing-template", "Document Missing Template Error; the recording was not finished", 6),
-        ("malformed", "Trace is malformed - run data is missing; the recording was not finished", 2),
+        ("missing-template", "Document Missing Template Error; the recording is incomplete", 6),
+        ("malformed", "Trace is malformed - run data is missing; the recording is incomplete", 2),
         ("crash", "xctrace crashed (exit status 133); its partial output was discarded", 2),
         ("cut", "cut off, although it reported success", 2),
         ("no-node", "xctrace lists this table but did not export it", 2),

@@ -116,7 +116,7 @@ def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write: Write, xml: 
 
 
 def test_an_archive_of_nothing_and_one_of_a_bundle_say_so(write: Write) -> None:
-    with pytest.raises(UnreadableRecording, match=r"'a.zip' holds no XML"):
+    with pytest.raises(UnreadableRecording, match=r"'a.zip' contains no `xctrace export` XML"):
         open_recording(write(packed(), "a.zip"))
     with pytest.raises(UnreadableRecording, match=r"'a.zip' is a recording that was not finished"):
         open_recording(
