@@ -30,7 +30,7 @@ _TIME = Column("duration", 9, right=True, ordered=False)
 _COLUMNS = (
     Column("outcome", 11, prose=True, max_width=14),
     Column("check", 21, max_width=27),
-    Column("model", 14, drop=1, max_width=24),
+    Column("model", 13, drop=1, max_width=24),
     Column("saves up to", 11, right=True),
     Column("share", 6, right=True, drop=2),
     Column("summary", 0, prose=True, drop=3, min_width=24, ordered=False),
