@@ -66,7 +66,7 @@ def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(run_view, 
         def status() -> str:
             return screen.text().splitlines()[-2].strip()
 
-        told = f"{size[0]}×{size[1]}: some content hidden; 80×24 shows everything · ? keys"
+        told = f"{size[0]}×{size[1]}: some content hidden; 80×24 shows all · ? keys"
         assert status() == told
         await screen.press("w")
         assert " in view" in status()

@@ -17,10 +17,10 @@ from tracekit.tui.screens.opening import OpeningScreen, progress_text
 @pytest.mark.parametrize(
     ("done", "total", "first"),
     [
-        (0, 200, "░" * 40 + "  0 %"),
+        (0, 200, "░" * 40 + "  0%"),
         (100, 200, "█" * 20 + "░" * 20 + "  50%"),
-        (199, 200, "█" * 39 + "░" + "  99 %"),
-        (200, 200, "█" * 40 + "  100 %"),
+        (199, 200, "█" * 39 + "░" + "  99%"),
+        (200, 200, "█" * 40 + "  100%"),
         (12_345_678, None, "12.3 MB read"),
         (5, 0, "0.0 MB read"),
     ],
@@ -36,7 +36,7 @@ def test_names_of_files_are_cut_and_cannot_steer_the_terminal() -> None:
 
 
 def test_the_bar_and_its_share_fit_into_narrow_terminals() -> None:
-    assert progress_text(Progress(1, 2, "a.xml"), 17).split("\n")[0] == "█████░░░░░  50%"
+    assert progress_text(Progress(1, 2, "a.xml"), 17).split("\n")[0] == "█████░░░░░░  50%"
 
 
 @pytest.mark.parametrize("size", [(44, 12), (80, 24), (200, 50)])

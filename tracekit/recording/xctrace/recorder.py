@@ -177,8 +177,8 @@ def _judge(completed: Completed, request: Request) -> tuple[str, ...]:
         raise TracekitError(f"recording failed: {why_failed(completed, issues, on_device=on_device)}{remains}")
     if not (bundle / "form.template").is_file():
         raise TracekitError(
-            f"the recording is incomplete (it has no form.template) and remains at {bundle}; record again and press Ctrl-C "
-            "only once"
+            f"the recording is incomplete (it has no form.template) and remains at {bundle}; record again and press "
+            "Ctrl-C only once"
         )
     warnings = [f"{issue.level.lower()} while recording: {issue.text.rstrip('.')}" for issue in issues]
     advice = advice_for(issues, on_device=on_device)

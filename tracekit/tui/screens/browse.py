@@ -134,7 +134,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         width, height = self.app.size
         if width >= _FULL_WIDTH and height >= _FULL_HEIGHT:
             return ""
-        return f"{width}×{height}: some content hidden; 80×24 shows everything · ? keys"
+        return f"{width}×{height}: some content hidden; 80×24 shows all · ? keys"
 
     @property
     def pane(self) -> DetailPane:
