@@ -93,6 +93,9 @@ def test_an_inconclusive_recording_has_a_status_of_its_own_and_its_report(tracek
     assert (result.status, result.err) == (3, "")
     assert "\nINCONCLUSIVE  " in result.out
     assert result.out.splitlines()[-2].startswith("Inconclusive: ")
+    told = 'tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report\n'
+    assert tracekit("analyze", blind, "--json").err == told
+    assert tracekit("analyze", blind, "--json", "-q").err == ""
 
 
 @pytest.mark.parametrize(("level", "status"), [("critical", 1), ("high", 1), ("medium", 1), ("low", 1), (None, 0)])

@@ -145,6 +145,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
+    from tracekit.cli.exits import ExitStatus
     from tracekit.cli.output import narrate
     from tracekit.cli.reports import check_output, print_report, status_of, write_report
     from tracekit.report.renderers.formats import renderer_for
@@ -159,7 +160,11 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         if not arguments.quiet:
             narrate(f"tracekit: wrote {path}")
     print_report(report, arguments, summary_only=bool(outputs) and arguments.format is None and not arguments.verbose)
-    return status_of(report, fail_on_of(arguments), quiet=arguments.quiet)
+    status = status_of(report, fail_on_of(arguments), quiet=arguments.quiet)
+    # The text says so in its last lines.
+    if status is ExitStatus.INCONCLUSIVE and arguments.format in ("json", "markdown") and not arguments.quiet:
+        narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
+    return status
 
 
 def options_of(arguments: Namespace) -> dict[str, Any]:
