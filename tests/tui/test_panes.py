@@ -167,7 +167,7 @@ def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(run_view, relo
 def test_facts_are_not_sorted_and_say_so(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         await screen.press("6", "O")
-        assert "not sorted by columns" in screen.text()
+        assert "Nothing to sort here" in screen.text()
         assert screen.state.sorts == {}
 
     run_view(test, reload_sample)
@@ -288,7 +288,7 @@ def test_columns_can_be_hidden_and_stay_so(run_view, reload_sample) -> None:
         await screen.press("2", "4")
         assert [entry.title for entry in listed(screen, PredictionsPane).shown] == shown
         await screen.press("6", "C")
-        assert "no columns to choose" in screen.text()
+        assert "No columns to choose" in screen.text()
 
     run_view(test, reload_sample)
 
