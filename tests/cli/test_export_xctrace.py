@@ -119,7 +119,7 @@ def test_a_slow_start_is_waited_for(export) -> None:
 def test_the_automatic_reader_says_that_it_took_xctrace(export) -> None:
     result = export("--schema", CORE_ML, reader="auto")
     assert result.status == 0
-    assert "through xctrace instead" in result.err
+    assert "with xctrace instead" in result.err
 
 
 def test_the_native_reader_never_takes_xctrace(export, standin_log) -> None:
@@ -137,7 +137,7 @@ def test_without_xctrace_the_reader_is_refused(tracekit, sample_bundle: Path, re
     result = tracekit("export", sample_bundle, "-o", tmp_path / "o", "--reader", "xctrace")
     assert (result.status, "needs a Mac" in result.err) == (2, True)
     result = tracekit("export", reload_xml, "-o", tmp_path / "o", "--reader", "xctrace")
-    assert (result.status, "one .trace bundle" in result.err) == (2, True)
+    assert (result.status, "exactly one unpacked .trace bundle" in result.err) == (2, True)
 
 
 def test_xml_of_xctrace_reads_back_without_private_facts(export, tracekit, tmp_path: Path, reload_xml: Path) -> None:

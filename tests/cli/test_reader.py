@@ -133,7 +133,7 @@ def test_tables_lists_what_xctrace_reads(tracekit, broken: Path, standin, standi
     (entry,) = (each for each in report_of(result) if each["schema"] == CORE_ML)
     assert (entry["state"], entry["rows"]) == ("rows", 1 + 2 * PREDICTIONS)
     assert asked(standin_log()) == [CORE_ML]
-    assert "reading through xctrace" in result.err
+    assert "using xctrace for tables that cannot be read natively" in result.err
 
 
 def test_everything_through_xctrace_is_judged_as_natively(tracekit, sound: Path, standin, standin_log) -> None:
@@ -221,7 +221,7 @@ def test_an_export_has_one_reader(tracekit, sound: Path, standin, standin_log, c
     for reader in ("auto", "native"):
         assert tracekit(command, sound / "tables", "--reader", reader).status == 0
     result = tracekit(command, sound / "tables", "--reader", "xctrace")
-    assert (result.status, "takes one .trace bundle" in result.err) == (2, True)
+    assert (result.status, "takes exactly one unpacked .trace bundle" in result.err) == (2, True)
     assert standin_log() == []
 
 
@@ -230,7 +230,7 @@ def test_a_path_that_is_not_there_is_told_as_such(tracekit, tmp_path: Path, stan
     result = tracekit("analyze", tmp_path / "gone.trace", "--reader", "xctrace")
     assert result.status == 2
     assert "gone.trace" in result.err
-    assert "takes one" not in result.err
+    assert "takes exactly one" not in result.err
 
 
 def test_from_python_the_reader_is_chosen_by_name(broken: Path, standin) -> None:

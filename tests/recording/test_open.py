@@ -86,7 +86,7 @@ def test_standard_input_that_is_no_export_is_refused_before_its_end(monkeypatch:
     with pytest.raises(UnreadableRecording, match="standard input is not XML"):
         open_recording("-")
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(UnreadableRecording, match="standard input is no file or pipe"):
+    with pytest.raises(UnreadableRecording, match="standard input is not a file or pipe"):
         open_recording("-")
 
 
