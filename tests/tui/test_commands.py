@@ -61,7 +61,7 @@ def test_a_wrong_filter_is_explained_and_can_be_corrected(size, run_view, reload
         assert len(kinds) > 10
         assert ", ".join(kinds) in told
         await screen.answer("device:tpu")
-        assert "'tpu' is no device here; there are gpu, ane." in " ".join(screen.text().split())
+        assert "Unknown device 'tpu'. Available: gpu, ane." in " ".join(screen.text().split())
         assert not screen.state.filter.active
         await screen.answer("device:gpu")
         assert screen.state.filter == EventFilter(device="gpu")
@@ -161,7 +161,7 @@ def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(run_vie
         text = screen.text()
         assert "Evidence 3 of 3" in text
         assert "This is the last of 3 intervals." in text
-        assert "longest" not in text
+        assert "in all" not in text
 
     run_view(test, reload_sample, size=(200, 50))
 
@@ -234,7 +234,7 @@ def test_a_lane_without_events_says_so(key, run_view, samples: Path) -> None:
 
 
 def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
-    assert "before a whole walk" in action_named("back").help
+    assert "before a series of steps" in action_named("back").help
 
     async def test(screen) -> None:
         await screen.press("n", "f")
