@@ -119,7 +119,10 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
     for path, sentence in (
         (tmp_path / "folder", r"holds no XML.*notes.xml.* is not XML.*xcrun xctrace export"),
         (tmp_path / "void", r"'void' holds no XML that `xctrace export` wrote; if you have a trace"),
-        (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle and holds nothing of one; check the path"),
+        (
+            tmp_path / "run.trace",
+            r"'run.trace' is named like a trace bundle but contains nothing of one",
+        ),
         (tmp_path / "shelf", r"'shelf' holds no exported XML, but the trace bundle 'run.trace'; give the path of"),
         (tmp_path / "absent.xml", r"there is no '.*absent.xml'; check the path"),
         (write("hello", "a.txt"), r"'a.txt' is not XML; pass XML"),
@@ -140,7 +143,7 @@ def test_what_the_operating_system_refuses_is_a_sentence(tmp_path: Path) -> None
         open_recording(tmp_path / ("a" * 300))
     with pytest.raises(UnreadableRecording):
         open_recording("a\0b")
-    with pytest.raises(UnreadableRecording, match="no path was given"):
+    with pytest.raises(UnreadableRecording, match="no path given"):
         open_recording([])
     # An unset variable in a script must not read the current folder.
     with pytest.raises(UnreadableRecording, match="a path is empty"):
