@@ -34,8 +34,8 @@ def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples:
 def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
         await screen.press("7")
-        assert screen.text().count("gone          reload-before-predict") == 5
-        assert "findings: 5 gone" in screen.text()
+        assert screen.text().count("fixed         reload-before-predict") == 5
+        assert "findings: 5 fixed" in screen.text()
         await screen.press("down", "enter")
         assert screen.state.pane == "findings"
 

@@ -18,13 +18,13 @@ class FindingStatus(StrEnum):
     NEW = "new"
     """Looked for before, too, and not found then."""
     SAME = "same"
-    NOT_JUDGED_BEFORE = "not judged before"
+    NOT_JUDGED_BEFORE = "not evaluated before"
     """Found after; before, there was too little to look at."""
     MODEL_NEW = "only after"
     """Found after, of a model that the recording before does not hold."""
-    NOT_JUDGED_AFTER = "not judged after"
+    NOT_JUDGED_AFTER = "not evaluated after"
     MODEL_GONE = "only before"
-    GONE = "gone"
+    GONE = "fixed"
     """Looked for after, too, and not found."""
 
 
