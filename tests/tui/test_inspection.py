@@ -93,7 +93,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
     ("outcome", "heading"),
     [
         ("finding", "The model is reloaded before every prediction"),
-        ("insufficient_data", "reload-before-predict: not judged"),
+        ("insufficient_data", "reload-before-predict: not evaluated"),
         ("not_applicable", "reload-before-predict: does not apply"),
         ("error", "reload-before-predict: failed"),
     ],
