@@ -6,7 +6,7 @@ the problem's side of every threshold of its page.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,11 +29,13 @@ class Planted:
     detector: str
     """What must find it."""
     also: tuple[str | tuple[str, str], ...]
-    """What may be found in the models of the recipe as well; a pair says in which: what its name adds to the first's."""
+    """What may be found in the models of the recipe as well; a pair gives what the name of the one model adds."""
     units: tuple[Unit, ...]
     recipe: Recipe
     whole: bool = False
     """Whether the finding is about the recording as a whole."""
+    settings: Mapping[str, int] | None = None
+    """Options for its model."""
     shows: Callable[[Simulation, Model], bool] | None = None
     """Whether the problem shows beside the other models; None where it always does. It may be found either way."""
 
@@ -234,6 +236,23 @@ def back_and_forth(simulation: Simulation, draws: Draws, model: Model, unit: Uni
     part = draws.integer(2, 4) * MS
     steps = (work(unit, part), cpu(part // 3)) * draws.integer(2, 4) + (work(unit, part),)
     yield from steady(simulation.app, model, steps, calls=draws.integer(50, 80))
+
+
+@plants("neural-engine-fragmentation", units=("neural engine",))
+def in_pieces(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """The Neural Engine gets each call in three to eight pieces, and each piece takes a while to hand over."""
+    part = draws.integer(2, 4) * MS
+    piece = Step(unit, part, lead_ns=part * draws.integer(30, 80) // 100)
+    steps = (piece,) * draws.integer(3, 8)
+    yield from steady(simulation.app, model, steps, calls=draws.integer(50, 80))
+
+
+@plants("unexpected-device", units=("gpu", "cpu"), settings={"unexpected-device.expected_unit": 1})
+def not_on_the_engine(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """Half of the work or less is on the Neural Engine, where the author expects all of it."""
+    length = draws.integer(6, 14) * MS
+    first = (work("neural engine", length * draws.integer(10, 50) // 100),) if draws.chance(500) else ()
+    yield from steady(simulation.app, model, (*first, work(unit, length)), calls=draws.integer(60, 90))
 
 
 @plants("pipeline-gaps", "serial-predictions", shows=idle(0.6))

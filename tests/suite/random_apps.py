@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
-from suite.frame import FINDING, Key, detector_ids, outcomes_of
+from suite.frame import FINDING, Key, detector_ids, named, read_back
 from suite.planted import PLANTED
 from suite.queued import MARGIN, queued_keys
+from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.simulation import Simulation, Thread
@@ -41,6 +42,8 @@ class RandomApp:
     """What must be found, by detector and model."""
     allowed: set[Key] = field(default_factory=set)
     """Further findings that are right."""
+    settings: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    """Options of detectors for single models."""
     cameras: dict[str, int] = field(default_factory=dict)
     """Time from frame to frame in ns of each model that drops frames when it is late."""
 
@@ -93,6 +96,8 @@ def problem(seed: int) -> RandomApp:
     own, *others = draw_models(draws, draws.integer(2, 3))
     unit = draws.choice(planted.units)
     made.story.append(f"{own.base}: {planted.recipe.__name__} on {unit}")
+    if planted.settings:
+        made.settings[own.base] = planted.settings
     made.simulation.start(planted.recipe(made.simulation, draws, own, unit))
     for model in others:
         _add_healthy(made, draws, model, draws.choice([each for each in UNITS if each != unit]))
@@ -227,7 +232,9 @@ def judged(place: tuple[str, int]) -> Verdict:
     kind, seed = place
     try:
         made = MAKERS[kind](seed)
-        outcomes, errors = outcomes_of(made.simulation.recorded)
+        outcomes, errors = named(
+            run_detectors(read_back(made.simulation.recorded, bundle=False), model_settings=made.settings)
+        )
     except Exception:
         return Verdict(kind, seed, (), (), (traceback.format_exc(),), ())
     wanted = [key for key in made.planted if key[0] in detector_ids()]
