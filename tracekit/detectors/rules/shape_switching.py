@@ -152,6 +152,9 @@ predictions down, only those in the coolest state. Reported when all of these ho
 Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
 Estimated savings are the time beyond the median of the fast group. How much of it can be saved depends on the shapes.
 
+The first prediction of a new shape can be slow as well. This is not reported: a recording names no shapes, and shapes
+that keep the compute units busy for the same time look alike.
+
 ## Not a problem when
 
 - One model processes both prompt and tokens: long predictions that open a sequence are left out.
