@@ -12,6 +12,8 @@ from threading import Event
 import numpy as np
 import pytest
 import textual._wait
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -54,15 +56,24 @@ class Screen:
         await self.press("enter")
 
     async def settle(self) -> None:
-        """Wait until threads, messages and drawing are done."""
+        """Wait until threads, messages and layout are done, and draw what changed on screen by then."""
         await self.app.workers.wait_for_complete()
         await self.pilot.pause()
         await self.pilot.pause()
+        draw(self.app.screen._compositor, screen_stack=self.app._background_screens)
 
     def text(self) -> str:
         """The characters on screen, without blanks at the ends of lines."""
+        visible_screen_stack.set(self.app._background_screens)
         lines = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in lines) + "\n"
+
+
+draw = Compositor.render_update
+
+
+def skip_frame(compositor: Compositor, **_: object) -> None:
+    """In place of a frame for a terminal: without one, Textual draws several for each key and throws them away."""
 
 
 _read = opening.read
@@ -92,6 +103,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", IDLE_S)
     monkeypatch.setattr(textual._wait, "SLEEP_IDLE", IDLE_S / 2)
+    monkeypatch.setattr(Compositor, "render_update", skip_frame)
     # Sessions never change, so that each sample is read once for all tests.
     monkeypatch.setattr(opening, "read", kept_read)
     monkeypatch.setattr(opening, "judged", kept_judged)
