@@ -63,10 +63,13 @@ MODEL_DTYPES: dict[str, str] = {
 """Columns in order, with pandas dtypes."""
 
 
+COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind")
+"""Columns of the events that `model_frame` needs."""
+
+
 def model_frame(events: pd.DataFrame) -> pd.DataFrame:
-    """The models that these Core ML rows, or inferred predictions, name. O(n)."""
-    read = ["model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind"]
-    rows = events[read]
+    """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n)."""
+    rows = events[list(COLUMNS_READ)]
     if rows["model"].isna().any():
         rows = rows[rows["model"].notna()]
     if rows.empty:

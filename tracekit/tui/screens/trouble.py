@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from tracekit.report.formatting import visible
+from tracekit.tui.footer import KeysFooter
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -27,4 +28,4 @@ class TroubleScreen(Screen[None], inherit_bindings=False):
             yield Static("This recording cannot be opened", classes="title")
             yield Static(visible(self._sentence), markup=False)
             yield Static("q leaves. 'tracekit tables PATH' lists what a recording holds.", classes="dim", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeysFooter(show_command_palette=False)
