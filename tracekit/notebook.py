@@ -23,6 +23,7 @@ from tracekit.api import judge
 from tracekit.report.report import Report
 from tracekit.report.totals import count_checks
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
+from tracekit.trace.frames import is_any
 from tracekit.trace.open import open_trace
 from tracekit.units import format_count, format_estimate
 
@@ -169,11 +170,11 @@ class LoadedTrace:
 
     def _on(self, lane: Lane) -> pd.DataFrame:
         hardware = self.trace.hardware
-        return hardware[(hardware["lane"] == lane).to_numpy(dtype=bool)].copy()
+        return hardware[is_any(hardware["lane"], lane)].copy()
 
     def _of_kind(self, *kinds: Kind) -> pd.DataFrame:
         activity = self.trace.activity
-        return activity[activity["kind"].isin(kinds).to_numpy(dtype=bool)].copy()
+        return activity[is_any(activity["kind"], *kinds)].copy()
 
     def __repr__(self) -> str:
         counts = (

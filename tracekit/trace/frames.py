@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,6 +101,11 @@ def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
 
 def empty_events() -> pd.DataFrame:
     """An event frame without rows."""
+    return _no_events().copy()
+
+
+@cache
+def _no_events() -> pd.DataFrame:
     columns = {name: _filled(name, None, 0) for name in EVENT_DTYPES}
     return pd.DataFrame(columns).astype(EVENT_DTYPES)
 
