@@ -14,6 +14,8 @@ import pytest
 import textual._wait
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -76,6 +78,18 @@ def skip_frame(compositor: Compositor, **_: object) -> None:
     """In place of a frame for a terminal: without one, Textual draws several for each key and throws them away."""
 
 
+parse_rules = Stylesheet._parse_rules
+_RULES: dict[tuple[object, ...], list[RuleSet]] = {}
+
+
+def parse_once(sheet: Stylesheet, css: str, *where: object, **how: object) -> list[RuleSet]:
+    """Rules of a style sheet, which are the same for every app with the same colors."""
+    key = (css, *where, *how.items(), *sheet._variables.items())
+    if key not in _RULES:
+        _RULES[key] = parse_rules(sheet, css, *where, **how)
+    return _RULES[key]
+
+
 _read = opening.read
 
 DETECTORS = ("reload-before-predict", "excess-data-copies", "concurrent-predictions")
@@ -104,6 +118,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", IDLE_S)
     monkeypatch.setattr(textual._wait, "SLEEP_IDLE", IDLE_S / 2)
     monkeypatch.setattr(Compositor, "render_update", skip_frame)
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parse_once)
     # Sessions never change, so that each sample is read once for all tests.
     monkeypatch.setattr(opening, "read", kept_read)
     monkeypatch.setattr(opening, "judged", kept_judged)
