@@ -20,7 +20,7 @@ from tracekit.trace.filter import (
     only_process,
     only_range,
 )
-from tracekit.trace.frames import empty_events
+from tracekit.trace.frames import empty_events, sorted_events
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Trace
 
@@ -83,7 +83,7 @@ def trace() -> Trace:
         compute=events(),
         other=events(),
         hardware=hardware,
-        models=model_frame(pd.concat([activity, data])),
+        models=model_frame(sorted_events([activity, data])),
         context={"signposts": signposts, "clock": pd.DataFrame({"start_ns": [0]})},
         coverage=(),
         notes=("A note.",),

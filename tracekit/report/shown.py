@@ -14,7 +14,7 @@ from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.runner import Judgment
-from tracekit.trace.filter import shown_models
+from tracekit.trace.filter import shown_model_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,8 +29,7 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
     """The answers that are about what is shown, at least one of each detector, in order. O(judgements + evidence)."""
     if shown is None:
         return tuple(judgments)
-    frame = shown_models(trace, shown)
-    present = frozenset(map(str, frame["name"]))
+    present = shown_model_names(trace, shown)
     by_detector: dict[str, list[Judgment]] = {}
     for judgment in judgments:
         by_detector.setdefault(judgment.detector.id, []).append(judgment)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
 
@@ -49,7 +50,7 @@ def _several_files(recording: Recording) -> str:
 
 
 def _without_duration(events: pd.DataFrame) -> str:
-    calls = events[events["kind"].isin([*LOAD_KINDS, Kind.PREDICTION]).to_numpy(dtype=bool)]
+    calls = events[is_any(events["kind"], *LOAD_KINDS, Kind.PREDICTION)]
     count = int((calls["duration_ns"] == 0).sum())
     if not count:
         return ""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.frames import sorted_events
-from tracekit.trace.models import model_frame
+from tracekit.trace.frames import categorical, stacked
+from tracekit.trace.models import COLUMNS_READ, model_frame
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -161,7 +161,18 @@ def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
     """`Trace.models` of the rows that are shown; None: all. O(rows)."""
     if shown is None:
         return trace.models
-    return model_frame(sorted_events([getattr(trace, name)[shown.rows[name]] for name in CORE_ML_FRAMES]))
+    frames = [getattr(trace, name)[list(COLUMNS_READ)][shown.rows[name]] for name in CORE_ML_FRAMES]
+    return model_frame(stacked(frames, COLUMNS_READ))
+
+
+def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:
+    """Base names of `shown_models`, without counting anything of them. O(rows)."""
+    names: set[str] = set()
+    for frame in CORE_ML_FRAMES:
+        cells = categorical(getattr(trace, frame)["model"])
+        rows_of_code = np.bincount(cells.codes[shown.rows[frame]] + 1, minlength=len(cells.categories) + 1)
+        names.update(map(str, cells.categories[rows_of_code[1:] > 0]))
+    return frozenset(names)
 
 
 def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArray]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
+from tracekit.trace.frames import is_any
 from tracekit.units import format_share
 
 if TYPE_CHECKING:
@@ -65,9 +64,9 @@ class Sharing:
 
 def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     """Who used the Neural Engine. `hardware` is the finished frame, `events` the Core ML rows. O(n log n)."""
-    engine = hardware[np.asarray(hardware["lane"] == Lane.NEURAL_ENGINE)]
-    executed = engine[np.asarray(engine["kind"] == Kind.ANE_EXEC)]
-    foreign = engine.loc[np.asarray(engine["attribution"] == Attribution.FOREIGN), "model"]
+    engine = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE)]
+    executed = engine[is_any(engine["kind"], Kind.ANE_EXEC)]
+    foreign = engine.loc[is_any(engine["attribution"], Attribution.FOREIGN), "model"]
     models = tuple(sorted(str(name) for name in foreign.dropna().unique()))
     if engine.empty:
         return Sharing()
@@ -102,13 +101,13 @@ def _shared(outside: float | None, models: tuple[str, ...]) -> str:
 
 
 def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:
-    calls = events[np.asarray(events["lane"] == Lane.ACTIVITY) & np.asarray(events["kind"] == Kind.PREDICTION)]
+    calls = events[is_any(events["lane"], Lane.ACTIVITY) & is_any(events["kind"], Kind.PREDICTION)]
     times, called = Intervals.from_rows(executed), Intervals.from_rows(calls)
     executed_ns = times.covered_ns
     if calls.empty or not executed_ns:
         return None
     loaded = executed["model"].isin(events["model"].cat.categories).to_numpy(dtype=bool)
-    own = np.asarray(executed["attribution"] == Attribution.LABEL) & loaded
+    own = is_any(executed["attribution"], Attribution.LABEL) & loaded
     # Time under own work counts as inside, as time under a prediction does.
     inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(own))
     return (inside.joined(times).covered_ns - inside.covered_ns) / executed_ns

@@ -22,6 +22,7 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
+    is_any,
     no_prediction,
 )
 from tracekit.detectors.shared.wording import listed
@@ -40,11 +41,11 @@ class Options:
 
 def detect(trace: Trace, _: Options) -> Outcome:
     """Looks for predictions of models whose load is not in the recording."""
-    activity = trace.activity[(trace.activity["level"] == Level.TOP).to_numpy(dtype=bool)]
-    calls = activity[(activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
+    activity = trace.activity[is_any(trace.activity["level"], Level.TOP)]
+    calls = activity[is_any(activity["kind"], Kind.PREDICTION)]
     if calls.empty:
         return no_prediction(None)
-    loads = activity[activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
+    loads = activity[is_any(activity["kind"], *LOAD_KINDS)]
     firsts, unnamed = _unseen(calls, loads), calls[calls["model"].isna().to_numpy(dtype=bool)]
     names = [str(name) for name in firsts["model"]]
     metrics = (

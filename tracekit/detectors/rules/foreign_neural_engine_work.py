@@ -23,6 +23,7 @@ from tracekit.detectors import (
     finding,
     format_share,
     format_time,
+    is_any,
     option,
     reached,
     value_of,
@@ -58,8 +59,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
         return InsufficientData(
             None, sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
         )
-    executed = trace.hardware[(trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
-    named = executed[(executed["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)]
+    executed = trace.hardware[is_any(trace.hardware["kind"], Kind.ANE_EXEC)]
+    named = executed[is_any(executed["attribution"], Attribution.FOREIGN)]
     executed_ns = covered_ns(executed)
     foreign_share = covered_ns(named) / executed_ns if executed_ns else 0.0
     metrics = (
@@ -88,7 +89,7 @@ def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) 
     share = value_of(metrics, "execution of models that the target never loaded")
     part = "" if outside else f", {format_share(share)} of that for models of other processes"
     busy = format_time(value_of(metrics, "execution on the Neural Engine"))
-    others = executed[executed["attribution"].isin([Attribution.FOREIGN, Attribution.UNATTRIBUTED]).to_numpy(bool)]
+    others = executed[is_any(executed["attribution"], Attribution.FOREIGN, Attribution.UNATTRIBUTED)]
     return finding(
         model=None,
         summary=(

@@ -25,6 +25,7 @@ from tracekit.detectors import (
     finding,
     format_share,
     format_time,
+    is_any,
     option,
     reached,
     value_of,
@@ -142,8 +143,7 @@ def _share(name: str, part: pd.DataFrame, whole: pd.DataFrame, threshold: float)
 def _activity(trace: Trace) -> pd.DataFrame:
     """Loads, compilations and predictions that Core ML recorded."""
     rows = trace.activity
-    chosen = (rows["level"] == Level.TOP) & (rows["attribution"] != Attribution.INFERRED)
-    return rows[chosen.to_numpy(dtype=bool)]
+    return rows[is_any(rows["level"], Level.TOP) & ~is_any(rows["attribution"], Attribution.INFERRED)]
 
 
 def _cut_rows(trace: Trace) -> pd.DataFrame:
@@ -166,10 +166,10 @@ def _last_event(trace: Trace) -> int:
 def _own_work(trace: Trace) -> pd.DataFrame:
     """Executions whose label names a model that Core ML names too; none where it recorded nothing."""
     hardware = trace.hardware
-    executed = hardware["kind"].isin([Kind.ANE_EXEC, Kind.GPU_EXEC])
-    named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
-    known = hardware["model"].isin(_activity(trace)["model"].dropna().unique())
-    return hardware[(executed & named & known).to_numpy(dtype=bool)]
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
+    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
+    known = hardware["model"].isin(_activity(trace)["model"].dropna().unique()).to_numpy(dtype=bool)
+    return hardware[executed & named & known]
 
 
 def _late_work(trace: Trace) -> pd.DataFrame:

@@ -33,6 +33,7 @@ from tracekit.detectors import (
     finding,
     format_count,
     format_share,
+    is_any,
     no_prediction,
     option,
     too_few_predictions,
@@ -188,7 +189,7 @@ def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
     executed = hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
     unattributed = hardware[(executed & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
     return {
-        lane: Intervals.from_rows(unattributed[(unattributed["lane"] == lane).to_numpy(dtype=bool)]).covered_time()
+        lane: Intervals.from_rows(unattributed[is_any(unattributed["lane"], lane)]).covered_time()
         for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
     }
 

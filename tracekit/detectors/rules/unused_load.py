@@ -29,6 +29,7 @@ from tracekit.detectors import (
     finding,
     format_count,
     format_time,
+    is_any,
     option,
 )
 from tracekit.detectors.shared.snippets import LOAD_ONCE
@@ -72,8 +73,8 @@ class Unused(NamedTuple):
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for models without any prediction long after their load."""
     activity = trace.activity
-    top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
-    loads = activity[top & activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
+    top = is_any(activity["level"], Level.TOP)
+    loads = activity[top & is_any(activity["kind"], *LOAD_KINDS)]
     if loads.empty:
         return NotApplicable(None, "No model was loaded during the recording.")
     unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
@@ -84,7 +85,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
             "unknown which models were used.",
             RECORD_EARLIER,
         )
-    called = top & (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    called = top & is_any(activity["kind"], Kind.PREDICTION)
     calls = activity.loc[called, ["start_ns", "duration_ns"]]
     found = _unused(trace, loads, calls)
     if not found:
@@ -121,10 +122,10 @@ def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unus
 def _used_models(trace: Trace) -> set[str]:
     """Models with a prediction of their own or as a stage, pipelines with one of a stage, and models that a label of
     the hardware names."""
-    predicted = (trace.activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    predicted = is_any(trace.activity["kind"], Kind.PREDICTION)
     hardware = trace.hardware
-    named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
-    ran = (named & ~hardware["kind"].isin([Kind.ANE_LOAD, Kind.ANE_COMPILE])).to_numpy(dtype=bool)
+    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
+    ran = named & ~is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)
     return {
         str(name)
         for frame, chosen in ((trace.activity, predicted), (hardware, ran))

@@ -203,7 +203,7 @@ def may_be_one_answer(view: ModelView) -> bool:
 def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
     """Whether most of the calls at these places follow a call of another model that is made for nothing else."""
     rows, activity = view.predictions, view.trace.activity
-    calls = activity[((activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION)).to_numpy(dtype=bool)]
+    calls = activity[is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)]
     before = np.searchsorted(calls["start_ns"].to_numpy(), rows["start_ns"].to_numpy()[first], side="left") - 1
     models = calls["model"].astype("object").to_numpy()
     openers = models[before[before >= 0]]
