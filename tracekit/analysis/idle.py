@@ -199,7 +199,7 @@ def _keeps(beat: float, distance: FloatArray) -> bool:
     if not (np.ptp(distance[1:]) and np.ptp(distance[:-1])):
         return False
     returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
-    return returns <= min(BEAT_RETURN, -CERTAINTY / len(distance) ** 0.5)
+    return bool(returns <= min(BEAT_RETURN, -CERTAINTY / len(distance) ** 0.5))
 
 
 def spread(values: FloatArray | IntArray) -> float:
