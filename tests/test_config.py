@@ -294,7 +294,7 @@ def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
 
 
 def test_no_more_than_a_file_of_settings_can_hold_is_read():
-    with pytest.raises(UsageError, match="too large for a file of settings"):
+    with pytest.raises(UsageError, match="too large for a configuration file"):
         load_config(Path("/dev/zero"), DETECTORS)
 
 
@@ -322,7 +322,7 @@ def test_no_more_than_a_file_of_settings_can_hold_is_read():
         ("a = " + "1" * 5_000, "is not valid TOML: a number of too many digits"),
         ("budget = 0x" + "f" * 5_000, "'budget': the number has too many digits"),
         ("fail-on = 0x" + "f" * 5_000, "'fail-on': the number has too many digits"),
-        ("only = [-0x" + "f" * 5_000 + "]", "no valid TOML"),
+        ("only = [-0x" + "f" * 5_000 + "]", "not valid TOML"),
         ("only = [0b" + "1" * 20_000 + "]", "'only': the number has too many digits"),
         (
             "[detectors.reload-before-predict]\nmin_loads = 0o" + "7" * 5_000,
