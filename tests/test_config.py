@@ -153,7 +153,7 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     ],
 )
 def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recording, capsys, flag, value, detector, wish):
-    told = f"{wish} '{value}': only {detector} judges it, and that is left out"
+    told = f"{wish} '{value}' is only used by {detector}, which"
     for left_out in (["--skip", detector], ["--only", "cold-load"]):
         assert main(["analyze", str(recording), "--no-config", flag, value, *left_out]) == 2
         assert told in capsys.readouterr().err
@@ -169,7 +169,7 @@ def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recordin
 def test_a_wish_of_the_settings_that_nothing_looks_at_is_told(tmp_path, recording):
     path = written(tmp_path, 'skip = ["missed-deadline", "unexpected-device"]\n[models.Other]\nbudget = "30fps"\n')
     assert tracekit.analyze(recording, config=path).recording.notes == (
-        "The budget of the settings was not looked at: missed-deadline is left out.",
+        "The config file's budget was not used: missed-deadline did not run.",
     )
     path = written(tmp_path, 'budget = "30fps"\nexpect = "gpu"\n')
     assert tracekit.analyze(recording, config=path).recording.notes == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
@@ -51,10 +52,14 @@ TESTING = {
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout. The build backend is part of the `dev` extra, so no network is needed."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+def wheel(shared_folder: Path) -> Path:
+    """The wheel of this checkout, made by the process that comes first. The build backend is part of the `dev` extra,
+    so no network is needed."""
+    folder = shared_folder / "wheel"
+    with (shared_folder / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
     (found,) = folder.glob("*.whl")
     return found
 

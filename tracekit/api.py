@@ -167,8 +167,8 @@ def resolve_config(
         name = key.partition(".")[0]
         if _texts(given) and name not in chosen:
             raise UsageError(
-                f"{_REQUESTS[key]} '{_texts(given)[0]}': only {name} judges it, and that is left out by --only, --skip "
-                f"or the settings; let it run, or leave the {_REQUESTS[key]} out"
+                f"{_REQUESTS[key]} '{_texts(given)[0]}' is only used by {name}, which --only, --skip or the config "
+                f"file leaves out; run that check or drop the {_REQUESTS[key]}"
             )
     check_settings(detectors, judging.settings, judging.model_settings)
     return judging
@@ -178,7 +178,7 @@ def _unjudged(judging: Config) -> tuple[str, ...]:
     """Says which budget and which expected unit of the settings nothing looked at, one sentence each."""
     chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
     return tuple(
-        f"The {wish} of the settings was not looked at: {key.partition('.')[0]} is left out."
+        f"The config file's {wish} was not used: {key.partition('.')[0]} did not run."
         for key, wish in _REQUESTS.items()
         if any(key in own for own in (judging.settings, *judging.model_settings.values()))
         and key.partition(".")[0] not in chosen
@@ -200,20 +200,20 @@ def _check_limits(trace: Trace) -> None:
         return
     if len(models) > MAX_MODELS:
         raise UnreadableRecording(
-            f"the recording names {len(models):,} models, and a report takes at most {MAX_MODELS:,}; record one "
+            f"the recording has {len(models):,} models, more than the {MAX_MODELS:,} that fit in a report; record one "
             "app at a time"
         )
     if int(models["name"].str.len().max() or 0) > MAX_NAME_CHARS:
         raise UnreadableRecording(
-            f"the recording names a model with more than {MAX_NAME_CHARS:,} characters, which no file name has, and a "
-            "report repeats names; record the app again"
+            f"the recording has a model name of more than {MAX_NAME_CHARS:,} characters, longer than any file name; "
+            "record the app again"
         )
     instances = int(models["instances"].fillna(1).clip(lower=1).sum())
     span_ns = int(models["last_ns"].max()) - int(models["first_ns"].min())
     if instances * span_ns > MAX_INSTANCE_SPAN_NS:
         raise UnreadableRecording(
-            f"the recording has {instances:,} instances of models over so long a time that sums of their pauses would "
-            "not fit into 64 bits; record the app again, for a shorter time"
+            f"the recording has too many model instances ({instances:,}) over too long a time for 64-bit sums; record "
+            "the app again, for a shorter time"
         )
 
 

@@ -25,6 +25,7 @@ from tracekit.api import judge
 from tracekit.report.choice import shown_of
 from tracekit.report.report import Report
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
+from tracekit.trace.frames import is_any
 from tracekit.trace.open import open_trace
 
 if TYPE_CHECKING:
@@ -165,11 +166,11 @@ class LoadedTrace:
 
     def _on(self, lane: Lane) -> pd.DataFrame:
         hardware = self.trace.hardware
-        return hardware[(hardware["lane"] == lane).to_numpy(dtype=bool)].copy()
+        return hardware[is_any(hardware["lane"], lane)].copy()
 
     def _of_kind(self, *kinds: Kind) -> pd.DataFrame:
         activity = self.trace.activity
-        return activity[activity["kind"].isin(kinds).to_numpy(dtype=bool)].copy()
+        return activity[is_any(activity["kind"], *kinds)].copy()
 
     def __repr__(self) -> str:
         return repr(self.trace)

@@ -257,7 +257,8 @@ def test_process_says_what_it_could_not_tell(tracekit, reload: Path) -> None:
     report = report_of(result)
     assert report["summary"]["findings"] == 5
     assert any(
-        "process 2147" in note and "hardware rows name no process" in note for note in report["recording"]["notes"]
+        "process 2147" in note and "hardware rows do not name a process" in note
+        for note in report["recording"]["notes"]
     )
 
 

@@ -21,7 +21,7 @@ def test_csv_holds_the_rows_and_the_list_says_what_lies_where(tracekit, reload_x
             assert len(list(csv.reader(stream))) == rows + 1
     states = {entry["schema"]: entry["state"] for entry in listed}
     assert states["kdebug"] == "unreadable"
-    assert "left out" in result.err
+    assert "ignored" in result.err
     assert "as recorded" in result.err
 
 
@@ -52,7 +52,7 @@ def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path
     result = tracekit("export", reload_xml, "-o", tmp_path / "o", "--schema", "coreml-os-signpost", "--format", "jsonl")
     assert result.status == 0
     assert {path.name for path in (tmp_path / "o").iterdir()} == {"coreml-os-signpost.jsonl", "tables.json"}
-    assert "left out" not in result.err
+    assert "ignored" not in result.err
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_what_the_operating_system_refuses_is_a_sentence(tmp_path: Path) -> None
         open_recording(tmp_path / ("a" * 300))
     with pytest.raises(UnreadableRecording):
         open_recording("a\0b")
-    with pytest.raises(UnreadableRecording, match="no path was given"):
+    with pytest.raises(UnreadableRecording, match="no path given"):
         open_recording([])
     # An unset variable in a script must not read the current folder.
     with pytest.raises(UnreadableRecording, match="a path is empty"):

@@ -54,7 +54,7 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is reloaded before every prediction.")]
+    ("width", "shown"), [(80, "1 finding (critical) in 5 models"), (200, "7 checks not evaluated.")]
 )
 def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
     async def test(screen) -> None:
@@ -93,7 +93,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
     ("outcome", "heading"),
     [
         ("finding", "The model is reloaded before every prediction"),
-        ("insufficient_data", "reload-before-predict: not judged"),
+        ("insufficient_data", "reload-before-predict: not evaluated"),
         ("not_applicable", "reload-before-predict: does not apply"),
         ("error", "reload-before-predict: failed"),
     ],

@@ -344,7 +344,7 @@ def test_all_tabs_of_two_recordings_are_there_in_full_words(size, run_view, relo
         ("GPU execution, CB (88248), nested", "CB (88248)", 24, "GPU, CB (88248), nested"),
         ("GPU execution, WindowServer (502)", "WindowServer (502)", 18, "GPU, Window… (502)"),
         ("GPU execution, WindowServer (502), nested", "WindowServer (502)", 23, "GPU, Windo…502), nested"),
-        ("GPU execution, no process named", None, 26, "GPU, no process named"),
+        ("GPU execution, unknown process", None, 26, "GPU, unknown process"),
         ("Neural Engine Request", None, 18, "Neural En… Request"),
     ],
 )
@@ -368,7 +368,7 @@ def test_the_line_above_a_list_is_never_cut(size, run_view, reload_sample) -> No
             await screen.settle()
             await screen.press("4")
             assert heading(screen, PredictionsPane).startswith("373 ")
-            assert heading(screen, PredictionsPane).endswith("N Neural Engine, G GPU, d data, w waiting, · unaccounted")
+            assert heading(screen, PredictionsPane).endswith("N Neural Engine, G GPU, d data, q queued, · unaccounted")
             assert heading(screen, PredictionsPane) in screen.text()
             await screen.press("5")
             assert heading(screen, ModelsPane).startswith("5 models · N Neural Engine, ")

@@ -91,7 +91,7 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
                 raise UnreadableRecording("a path is empty; pass XML files, a folder or zip of them, or -")
             resolved = path.resolve()
             if resolved in seen:
-                inputs.notes.append(f"{quoted(path.name)} was given twice and read once")
+                inputs.notes.append(f"{quoted(path.name)} was passed twice and read once")
                 continue
             seen.add(resolved)
             # Several folders may hold files of the same names.
@@ -126,7 +126,7 @@ def bundle_inside(holder: str, name: str) -> UnreadableRecording:
 
 def _shown_name(paths: Sequence[str | Path]) -> str:
     if not paths:
-        raise UnreadableRecording("no path was given; pass XML files, a folder or zip of them, or - for standard input")
+        raise UnreadableRecording("no path given; pass XML files, a folder or zip of them, or - for standard input")
     first = "standard input" if str(paths[0]) == STANDARD_INPUT else Path(paths[0]).name or str(paths[0])
     return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
@@ -149,22 +149,20 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str
         inputs.met += 1
         if inputs.met > limits.MAX_FILES:
             raise UnreadableRecording(
-                f"{quoted(top.name)} holds more than {limits.MAX_FILES:,} files; pass the exports alone"
+                f"{quoted(top.name)} contains more than {limits.MAX_FILES:,} files; pass only the exports"
             )
         if path.name.startswith("."):
             continue
         shown = f"{within}/{path.name}" if within else path.name
         if path.is_symlink() and (not path.exists() or path.is_dir() or not path.resolve().is_relative_to(top)):
-            inputs.notes.append(
-                f"{quoted(path.name)} is a link out of the folder or to another folder and was left out"
-            )
+            inputs.notes.append(f"{quoted(path.name)} is a link out of the folder or to another folder and was ignored")
         elif path.is_dir():
             if is_bundle(path):
                 inputs.bundles.append(path.name)
             elif depth < limits.MAX_FOLDER_DEPTH:
                 _add_folder(inputs, path, top, depth + 1, shown)
             else:
-                inputs.notes.append(f"folder {quoted(path.name)} lies too deep and was left out")
+                inputs.notes.append(f"folder {quoted(path.name)} is nested too deep and was ignored")
         elif path.is_file():
             _add_file(inputs, _file_source(path, shown, explicit=False))
 
@@ -222,13 +220,13 @@ def _add_file(inputs: Inputs, source: Source) -> None:
         if source.explicit:
             _add_archive(inputs, source)
         else:
-            inputs.notes.append(f"{source.label} is an archive among other files and was left out")
+            inputs.notes.append(f"{source.label} is an archive among other files and was ignored")
     elif is_xml(beginning):
         inputs.sources.append(source)
     elif source.explicit:
         raise _not_xml(source.label, beginning)
     elif source.name.lower().endswith(".xml"):
-        inputs.notes.append(f"{source.label} {_what_is(beginning)} and was left out")
+        inputs.notes.append(f"{source.label} {_what_is(beginning)} and was ignored")
 
 
 def is_xml(beginning: bytes) -> bool:
@@ -262,6 +260,6 @@ def _add_archive(inputs: Inputs, source: Source) -> None:
             continue
         name = archives.base_name(member.path)
         if name.lower().endswith(archives.ARCHIVE_SUFFIXES):
-            raise UnreadableRecording(f"{source.label} holds another archive, {quoted(name)}; {archives.PACK_AGAIN}")
+            raise UnreadableRecording(f"{source.label} contains another archive, {quoted(name)}; {archives.PACK_AGAIN}")
         label = f"{quoted(name)} in {source.label}"
         _add_file(inputs, Source(name, label, member.size, member.open, explicit=False))

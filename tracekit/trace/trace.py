@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tracekit.characters import visible
 from tracekit.trace.cache import TraceCache
 from tracekit.trace.events import Attribution
+from tracekit.trace.frames import is_any
 from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
 
@@ -82,7 +83,7 @@ class Trace:
     def inferred(self) -> bool:
         """Whether the predictions are put together from hardware rows, because Core ML recorded none
         (`tracekit.trace.reconstruction`)."""
-        return bool((self.activity["attribution"] == Attribution.INFERRED).any())
+        return bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""

@@ -68,7 +68,7 @@ def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progr
         if content.track_details:
             details.append(source)
         if not content.nodes and not content.track_details:
-            loaded.notes.append(f"{source.label} holds no table: the query that wrote it matched nothing")
+            loaded.notes.append(f"{source.label} contains no table: the query that wrote it matched nothing")
         if content.nodes or not content.track_details:
             loaded.files.append(ExportedFile(source, content.nodes))
     _judge_details(loaded, details)
@@ -115,11 +115,12 @@ def _judge_details(loaded: LoadedFiles, details: list[Source]) -> None:
     """Track details have another form and are left out; alone they are no recording."""
     if details and not loaded.tocs and not loaded.files:
         raise UnreadableRecording(
-            f"{details[0].label} holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; "
+            f"{details[0].label} contains track details (Allocations, Leaks, VM Tracker), which tracekit does not "
+            "read; "
             "export tables instead: `xcrun xctrace export --input run.trace --xpath "
             '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\'`'
         )
     loaded.notes.extend(
-        f"{source.label} holds track details (Allocations, Leaks, VM Tracker), which were left out"
+        f"{source.label} contains track details (Allocations, Leaks, VM Tracker), which were ignored"
         for source in details
     )

@@ -8,13 +8,14 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Footer, Static
+from textual.widgets import ContentSwitcher, Static
 
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.detail.compare import status_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.tabs import Tab, TabLine
+from tracekit.tui.footer import KeysFooter
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
@@ -85,7 +86,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
                             yield pane()
             yield Inspector()
         yield Static(id="status", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeysFooter(show_command_palette=False)
         yield Static(id="tiny", markup=False)
 
     def on_mount(self) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from tracekit.report.formatting import visible
+from tracekit.tui.footer import KeysFooter
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -29,4 +30,4 @@ class TroubleScreen(Screen[None], inherit_bindings=False):
             yield Static(
                 "q quits. `tracekit tables PATH` lists the tables of a recording.", classes="dim", markup=False
             )
-        yield Footer(show_command_palette=False)
+        yield KeysFooter(show_command_palette=False)
