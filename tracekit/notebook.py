@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.code import sampled_calls
 from tracekit.api import judge
 from tracekit.report.report import Report
 from tracekit.report.totals import count_checks
@@ -155,6 +156,22 @@ class LoadedTrace:
         Raises KeyError where its table was not recorded or could not be read.
         """
         return self.trace.context[name].copy()
+
+    @property
+    def samples(self) -> pd.DataFrame | None:
+        """Samples of running threads; None where none were recorded. Columns: `tracekit.trace.samples`."""
+        return None if self.trace.samples is None else self.trace.samples.copy()
+
+    @property
+    def stacks(self) -> pd.DataFrame | None:
+        """Frames of the distinct call stacks that `samples` refers to, innermost first."""
+        return None if self.trace.stacks is None else self.trace.stacks.copy()
+
+    @property
+    def core_ml_calls(self) -> pd.DataFrame | None:
+        """Calls of Core ML that samples show, and the code that made them; None where no samples were recorded."""
+        calls = sampled_calls(self.trace)
+        return None if calls is None else calls.copy()
 
     def breakdown(self) -> pd.DataFrame:
         """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.
