@@ -119,6 +119,14 @@ def test_functions_without_name_are_called_after_their_place(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize("name", ["0xzz", "0x10", "0x"])
+def test_a_name_that_only_looks_like_an_address_names_nothing(tmp_path: Path, name: str) -> None:
+    binary = '<binary id="12" name="App" load-addr="0x100000000" path="/a/App"/>'
+    frame = f'<frame id="11" name="{name}" addr="junk">{binary}</frame>'
+    found = frames_at(read(tmp_path, "backtrace", f'<backtrace id="10">{frame}</backtrace>'), 0)
+    assert found == [("App", None, -1, "")]
+
+
 def test_a_table_without_stacks_has_none(tmp_path: Path) -> None:
     path = tmp_path / "b.xml"
     read(tmp_path, "backtrace", f'<backtrace id="10">{LEAF}</backtrace>')

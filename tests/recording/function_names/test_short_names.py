@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,29 @@ def test_golden_names(name: str, short: str) -> None:
 def test_any_text_has_a_name(name: str) -> None:
     assert isinstance(short_name(name), str)
     assert bool(short_name(name)) == bool(name) or not name.strip("_. ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_" * 60_000 + "_block_invoke!",
+        "_block_invoke" * 5_000 + "!",
+        ".1" * 30_000 + "x",
+        ".1" * 4_000,
+        "__ZN" + "9" * 9_000,
+        "_$s" + "9" * 9_000,
+        "__Z" * 3_000,
+        "__ZZ" + "Z" * 9_000,
+        "f<" * 4_000,
+        "generic specialization <" * 400,
+    ],
+    ids=lambda name: name[:12],
+)
+def test_names_made_to_take_long_do_not(name: str) -> None:
+    begin = time.process_time()
+    assert short_name(name)
+    assert not is_core_ml_overlay(name)
+    assert time.process_time() - begin < 1
 
 
 @pytest.mark.parametrize(

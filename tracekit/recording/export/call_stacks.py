@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, owners
 from tracekit.recording.engineering_types import Kind, kind_of
 from tracekit.recording.export.nodes import read_nodes
-from tracekit.recording.export.stack_values import Stack, StackValues
+from tracekit.recording.export.stack_values import Stack, StackValues, address
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
 from tracekit.recording.table import CodedCells, IntegerCells
@@ -124,10 +124,10 @@ class _Frames:
 
 def _place(frame: Frame) -> str | None:
     """Name of a function that has its address for one; None where its image is not known."""
-    binary = frame.binary
-    if binary is None or binary.load_address is None:
+    binary, at = frame.binary, address(frame.name)
+    if binary is None or binary.load_address is None or at is None or at < binary.load_address:
         return None
-    return f"{binary.name} + {int(frame.name, 16) - binary.load_address:#x}"
+    return f"{binary.name} + {at - binary.load_address:#x}"
 
 
 def _image(binary: Binary) -> Image:

@@ -75,14 +75,14 @@ class StackValues(Values):
         match element.tag:
             case "binary":
                 name = element.get("name") or ""
-                value = Binary(name, element.get("path") or "", _address(element.get("load-addr")))
+                value = Binary(name, element.get("path") or "", address(element.get("load-addr")))
             case "source":
                 path = next((each for each in parts if isinstance(each, str)), element.get("path") or "")
                 value = Source(path, _line(element.get("line")))
             case "frame":
                 value = Frame(
                     element.get("name") or "",
-                    _address(element.get("addr")),
+                    address(element.get("addr")),
                     next((each for each in map(_as_part, parts) if isinstance(each, Binary)), None),
                     next((each for each in map(_as_part, parts) if isinstance(each, Source)), None),
                 )
@@ -97,7 +97,7 @@ class StackValues(Values):
                 frames.append(part)
             elif isinstance(part, Stack):
                 frames += part.frames
-        frames += [Frame("", number) for word in (addresses or "").split() if (number := _address(word))]
+        frames += [Frame("", number) for word in (addresses or "").split() if (number := address(word))]
         self._composed += getsizeof(frames)
         if self._composed > self._allowed:
             raise CellError(f"the call stacks take more than {self._allowed:,} bytes altogether")
@@ -109,7 +109,7 @@ def _as_part(value: CellValue) -> object:
     return value
 
 
-def _address(text: str | None) -> int | None:
+def address(text: str | None) -> int | None:
     """An address in decimal or hexadecimal; None where it is none."""
     try:
         number = int(text or "", 16 if (text or "").startswith("0x") else 10)
@@ -119,5 +119,5 @@ def _address(text: str | None) -> int | None:
 
 
 def _line(text: str | None) -> int:
-    number = _address(text)
+    number = address(text)
     return number if number is not None and number < _MAX_LINE else 0

@@ -28,14 +28,14 @@ _OPERATORS: Final = {
 _THUNK: Final = re.compile(r"T(?:hn?\d+_|vn?\d+_n?\d+_)|GV|GR|T[WH]")
 _START: Final = re.compile(r"(N)[rVK]*[RO]?|(Z)|L")
 _PART: Final = re.compile(
-    r"(?P<name>\d+)|(?P<arguments>I)|(?P<end>E)|(?P<std>S[tabsiod])|(?P<constructor>C[1-5])|(?P<destructor>D[0-5])"
+    r"(?P<name>\d{1,6})|(?P<arguments>I)|(?P<end>E)|(?P<std>S[tabsiod])|(?P<constructor>C[1-5])|(?P<destructor>D[0-5])"
     r"|(?P<lambda>U[lt])|(?P<tag>B)|(?P<left_out>L|T[0-9A-Z]*_)|(?P<cast>cv)|(?P<operator>[a-z][a-zA-Z])"
 )
 _TOKEN: Final = re.compile(
     # What is of no matter: substitutions, builtin types, qualifiers, literals.
     r"(?:S(?:[tabsiod]|[0-9A-Z]*_)|T(?:L\d+_)?[0-9A-Z]*_|[a-zPRKOVGMB_]|L[a-z]n?[0-9a-f]*E|L[DU]n[0-9a-f]*E|Ut\d*_"
     r"|A\d*_|Dv\d+_|DF\d+[b_x]?|D[a-su-zO0-5]|C[1-5])*+"
-    r"(?:(\d+)"  # a name of so many characters
+    r"(?:(\d{1,6})"  # a name of so many characters
     r"|(Ul|D[tT]|ZL?|[NIXJFU]|L)"  # up to the next E that is not another's
     r"|(E))"
 )
@@ -180,7 +180,7 @@ def _number(text: str, at: int) -> int:
 
 
 def _number_of(text: str, at: int) -> re.Match[str]:
-    found = re.compile(r"\d+").match(text, at)
+    found = re.compile(r"\d{1,6}").match(text, at)
     if found is None:
         raise MangledError(text)
     return found

@@ -11,14 +11,19 @@ from tracekit.recording.function_names.demangled import short_demangled
 from tracekit.recording.function_names.swift import is_swift, short_swift
 
 _STUB: Final = "DYLD-STUB$$"
-_CLONE: Final = re.compile(r"(?:\.cold\.\d+|\.llvm\.\d+|\.\d+)+$")
-"""What compilers append to copies and split-off parts of a function."""
-_BLOCK: Final = re.compile(r"_*(?:\d+(?=[-+]\[))?(.+?)(?:_block_invoke(?:[._]\d+)*)+$", re.DOTALL)
+_LONGEST: Final = 10_000
+"""Characters of a name that is taken apart. 4,300 were seen."""
+_SHOWN: Final = 200
+"""What is kept of a longer one."""
+_DIGITS: Final = "0123456789"
+_BLOCK: Final = "_block_invoke"
+_NUMBERED: Final = re.compile(r"(?:[._]\d+)*")
+_METHOD_LENGTH: Final = re.compile(r"\d+(?=[-+]\[)")
 _CPP: Final = re.compile(r"_{1,4}Z")
-_OVERLAY: Final = re.compile(r"_?\$sSo\d+ML\w*?C(?!\d)|_?\$sSo\d+ML")
+_OVERLAY: Final = re.compile(r"_?\$sSo\d+ML")
 _MESSAGE: Final = "objc_msgSend$"
 _OVERLAY_PRINTED: Final = re.compile(r"(?:@\w+ )?(?:static )?(?:\(extension in CoreML\):)?(?:__C\.)?ML[A-Z]\w*\.")
-_EXTENSION: Final = re.compile(r"_?\$sSo\d+ML\w*?C(\d+)(\w+)")
+_EXTENSION: Final = re.compile(r"_?\$sSo\d+ML\w*?C(\d{1,6})(\w+)")
 
 
 @lru_cache(maxsize=65_536)
@@ -29,11 +34,13 @@ def short_name(name: str) -> str:
     """
     if name.startswith(_STUB):
         return f"{short_name(_unscored(name.removeprefix(_STUB)))} (stub)"
-    name = _CLONE.sub("", name)
+    if len(name) > _LONGEST:
+        return name[:_SHOWN]
+    name = _without_clones(name)
     if name.startswith(("-[", "+[")):
         return name
-    if (block := _BLOCK.match(name)) is not None:
-        return f"{_of_block(name, block[1])} (block)"
+    if (function := _around_block(name)) is not None:
+        return f"{short_name(function)} (block)"
     if _CPP.match(name):
         try:
             return short_mangled(name[name.index("Z") - 1 :])
@@ -66,7 +73,27 @@ def _unscored(name: str) -> str:
     return name if name.startswith(("_$", "__Z")) else name.removeprefix("_")
 
 
-def _of_block(name: str, inner: str) -> str:
-    """Name of the function that a block is written in."""
-    mangled = re.match(r"_*?(_Z.*)", name[: name.rindex(inner) + len(inner)], re.DOTALL)
-    return short_name(mangled[1] if mangled and _CPP.match(mangled[1]) else inner)
+def _without_clones(name: str) -> str:
+    """A name without what compilers append to copies and split-off parts of a function: `.cold.1`, `.12`."""
+    while name[-1:].isdigit():
+        head = name.rstrip(_DIGITS)
+        if not head.endswith("."):
+            break
+        name = head[:-1].removesuffix(".cold").removesuffix(".llvm")
+    return name
+
+
+def _around_block(name: str) -> str | None:
+    """Name of the function that a block is written in; None where the name is not one of a block."""
+    function = name
+    while True:
+        head, mark, tail = function.rpartition(_BLOCK)
+        if not mark or not _NUMBERED.fullmatch(tail):
+            break
+        function = head
+    if function == name or not function.strip("_"):
+        return None
+    plain = function.lstrip("_")
+    if plain.startswith("Z") and plain != function:
+        return f"__{plain}"
+    return plain[length.end() :] if (length := _METHOD_LENGTH.match(plain)) else plain

@@ -26,7 +26,7 @@ _EXTENSION: Final = re.compile(r"s?(?:\w{0,200}?rl)?E(?=[\d])")
 _KINDS: Final = {"C": "init", "c": "init", "D": "deinit", "d": "deinit"}
 _WORDS: Final = 26
 _WORD: Final = re.compile(r"[A-Z]+[^A-Z_]*|[^A-Z_0-9][^A-Z_]*")
-_LENGTH: Final = re.compile(r"\d+")
+_LENGTH: Final = re.compile(r"\d{1,6}")
 _ENDING: Final = re.compile(r"f[CcDd]")
 
 
