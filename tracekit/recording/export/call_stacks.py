@@ -82,11 +82,13 @@ class _Frames:
         known: dict[int, Frame] = {}
         for stack in stacks:
             known.update(zip(map(id, stack.frames), stack.frames, strict=True))
-        identities = np.fromiter(
-            chain.from_iterable(map(id, stack.frames) for stack in stacks), np.int64, lengths.sum()
-        )
-        distinct, places = np.unique(identities, return_inverse=True)
-        self._rows = [self._row(known[identity]) for identity in distinct.tolist()]
+        keys = np.fromiter(known, np.int64, len(known))
+        by_key = np.argsort(keys)
+        each = chain.from_iterable(map(id, stack.frames) for stack in stacks)
+        identities = np.fromiter(each, np.int64, int(lengths.sum()))
+        # Numbered by appearance: which object lies where in memory differs from run to run.
+        places = by_key[np.searchsorted(keys, identities, sorter=by_key)] if len(keys) else identities
+        self._rows = [self._row(frame) for frame in known.values()]
         return np.concatenate([[0], np.cumsum(lengths)]), places.astype(np.int32)
 
     def joined(self) -> Frames:
