@@ -37,6 +37,23 @@ def test_frames_are_copies(trace) -> None:
         pd.testing.assert_frame_equal(getattr(trace, name), before)
 
 
+def test_call_stacks_that_were_not_recorded_are_no_frame(trace) -> None:
+    assert trace.samples is None
+    assert trace.stacks is None
+    assert trace.core_ml_calls is None
+
+
+@pytest.mark.corpus
+def test_calls_of_core_ml_are_there_where_it_recorded_none(corpus: Path) -> None:
+    trace = tracekit.read(corpus / "bundles/quick_probe.trace")
+    for name in ("samples", "stacks", "core_ml_calls"):
+        assert getattr(trace, name) is not getattr(trace, name)
+    (load,) = trace.core_ml_calls.query("api == 'load'").to_dict("records")
+    assert (load["caller"], load["file"], load["line"]) == ("MambaASRRunner_main", "main.swift", 1514)
+    # As in the page.
+    assert load["compiling on this device"] == 2954
+
+
 def test_the_parts_of_a_prediction_add_up(trace) -> None:
     frame = trace.breakdown()
     assert frame.index.equals(trace.predictions.index)

@@ -21,6 +21,7 @@ import pandas as pd
 
 from tracekit import api
 from tracekit.analysis.breakdown import breakdown
+from tracekit.analysis.code import sampled_calls
 from tracekit.api import judge
 from tracekit.report.choice import shown_of
 from tracekit.report.report import Report
@@ -150,6 +151,22 @@ class LoadedTrace:
         Raises KeyError where its table was not recorded or could not be read.
         """
         return self.trace.context[name].copy()
+
+    @property
+    def samples(self) -> pd.DataFrame | None:
+        """Samples of running threads; None where none were recorded. Columns: `tracekit.trace.samples`."""
+        return None if self.trace.samples is None else self.trace.samples.copy()
+
+    @property
+    def stacks(self) -> pd.DataFrame | None:
+        """Frames of the distinct call stacks that `samples` refers to, innermost first."""
+        return None if self.trace.stacks is None else self.trace.stacks.copy()
+
+    @property
+    def core_ml_calls(self) -> pd.DataFrame | None:
+        """Calls of Core ML that samples show, and the code that made them; None where no samples were recorded."""
+        calls = sampled_calls(self.trace)
+        return None if calls is None else calls.copy()
 
     def breakdown(self) -> pd.DataFrame:
         """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.

@@ -9,7 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, tables, view
+from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, stacks, tables, view
 from tracekit.cli.completion import SHELLS, PrintCompletion
 from tracekit.cli.output import emit
 from tracekit.errors import UsageError
@@ -21,6 +21,7 @@ COMMANDS: tuple[Command, ...] = (
     analyze.COMMAND,
     view.COMMAND,
     diagnose.COMMAND,
+    stacks.COMMAND,
     tables.COMMAND,
     record.COMMAND,
     export.COMMAND,

@@ -12,9 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.errors import words_of
+from tracekit.trace.samples import SampleSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
 
     from tracekit.trace.trace import Trace
@@ -78,12 +79,36 @@ def copy_of(trace: Trace) -> Trace:
     """
     buffers: list[pickle.PickleBuffer] = []
     stream = io.BytesIO()
-    pickler = pickle.Pickler(stream, protocol=5, buffer_callback=buffers.append)
+    pickler = _Pickler(stream, protocol=5, buffer_callback=buffers.append)
     # Attributes of tables are read-only views of dicts.
     pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda view: (_read_only, (dict(view),))}
     pickler.dump(trace)
-    copied: Trace = pickle.loads(stream.getbuffer(), buffers=[bytearray(buffer.raw()) for buffer in buffers])  # noqa: S301
+    unpickler = _Unpickler(io.BytesIO(stream.getbuffer()), buffers=[bytearray(buffer.raw()) for buffer in buffers])
+    unpickler.shared = pickler.shared
+    copied: Trace = unpickler.load()
     return copied
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves out where samples are read from: what is read anew for each trace needs no copy."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.shared: list[SampleSource] = []
+
+    def persistent_id(self, obj: object) -> int | None:
+        if not isinstance(obj, SampleSource):
+            return None
+        self.shared.append(obj)
+        return len(self.shared) - 1
+
+
+class _Unpickler(pickle.Unpickler):
+    shared: Sequence[SampleSource] = ()
+
+    def persistent_load(self, pid: Any) -> SampleSource:
+        shared: SampleSource = self.shared[pid]
+        return shared
 
 
 def _read_only(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:

@@ -13,6 +13,8 @@ from tracekit.recording.table import NO_ATTRIBUTES, Process, Table, TableState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tracekit.recording.call_stacks import CallStacks
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -113,5 +115,13 @@ class Recording(Protocol):
         """All tables of that schema in this run whose attributes contain the given ones, in order of position.
 
         An empty list means the input does not mention the schema at all: state `missing`.
+        """
+        ...
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        """Samples of the same tables with their call stacks, function by function.
+
+        Tables without stacks, and unreadable ones, are left out. Stacks are read now and not kept. Raises
+        `UnreadableRecording` where those of a table cannot be read.
         """
         ...

@@ -31,6 +31,7 @@ from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import linked
 from tracekit.trace.models import model_frame
 from tracekit.trace.reconstruction import reconstructed
+from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
 from tracekit.trace.trace import Trace
 
@@ -92,6 +93,7 @@ def build_trace(recording: Recording) -> Trace:
         coverage=coverage(recording, hardware, binding.failures, shared),
         notes=(*binding.notes, *doubts(recording, events, hardware, inferred)),
         sharing=shared,
+        sample_source=SampleSource(recording),
         # Last: a table that looked sound from outside may have turned out to be damaged by now.
         run=recording.run,
     )

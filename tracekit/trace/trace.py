@@ -9,6 +9,7 @@ from tracekit.characters import visible
 from tracekit.trace.cache import TraceCache
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
+from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tracekit.recording.contents import Contents, Run
     from tracekit.recording.table import TableState
+    from tracekit.trace.samples import Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Trace:
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
     sharing: Sharing = field(default_factory=Sharing)
     """Whether other processes used the Neural Engine too."""
+    sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
+    """Reads the samples when they are asked for; use `sampled`."""
     cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
 
     def __repr__(self) -> str:
@@ -84,6 +88,22 @@ class Trace:
         """Whether the predictions are put together from hardware rows, because Core ML recorded none
         (`tracekit.trace.reconstruction`)."""
         return bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())
+
+    @property
+    def sampled(self) -> Samples | None:
+        """What threads were doing: samples and their call stacks, read when first asked for. None where none were
+        recorded, or in a copy that went to another process."""
+        return self.cache.get(SampleSource, self.sample_source.read)
+
+    @property
+    def samples(self) -> pd.DataFrame | None:
+        """One row for each sample; see `tracekit.trace.samples`."""
+        return None if self.sampled is None else self.sampled.samples
+
+    @property
+    def stacks(self) -> pd.DataFrame | None:
+        """One row for each frame of each distinct call stack; see `tracekit.trace.samples`."""
+        return None if self.sampled is None else self.sampled.stacks
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""

@@ -58,6 +58,21 @@ class SharedArrays:
             words = self.places[references[positions]][:, None] + np.arange(1, 2 * length + 1)
             yield positions, np.ascontiguousarray(self.words[words]).view("<u8")
 
+    def flat(self, references: IntArray, limit: int) -> tuple[UInt64Array, IntArray]:
+        """The numbers of all arrays, one array after the other, and how many each has. Every reference is checked.
+
+        Raises `DamageError`, also where there are more than `limit` numbers: arrays may be asked for again and again.
+        """
+        self.check(references)
+        lengths = self.lengths[references]
+        total = int(lengths.sum())
+        if total > limit:
+            raise DamageError(f"shared arrays of {total:,} numbers are referred to, more than the {limit:,} allowed")
+        ends = np.cumsum(lengths)
+        words = 2 * np.arange(total) + np.repeat(self.places[references] + 1 - 2 * (ends - lengths), lengths)
+        low, high = self.words[words].astype(np.uint64), self.words[words + 1].astype(np.uint64)
+        return low | high << np.uint64(32), lengths
+
     def fixed(self, references: IntArray, count: int) -> UInt64Array:
         """The first `count` numbers of each array, shape (n, count). Raises `DamageError` where one is shorter."""
         self.check(references)

@@ -38,7 +38,7 @@ def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, 
     values.budget.begin(store.path)
     fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(each.field for each in store.columns)))))
     order = order_in_time(fields[TIME])
-    return tuple(_cells(each, fields[each.field][order], values) for each in store.columns)
+    return tuple(cells_of(each, fields[each.field][order], values) for each in store.columns)
 
 
 def order_in_time(times: Unsigned) -> slice | IndexArray:
@@ -46,7 +46,8 @@ def order_in_time(times: Unsigned) -> slice | IndexArray:
     return slice(None) if bool((times[1:] >= times[:-1]).all()) else np.argsort(times, kind="stable")
 
 
-def _cells(stored: StoredColumn, numbers: Unsigned, values: RunValues) -> Cells:
+def cells_of(stored: StoredColumn, numbers: Unsigned, values: RunValues) -> Cells:
+    """Cells of one column from what its fields hold. Raises `DamageError`."""
     kind = stored.type
     valid = valid_numbers(kind, numbers)
     if kind.storage is Storage.INTEGER or kind.mnemonic == "time-since-epoch":

@@ -182,7 +182,7 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISDIR(status.st_mode):
-                    links += 0 if path == "symbols" else _scan(top, path, sizes, depth + 1)
+                    links += _scan(top, path, sizes, depth + 1)
                 elif stat.S_ISREG(status.st_mode):
                     sizes[path] = status.st_size
                 else:

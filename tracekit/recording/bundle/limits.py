@@ -98,3 +98,27 @@ MAX_NESTING = 16
 
 MAX_ISSUES = 1_000
 """Issues listed per run."""
+
+MAX_ARCHIVES = 2_000
+"""Symbol archives of one bundle. 81 were seen."""
+
+MAX_ARCHIVE_BYTES = 64 * 1024**2
+"""Size of one symbol archive. 174 kB were seen."""
+
+MAX_ALL_ARCHIVES_BYTES = 512 * 1024**2
+"""Size of all symbol archives. 0.6 MB were seen."""
+
+MAX_SYMBOL_CHARS = 64 * 1024
+"""Bytes of a function's name. 4.3 kB were seen."""
+
+MAX_INLINED_DEPTH = 64
+"""Levels of inlined calls. 15 were seen."""
+
+MAX_IMAGES = 100_000
+"""Images that a run maps. 1032 were seen."""
+
+MAX_UNMAPS = 1_000
+"""How often images are unmapped in a run. One was seen; each splits the run in two for looking up addresses."""
+
+MAX_FRAMES = 64 * 1024**2
+"""Frames of the different call stacks of a table. 2.7 million were seen in all tables of all bundles."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from tracekit.errors import UsageError
+from tracekit.errors import UnreadableRecording, UsageError
 from tracekit.recording.attributes import matches
+from tracekit.recording.bundle.call_stacks import StackReader, stack_column
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.template import RunInformation
+    from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Run, TableEntry
     from tracekit.recording.progress import Progress
 
@@ -106,6 +109,26 @@ class BundleRecording:
             for store in self._source.stores
             if store.spec.schema == schema and matches(store.spec.attributes, attributes)
         ]
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        """As `Recording.call_stacks`. Symbols and images are read once, when they are first needed."""
+        result = []
+        for store in self._source.stores:
+            wanted = store.spec.schema == schema and matches(store.spec.attributes, attributes)
+            if not wanted or store.damage or stack_column(store) is None:
+                continue
+            try:
+                result.append(self._stacks.read(store))
+            except DamageError as damage:
+                raise UnreadableRecording(
+                    f"call stacks of the table {schema}: {self._source.reason(store, str(damage))}"
+                ) from damage
+        return result
+
+    @cached_property
+    def _stacks(self) -> StackReader:
+        source = self._source
+        return StackReader(source.files, source.stores, source.values)
 
     def _table(self, store: Store) -> Table:
         entry = self._source.entry(store)

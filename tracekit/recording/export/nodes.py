@@ -67,11 +67,14 @@ class _Restart(Exception):  # noqa: N818 - control flow
     """A wanted table follows rows whose ids were not kept."""
 
 
-def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter) -> FileNodes:
+def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter, values: Values | None = None) -> FileNodes:
     """Read a file. Cells are decoded where it holds one of the `wanted` schemas (None: always), else only counted.
 
-    Ids cross nodes, so a file is decoded as a whole or not at all. Raises `UnreadableRecording`.
+    Ids cross nodes, so a file is decoded as a whole or not at all. values: takes the distinct values, where they are
+    not to be the usual ones and everything is wanted. Raises `UnreadableRecording`.
     """
+    if values is not None:
+        return _NodeReader(source, None, values).read(meter)
     try:
         return _NodeReader(source, wanted).read(meter)
     except _Restart:
@@ -81,13 +84,13 @@ def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter) -> 
 class _NodeReader:
     """State of one pass over one file."""
 
-    def __init__(self, source: Source, wanted: Collection[str] | None) -> None:
+    def __init__(self, source: Source, wanted: Collection[str] | None, values: Values | None = None) -> None:
         self._source = source
         self._wanted = wanted
         self._decoding = wanted is None
         self._counted = False
         self._result = FileNodes()
-        self._values = Values(source.size)
+        self._values = Values(source.size) if values is None else values
         self._waiting = WaitingCells(self._values)
         self._names = Names()
         self._column_parts: set[str] = set()

@@ -9,11 +9,13 @@ from tracekit.recording.attributes import matches
 from tracekit.recording.contents import Contents
 from tracekit.recording.export import limits
 from tracekit.recording.export.assembly import assemble
+from tracekit.recording.export.call_stacks import read_call_stacks
 from tracekit.recording.export.loading import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Run
     from tracekit.recording.export.assembly import Assembled
     from tracekit.recording.progress import Progress
@@ -72,3 +74,12 @@ class ExportRecording:
         return [
             table.table() for table in self._tables if table.schema == schema and matches(table.attributes, attributes)
         ]
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        """As `Recording.call_stacks`. Reads the files of these tables again."""
+        found = [
+            read_call_stacks(table.file.source, table.index)
+            for table in self._tables
+            if table.schema == schema and table.file is not None and matches(table.attributes, attributes)
+        ]
+        return [each for each in found if each is not None]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Recording, Run, TableEntry
     from tracekit.recording.table import Table
 
@@ -33,6 +34,11 @@ class MergedRecording:
         """As `Recording.tables`."""
         source = self._other if schema in self._schemas else self._base
         return [replace(table, position=None) for table in source.tables(schema, **attributes)]
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        """As `Recording.call_stacks`."""
+        source = self._other if schema in self._schemas else self._base
+        return source.call_stacks(schema, **attributes)
 
     def _entries(self) -> Iterator[TableEntry]:
         """Tables of the base; where the first one of a replaced schema stands, those of the other reading."""

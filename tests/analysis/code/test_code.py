@@ -1,0 +1,213 @@
+"""Calls of Core ML from samples, their call sites, and what they were busy with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Sample, app, core_ml, source
+from tracekit.analysis.code import Api, LoadPhase, Unit, call_sites, sampled_calls, shared_sites, surrounding_calls
+from tracekit.trace.open import open_trace
+from tracekit.trace.trace import Trace
+
+LOAD = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")
+PREDICT = core_ml("-[MLModel predictionFromFeatures:error:]")
+DELEGATE = core_ml("-[MLDelegateModel predictionFromFeatures:options:error:]")
+BIND = core_ml("-[MLE5ExecutionStream _prepareForInputFeatures:options:error:]")
+EXECUTE = core_ml("-[MLE5ExecutionStream _executeStream:error:]")
+GPU = Call("Espresso", "E5RT::Ops::MpsGraphInferenceOperation::ExecuteSync")
+CPU = Call("Espresso", "E5RT::Ops::BnnsCpuInferenceOperation::ExecuteSync")
+COMPILE = Call("Espresso", "E5RT::OnDeviceAOTCompilerInterface::Compile")
+OVERLAY = app("MLModel.init", 0, 0x99, "_$sSo7MLModelC10contentsOf13configurationABSo0A13ConfigurationC_tKcfC")
+APPLY, RUN = app("Style.apply", 42), app("App.run", 7)
+Build = Callable[..., Trace]
+
+
+@pytest.fixture
+def traced(trace_of: Callable[..., Trace], frame: Callable[..., pd.DataFrame]) -> Build:
+    """A trace of these samples, and of rows (start, end) in ms of Core ML's table."""
+
+    def build(samples: list[Sample], *rows: tuple[int, int], **columns: object) -> Trace:
+        activity = frame(*((start * MS, end * MS) for start, end in rows), **columns)
+        return replace(trace_of(activity), sample_source=source(*samples))
+
+    return build
+
+
+def prediction(*inner: Call, caller: Call = APPLY) -> list[Call]:
+    return [*inner, DELEGATE, PREDICT, caller, RUN, START]
+
+
+def calls_of(trace: Trace, api: Api) -> pd.DataFrame:
+    calls = sampled_calls(trace)
+    assert calls is not None
+    return calls[calls["api"] == api]
+
+
+def test_a_call_reaches_from_its_first_sample_to_its_last_over_gaps(traced: Build) -> None:
+    trace = traced([(10, MAIN, prediction(EXECUTE)), (90, MAIN, prediction(GPU, EXECUTE))])
+    (call,) = calls_of(trace, Api.PREDICTION).to_dict("records")
+    assert (call["first_ns"], call["last_ns"], call["samples"], call["cpu_ns"]) == (10 * MS, 90 * MS, 2, 2 * MS)
+    assert (call["function"], call["caller"], call["file"], call["line"]) == (
+        "-[MLModel predictionFromFeatures:error:]",
+        "Style.apply",
+        "main.swift",
+        42,
+    )
+    assert (call[Unit.GPU], call[Unit.CPU], call["main_thread"], call["tid"]) == (1, 0, True, 9)
+
+
+def test_another_place_or_binding_after_executing_begins_another_call(traced: Build) -> None:
+    trace = traced(
+        [
+            (1, MAIN, prediction(BIND)),
+            (2, MAIN, prediction(EXECUTE)),
+            (3, MAIN, prediction(CPU, EXECUTE)),
+            (4, MAIN, prediction(BIND)),
+            (5, MAIN, prediction(BIND)),
+            (6, MAIN, prediction(EXECUTE, caller=app("Style.apply", 50))),
+            (7, MAIN, [RUN, START]),
+            (8, MAIN, prediction(EXECUTE, caller=app("Style.apply", 50))),
+        ]
+    )
+    calls = calls_of(trace, Api.PREDICTION)
+    assert (calls["first_ns"] // MS).tolist() == [1, 4, 6, 8]
+    assert calls["samples"].tolist() == [3, 2, 1, 1]
+    assert calls["line"].tolist() == [42, 42, 50, 50]
+
+
+def test_samples_without_stack_end_nothing_and_threads_are_apart(traced: Build) -> None:
+    trace = traced(
+        [
+            (1, MAIN, prediction(EXECUTE)),
+            (2, WORKER, [EXECUTE, PREDICT, app("work", 3), WQ]),
+            (2, MAIN, []),
+            (3, MAIN, prediction(EXECUTE)),
+        ]
+    )
+    calls = calls_of(trace, Api.PREDICTION)
+    assert calls["samples"].tolist() == [2, 1]
+    assert calls["main_thread"].tolist() == [True, False]
+
+
+def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app(traced: Build) -> None:
+    trace = traced([(1, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]), (2, MAIN, [LOAD, OVERLAY, APPLY, START])])
+    (call,) = calls_of(trace, Api.LOAD).to_dict("records")
+    assert (call["caller"], call["line"], call["samples"], call[LoadPhase.COMPILING]) == ("Style.apply", 42, 2, 1)
+
+
+def test_a_call_from_no_code_of_the_app_has_no_caller(traced: Build) -> None:
+    trace = traced([(1, WORKER, [PREDICT, WQ])])
+    (call,) = calls_of(trace, Api.PREDICTION).to_dict("records")
+    assert pd.isna(call["caller"])
+
+
+def test_names_of_core_ml_elsewhere_are_no_calls(traced: Build) -> None:
+    trace = traced([(1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START])])
+    assert sampled_calls(trace).empty
+
+
+def test_without_samples_nothing_is_told(trace_of: Build, frame: Callable[..., pd.DataFrame]) -> None:
+    trace = trace_of(frame())
+    assert sampled_calls(trace) is None
+    assert call_sites(trace) is None
+    empty = replace(trace, sample_source=source())
+    assert sampled_calls(empty).empty
+    assert call_sites(empty).empty
+
+
+def test_predictions_that_hardware_shows_lie_in_calls(traced: Build) -> None:
+    samples = [(10, MAIN, prediction(EXECUTE)), (20, MAIN, prediction(EXECUTE)), (21, MAIN, [RUN, START])]
+    trace = traced([*samples, (40, MAIN, prediction(EXECUTE))])
+    calls = sampled_calls(trace)
+    starts, ends = np.array([9, 12, 8, 19, 30]) * MS, np.array([15, 21, 12, 22, 31]) * MS
+    assert surrounding_calls(calls, starts, ends).tolist() == [0, 0, -1, -1, -1]
+
+
+def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced: Build) -> None:
+    other = app("Warm.up", 9)
+    samples = [
+        (5, MAIN, [LOAD, OVERLAY, APPLY, START]),
+        (12, MAIN, prediction(EXECUTE)),
+        (13, MAIN, prediction(EXECUTE)),
+        (14, MAIN, prediction(EXECUTE, caller=other)),
+        (22, WORKER, [PREDICT, other, WQ]),
+        (23, MAIN, prediction(EXECUTE)),
+        (24, MAIN, prediction(EXECUTE)),
+        (35, MAIN, [RUN, START]),
+    ]
+    kinds = ["load", "prediction", "prediction", "prediction"]
+    trace = traced(samples, (0, 10), (10, 20), (20, 30), (30, 40), kind=kinds)
+    sites = call_sites(trace)
+    assert sites.index.tolist() == [0, 1, 2]
+    assert sites["caller"].tolist() == ["Style.apply"] * 3
+    assert sites["samples"].tolist() == [1, 2, 2]
+    assert sites["ambiguous"].tolist() == [False, False, True]
+    (site,) = shared_sites(sites, [1, 2, 3])
+    assert (site.function, site.file, site.line, site.rows, site.share, site.samples) == (
+        "Style.apply",
+        "main.swift",
+        42,
+        2,
+        1.0,
+        4,
+    )
+    assert site.main_thread is True
+
+
+def test_call_sites_are_counted_by_rows(traced: Build) -> None:
+    rows = [(10 * number, 10 * number + 9) for number in range(4)]
+    callers = [APPLY, APPLY, app("Warm.up", 9), APPLY]
+    samples = [(10 * number + 3, MAIN, prediction(EXECUTE, caller=each)) for number, each in enumerate(callers)]
+    sites = shared_sites(call_sites(traced(samples, *rows)), range(4))
+    assert [(site.function, site.rows, site.share) for site in sites] == [
+        ("Style.apply", 3, 0.75),
+        ("Warm.up", 1, 0.25),
+    ]
+
+
+LOADS = {
+    # first and last sample in s, samples, getting the program, cache key, compiling, trying the Neural Engine
+    "hello_coreml": (4.7011, 4.9031, 179, 161, 31, 0, 0),
+    "quick_probe": (0.7076, 3.9316, 3119, 3106, 32, 2954, 1573),
+    "fp16_w8_60s_all": (4.0348, 4.2508, 196, 180, 34, 0, 0),
+}
+CALLS = {
+    "hello_coreml": ([152], 144, 5),
+    "quick_probe": ([172, 17, 15, 16, 16, 18, 16, 16, 17], 282, 15),
+    "fp16_w8_60s_all": ([169, 17, 19, 19, 19, 19, 20, 21, 18, 19], 317, 18),
+}
+PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {1229, 1261})}
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", LOADS)
+def test_loads_and_calls_of_public_recordings(corpus: Path, name: str) -> None:
+    trace = open_trace(corpus / f"bundles/{name}.trace")
+    calls = sampled_calls(trace)
+    (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")
+    phases = (LoadPhase.PROGRAM, LoadPhase.CACHE_KEY, LoadPhase.COMPILING, LoadPhase.NEURAL_ENGINE)
+    assert (
+        round(load["first_ns"] / 1e9, 4),
+        round(load["last_ns"] / 1e9, 4),
+        load["samples"],
+        *(load[phase] for phase in phases),
+    ) == LOADS[name]
+    predictions = calls[calls["api"] == Api.PREDICTION]
+    samples, on_gpu, on_cpu = CALLS[name]
+    assert predictions["samples"].tolist() == samples
+    assert (predictions[Unit.GPU].sum(), predictions[Unit.CPU].sum()) == (on_gpu, on_cpu)
+    assert predictions["main_thread"].all()
+    if name in PLACES:
+        assert ([load["line"]], set(predictions["line"])) == PLACES[name]
+        assert set(predictions["caller"]) == {"MambaASRRunner.runStreaming"}
+    # Each prediction that the GPU shows lies in one call of its own.
+    inferred = trace.activity[trace.activity["attribution"] == "inferred"]
+    starts = inferred["start_ns"].to_numpy()
+    inside = surrounding_calls(calls, starts, starts + inferred["duration_ns"].to_numpy())
+    assert sorted(inside.tolist()) == predictions.index.tolist()

@@ -1,0 +1,111 @@
+"""Call trees: every sample is counted once on each level, from either end."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.call_stacks import MAIN, START, Call, app, source
+from tracekit.analysis.code.tree import CallTree, call_tree
+from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
+from tracekit.trace.samples import Samples
+
+RUN, LOAD, WORK = app("run", 1), app("load", 2), Call("Espresso", "work")
+SAMPLES = [
+    (1, MAIN, [WORK, LOAD, RUN, START]),
+    (2, MAIN, [LOAD, RUN, START]),
+    (3, MAIN, []),
+    (4, MAIN, [WORK, RUN, START]),
+    (5, MAIN, [START]),
+]
+
+
+def read(*samples: object) -> Samples:
+    found = source(*samples).read()  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+def tree_of(sampled: Samples, **options: bool) -> CallTree:
+    return call_tree(sampled, np.ones(len(sampled.samples), bool), **options)
+
+
+def paths(tree: CallTree) -> dict[str, int]:
+    lines = (line.rpartition(" ") for line in as_collapsed(tree).splitlines())
+    return {path: int(count) for path, _, count in lines}
+
+
+def test_samples_are_counted_where_they_end() -> None:
+    tree = tree_of(read(*SAMPLES))
+    assert tree.total == 4
+    assert paths(tree) == {"start": 1, "start;run;load": 1, "start;run;work": 1, "start;run;load;work": 1}
+
+
+def test_inverted_the_innermost_function_is_first() -> None:
+    tree = tree_of(read(*SAMPLES), invert=True)
+    first = {tree.names[tree.name[node]]: int(tree.samples[node]) for node in np.flatnonzero(tree.parent < 0)}
+    assert first == {"work": 2, "load": 1, "start": 1}
+
+
+def test_of_the_app_only_its_own_functions_are_left() -> None:
+    tree = tree_of(read(*SAMPLES), app_only=True)
+    assert paths(tree) == {"run": 1, "run;load": 2}
+
+
+def test_only_chosen_samples_count() -> None:
+    sampled = read(*SAMPLES)
+    assert paths(call_tree(sampled, (sampled.samples["time_ns"] < 2_500_000).to_numpy())) == {
+        "start;run;load;work": 1,
+        "start;run;load": 1,
+    }
+    assert call_tree(sampled, np.zeros(5, bool)).total == 0
+    assert tree_of(read()).total == 0
+
+
+def test_functions_without_name_are_places_in_their_library() -> None:
+    tree = tree_of(read((1, MAIN, [Call("Thing", None, 0x42), Call("Thing", None, 0x50), START])))
+    assert paths(tree) == {"start;Thing + 0x50;Thing + 0x42": 1}
+
+
+def test_text_tells_samples_and_shares_and_leaves_out_chains_in_one_library() -> None:
+    inner = [Call("Espresso", f"step{number}") for number in range(3)]
+    text = as_text(tree_of(read((1, MAIN, [*inner, RUN, START]), (2, MAIN, [START]))), "2 samples")
+    assert text.splitlines() == [
+        "2 samples",
+        "      2 100%  start  [dyld]",
+        "      1  50%    run  [App]",
+        "      1  50%      step2  [Espresso]",
+        "      1  50%        step0  [Espresso]",
+    ]
+
+
+def test_speedscope_gets_every_sample() -> None:
+    document = json.loads(as_speedscope(tree_of(read(*SAMPLES)), "run.trace"))
+    (profile,) = document["profiles"]
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    assert profile["endValue"] == sum(profile["weights"]) == 4
+    assert ["start", "run", "load"] in [[frames[each] for each in sample] for sample in profile["samples"]]
+
+
+STACKS = st.lists(st.lists(st.sampled_from([RUN, LOAD, WORK, START]), min_size=1, max_size=6), max_size=20)
+
+
+@given(STACKS, st.booleans())
+def test_a_tree_is_its_stacks(stacks: list[list[Call]], invert: bool) -> None:
+    sampled = read(*((number, MAIN, stack) for number, stack in enumerate(stacks)))
+    tree = tree_of(sampled, invert=invert)
+    named = [[frame.function for frame in (stack if invert else stack[::-1])] for stack in stacks]
+    assert paths(tree) == Counter(";".join(map(str, stack)) for stack in named)
+    prefixes = Counter(tuple(stack[: length + 1]) for stack in named for length in range(len(stack)))
+    found = {}
+    for node in range(len(tree.name)):
+        path, at = [], node
+        while at >= 0:
+            path.append(tree.names[tree.name[at]])
+            at = int(tree.parent[at])
+        found[tuple(path[::-1])] = int(tree.samples[node])
+    assert found == prefixes

@@ -1,0 +1,204 @@
+"""Call stacks of bundles made by hand: images that come and go, archives that are absent or damaged."""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.symbol_archives import Call, Line, Symbol, Written
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import open_recording
+from tracekit.recording.call_stacks import CallStacks
+
+APP, OTHER, LIBRARY = (str(uuid.UUID(int=number << 64 | number)).upper() for number in (5, 6, 7))
+PATHS = {APP: "/Users/someone/Build/App", OTHER: "/Users/someone/plugin.dylib", LIBRARY: "/usr/lib/libthing.dylib"}
+NONE_32 = (1 << 32) - 1
+PROCESS, THREAD, STRANGER = 0, 1, 2
+"""References of shared arrays: a process, its thread, and a thread of another process."""
+LINKER = {"codes": ["0x07,0x00", "0x1f,0x05"]}
+KDEBUG = (
+    "time:event-time thread class:uint32 subclass:uint32 code:uint32 function:uint32 arg1:uint64 arg2:uint64 "
+    "arg3:uint64 arg4:uint64"
+)
+ARCHIVES = {
+    APP: Written(
+        APP,
+        [
+            Symbol(0x100, 0x100, "_main", "main", [Call(0x140, 0x10, "_$s3App4LoadyyF", ("/a/a.swift", 8, 2))]),
+            Symbol(0x200, 0x40, "0x100000200", "0x100000200"),
+        ],
+        [Line(0x140, 8, "/Users/someone/load.swift", 31, 4), Line(0x100, 0x10, "/Users/someone/a.swift", 5, 1)][::-1],
+    ),
+    OTHER: Written(OTHER, [Symbol(0x100, 0x100, "_plug", "plug")]),
+}  # fmt: skip
+
+
+def mapped(time: int, thread: int, identity: str, address: int, path: int, *, code: int = 0, device: int = 1) -> Any:
+    low, high = struct.unpack("<QQ", uuid.UUID(identity).bytes)
+    return [
+        (time, thread, 0x1F, 5, code, 0, low, high, address, device),
+        (time + 1, thread, 0x1F, 5, code + 1, 0, 0, path, 0, 0),
+    ]
+
+
+def stacks_of(
+    made_bundle: Any,
+    made_table: Any,
+    folder: Path,
+    samples: list[tuple[int, int, list[int]]],
+    events: list[Any],
+    archives: dict[str, bytes],
+) -> CallStacks:
+    """Samples are (time, thread, addresses as the table holds them); events are pairs of rows."""
+    arrays = [[77, 0], [1_001, PROCESS], [2_002, 3], [88, 0]]
+    rows = []
+    for time, thread, addresses in samples:
+        if not addresses:
+            rows.append((time, thread, NONE_32))
+            continue
+        owner = PROCESS if thread == THREAD else 3
+        arrays += [addresses[:1], [*addresses[1:], 0]]
+        arrays.append([owner << 32 | len(arrays) - 2, owner << 32 | len(arrays) - 1])
+        rows.append((time, thread, len(arrays) - 1))
+    paths = [*PATHS.values()]
+    tables = [
+        made_table("time-profile", "time:event-time thread stack:backtrace", rows),
+        made_table("kdebug", KDEBUG, [row for pair in events for row in pair], attributes=LINKER),
+        made_table(
+            "kdebug-strings",
+            "time:event-time raw-string:string raw-string-id:uint64",
+            [(0, number + 1, 40 + number) for number in range(len(paths))],
+            attributes=LINKER,
+        ),
+    ]
+    bundle = made_bundle(tables, strings=["", *paths], arrays=arrays)
+    bundle.replace |= {f"symbols/stores/{identity}.symbolsarchive": data for identity, data in archives.items()}
+    (table,) = open_recording(bundle.write(folder / "run.trace")).call_stacks("time-profile")
+    return table
+
+
+def frames_at(table: CallStacks, sample: int) -> list[tuple[str | None, str | None, int, str]]:
+    """Image, function, offset and place of each frame of a sample."""
+    stack, frames = int(table.stack[sample]), table.frames
+    if stack < 0:
+        return []
+    return [
+        (
+            table.images[frames.image[each]].name if frames.image[each] >= 0 else None,
+            table.functions[frames.function[each]].name if frames.function[each] >= 0 else None,
+            int(frames.offset[each]),
+            f"{table.files[frames.file[each]]}:{frames.line[each]}" if frames.line[each] else "",
+        )
+        for each in table.order[table.starts[stack] : table.starts[stack + 1]].tolist()
+    ]
+
+
+def dumped() -> dict[str, bytes]:
+    return {identity: archive.dump() for identity, archive in ARCHIVES.items()}
+
+
+BASE, CACHE = 0x1_0000_0000, 0x1_8000_0000
+EVENTS = [
+    mapped(10, THREAD, LIBRARY, CACHE, 0, code=10),
+    mapped(20, THREAD, APP, BASE, 40),
+    mapped(30, THREAD, LIBRARY, CACHE + 0x1000, 42, device=0),
+]
+
+
+def test_frames_are_named_with_what_was_inlined(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    samples = [(100, THREAD, [BASE + 0x142, BASE + 0x111]), (200, THREAD, []), (300, THREAD, [BASE + 0x205])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+    assert frames_at(table, 0) == [
+        ("App", "App.Load", 0x141, "load.swift:31"),
+        ("App", "main", 0x141, "a.swift:8"),
+        ("App", "main", 0x110, ""),
+    ]
+    assert table.frames.inlined[table.order[:3]].tolist() == [True, False, False]
+    assert frames_at(table, 1) == []
+    # A function without name is called after its place, and never after its address.
+    assert frames_at(table, 2) == [("App", "App + 0x200", 0x204, "")]
+    assert [image.is_system for image in table.images if image.name == "App"] == [False]
+    assert table.notes == ()
+
+
+def test_a_library_without_symbols_keeps_its_name(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    samples = [(100, THREAD, [CACHE + 0x1235, BASE + 0x111, BASE - 5])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+    assert frames_at(table, 0) == [
+        ("libthing.dylib", None, 0x234, ""),
+        ("App", "main", 0x110, ""),
+        (None, None, -1, ""),
+    ]
+    assert table.frames.certain[table.order].tolist() == [False, True, False]
+
+
+def test_what_lies_behind_the_text_of_an_image_is_not_in_it(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    samples = [(100, THREAD, [BASE + 0x10000, BASE + 0x10001])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+    assert [image for image, *_ in frames_at(table, 0)] == ["App", None]
+
+
+def test_two_images_in_one_place_are_told_apart_by_time(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    events = [
+        *EVENTS,
+        mapped(150, THREAD, APP, BASE, 40, code=5),
+        mapped(160, THREAD, OTHER, BASE, 41),
+    ]
+    samples = [(time, THREAD, [BASE + 0x111]) for time in (100, 200)]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, events, dumped())
+    assert [frames_at(table, each)[0][:2] for each in (0, 1)] == [("App", "main"), ("plugin.dylib", "plug")]
+
+
+def test_an_image_that_only_went_was_there_from_the_start(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    events = [mapped(150, THREAD, APP, BASE, 40, code=5)]
+    samples = [(time, THREAD, [BASE + 0x111]) for time in (100, 200)]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, events, dumped())
+    assert [frames_at(table, each)[0][1] for each in (0, 1)] == ["main", None]
+
+
+def test_other_processes_have_the_shared_cache_and_nothing_else(
+    made_bundle: Any, made_table: Any, tmp_path: Path
+) -> None:
+    samples = [(100, STRANGER, [CACHE + 0x1235, BASE + 0x111])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+    assert [image for image, *_ in frames_at(table, 0)] == ["libthing.dylib", None]
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: b"\x08" + data[1:], lambda _: b""])
+def test_a_damaged_archive_costs_itself_and_is_told(
+    made_bundle: Any, made_table: Any, tmp_path: Path, change: Any
+) -> None:
+    archives = dumped()
+    archives[APP] = change(archives[APP])
+    events = [*EVENTS, mapped(40, THREAD, OTHER, BASE + 0x20000, 41)]
+    samples = [(100, THREAD, [BASE + 0x111, BASE + 0x20111])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, events, archives)
+    assert frames_at(table, 0) == [("App", None, 0x110, ""), ("plugin.dylib", "plug", 0x110, "")]
+    (note,) = table.notes
+    assert note.startswith("functions of App (")
+
+
+def test_a_run_that_tells_no_images_has_frames_without_names(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [BASE + 0x111])], [], {})
+    assert frames_at(table, 0) == [(None, None, -1, "")]
+    assert "does not tell which libraries were loaded" in table.notes[0]
+
+
+def test_a_reference_to_nothing_costs_the_stacks(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    tables = [made_table("time-profile", "time:event-time thread stack:backtrace", [(1, THREAD, 900)])]
+    path = made_bundle(tables, arrays=[[77, 0], [5, 0]]).write(tmp_path / "run.trace")
+    with pytest.raises(UnreadableRecording, match=r"call stacks of the table time-profile: .*shared array 900"):
+        open_recording(path).call_stacks("time-profile")
+
+
+def test_no_output_holds_an_address_or_a_path(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+    samples = [(100, THREAD, [BASE + 0x142, BASE + 0x205, CACHE + 0x1235])]
+    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+    told = repr((table.images, [each.name for each in table.functions], table.files, table.notes))
+    assert "someone" not in told
+    assert "/" not in told
+    assert f"{BASE + 0x200:x}" not in told

@@ -1,0 +1,243 @@
+"""Call stacks of public recordings, against facts that were measured without tracekit (reference on symbols, 11)."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tracekit.recording import open_recording
+from tracekit.recording.bundle.images import ALWAYS, read_images
+from tracekit.recording.bundle.symbol_archive import SymbolArchive, read_symbol_archive
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tracekit.recording.bundle.images import Images
+    from tracekit.recording.call_stacks import CallStacks
+
+pytestmark = pytest.mark.corpus
+
+
+@dataclass(frozen=True)
+class Golden:
+    bundle: str
+    run: int
+    spans: int
+    archived: int
+    program: int
+    first_dyld: tuple[int, int]
+    dyld: int
+    stacks: int
+    frames: int
+    named: int
+    functions: int
+    entries: dict[str, int]
+    images: dict[str, int] = field(default_factory=dict)
+
+
+GOLDEN = [
+    Golden(
+        "hello_coreml", 1, 325, 47, 0x1022E0000, (0x1026B0000, 698627291), 0x198498000, 356, 14026, 14026, 1311,
+        {"start": 340, "start_wqthread": 15, "qos_class_main": 1},
+        {"CoreML": 4760, "Espresso": 1580, "MetalPerformanceShadersGraph": 2111, "MIL": 2438},
+    ),
+    Golden(
+        "quick_probe", 1, 402, 50, 0x1045EC000, (0x104644000, 689822375), 0x198498000, 3649, 166715, 166715, 2798,
+        {"start": 3604, "start_wqthread": 42, "qos_class_main": 3},
+        {"CoreML": 59489, "Espresso": 40085, "MetalPerformanceShadersGraph": 4427, "MIL": 10454},
+    ),
+    Golden(
+        "fp16_w8_60s_all", 1, 402, 51, 0x100A40000, (0x100BA0000, 686061166), 0x198498000, 806, 23775, 23775, 1668,
+        {"start": 739, "start_wqthread": 54, "qos_class_main": 13},
+        {"CoreML": 7253, "Espresso": 3219, "MetalPerformanceShadersGraph": 3794, "MIL": 2425},
+    ),
+    Golden(
+        "output", 1, 46, 8, 0x1001EC000, (0x100220000, 441981833), 0x183AF2000, 3, 37, 37, 33, {"start": 3}
+    ),
+    Golden("output", 2, 46, 7, 0x100F30000, (0x1010E8000, 450770916), 0x183AF2000, 3, 21, 6, 3, {"start": 3}),
+    Golden("output", 3, 46, 7, 0x100164000, (0x1003EC000, 409997458), 0x183AF2000, 1, 10, 3, 3, {"start": 1}),
+]  # fmt: skip
+ARCHIVES = {
+    "hello_coreml": (54, 282633, (341, 1652), (1700, 0, 0)),
+    "quick_probe": (56, 557260, (349, 1626), (3170, 1362, 862)),
+    "fp16_w8_60s_all": (59, 392627, (370, 1787), (1973, 1362, 862)),
+    "output": (7, 13315, (44, 117), (33, 0, 134)),
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_every_archive_is_read_to_the_byte(corpus: Path, name: str) -> None:
+    paths = sorted((corpus / f"bundles/{name}.trace/symbols/stores").iterdir())
+    archives = [read_symbol_archive(path.read_bytes(), path.stem) for path in paths]
+    count, size, (_, sections), counts = ARCHIVES[name]
+    assert (len(paths), sum(path.stat().st_size for path in paths)) == (count, size)
+    assert sum(archive.sections for archive in archives) == sections
+    assert tuple(np.sum([archive.counts for archive in archives], axis=0).tolist()) == counts
+
+
+def test_the_smallest_archive(corpus: Path) -> None:
+    identity = "48A3B590-3D21-3CA3-9CF0-2BFB875FFA73"
+    path = corpus / f"bundles/hello_coreml.trace/symbols/stores/{identity}.symbolsarchive"
+    archive = SymbolArchive(path.read_bytes())
+    assert (archive.uuid, archive.sections, archive.counts) == (identity, 16, (2, 0, 0))
+    assert archive.names(0) == ("_main", "main", 0xD48)
+    assert archive.names(1)[0].startswith("_$sSo7MLModelC10contentsOf13configuration")
+    assert archive.names(1)[1:] == ("", 0x1B64)
+    edges = np.array([0xD47, 0xD48, 0xD48 + 0x9F0 - 1, 0xD48 + 0x9F0, 0x1B64 + 0x12B, 0x1B64 + 0x12C])
+    assert archive.find(edges).owner.tolist() == [1, 2, 4]
+
+
+def test_source_lines_of_the_program(corpus: Path) -> None:
+    identity = "15B9F624-017B-3B15-BA88-CF7BE30052F1"
+    path = corpus / f"bundles/fp16_w8_60s_all.trace/symbols/stores/{identity}.symbolsarchive"
+    archive = SymbolArchive(path.read_bytes())
+    assert archive.counts == (7, 1362, 862)
+    found = archive.find(np.array([0x4E28 - 1, 0x523C - 1, 0xEBD4 - 1]))
+    places = {(archive.text(file).rpartition("/")[2], line, column) for file, line, column in zip(
+        found.file.tolist(), found.line.tolist(), found.column.tolist(), strict=True)}  # fmt: skip
+    assert {("main.swift", 1229, 27), ("main.swift", 1261, 29)} <= places
+
+
+def images_of(corpus: Path, golden: Golden) -> Images:
+    source = open_recording(corpus / f"bundles/{golden.bundle}.trace", run=golden.run)._source
+    return read_images(source.files, source.stores, source.values)
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda each: f"{each.bundle}-{each.run}")
+def test_images_and_their_places(corpus: Path, golden: Golden) -> None:
+    images = images_of(corpus, golden)
+    stores = corpus / f"bundles/{golden.bundle}.trace/symbols/stores"
+    assert len(images) == golden.spans
+    assert sum((stores / f"{each}.symbolsarchive").exists() for each in images.uuids) == golden.archived
+    linkers = [index for index in range(len(images)) if images.name(index) == "dyld"]
+    assert [(int(images.address[each]), int(images.end_ns[each])) for each in linkers] == [
+        golden.first_dyld,
+        (golden.dyld, ALWAYS),
+    ]
+    (program,) = [index for index in range(len(images)) if not images.is_system(index)]
+    assert int(images.address[program]) == golden.program
+    if golden.bundle != "output":
+        places = {images.name(index): int(images.address[index]) for index in range(len(images))}
+        assert (places["CoreML"], places["Espresso"]) == (0x1A2744000, 0x1B2D21000)
+
+
+def stacks_of(corpus: Path, golden: Golden) -> CallStacks:
+    (table,) = open_recording(corpus / f"bundles/{golden.bundle}.trace", run=golden.run).call_stacks("time-profile")
+    return table
+
+
+def seen(table: CallStacks) -> np.ndarray:
+    """Frames of all samples, stack by stack."""
+    used = table.stack[table.stack >= 0]
+    return np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in used])
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda each: f"{each.bundle}-{each.run}")
+def test_every_frame_has_its_function(corpus: Path, golden: Golden) -> None:
+    table = stacks_of(corpus, golden)
+    frames, found = table.frames, seen(table)
+    recorded = found[~frames.inlined[found]]
+    assert int((table.stack >= 0).sum()) == golden.stacks
+    assert len(recorded) == golden.frames
+    assert int((frames.function[recorded] >= 0).sum()) == golden.named
+    assert (frames.image[recorded] >= 0).all()
+    assert len(np.unique(frames.function[recorded][frames.function[recorded] >= 0])) == golden.functions
+    outermost = table.order[table.starts[table.stack[table.stack >= 0] + 1] - 1]
+    assert Counter(table.functions[each].name for each in frames.function[outermost]) == golden.entries
+    names = [image.name for image in table.images]
+    counts = Counter(names[each] for each in frames.image[recorded])
+    assert {name: counts[name] for name in golden.images} == golden.images
+    assert table.notes == ()
+
+
+def shown(table: CallStacks, time_ns: int) -> list[str]:
+    """Frames of the stack at a time, as `function + offset` or `function file:line`."""
+    stack = int(table.stack[np.flatnonzero(table.time_ns == time_ns)[0]])
+    frames = table.frames
+    texts = []
+    for each in table.order[table.starts[stack] : table.starts[stack + 1]].tolist():
+        function = table.functions[int(frames.function[each])]
+        line = f" {table.files[frames.file[each]]}:{frames.line[each]}" if frames.line[each] else ""
+        distance = int(frames.offset[each]) - (function.start or 0)
+        texts.append(f"{function.name}{line or f' + {distance}'}")
+    return texts
+
+
+def test_known_stacks(corpus: Path) -> None:
+    hello, _, fp16, output, *_ = GOLDEN
+    assert shown(stacks_of(corpus, hello), 699155500) == [
+        "fsgetpath + 8",
+        "dyld4::ProcessConfig::DyldCache::DyldCache + 1123",
+        "dyld4::ProcessConfig::ProcessConfig + 127",
+        "dyld4::start (lambda) + 71",
+        "start + 5999",
+    ]
+    stack = shown(stacks_of(corpus, fp16), 4419830291)
+    assert len(stack) == 25
+    assert [each.partition(" +")[0] for each in stack[:3]] == [
+        "tiny_free_no_lock",
+        "free_tiny",
+        "-[__NSArrayM dealloc]",
+    ]
+    assert any(each.startswith("E5RT::Ops::MpsGraphInferenceOperation::ExecuteSync") for each in stack)
+    assert stack[-3:-1] == ["MambaASRRunner.runStreaming main.swift:1229", "MambaASRRunner_main main.swift:1539"]
+    assert shown(stacks_of(corpus, output), 444477541)[-3:-1] == [
+        "TGAImage::write_tga_file tgaimage.cpp:188",
+        "main main.cpp:43",
+    ]
+
+
+def test_without_symbols_every_frame_keeps_its_image(corpus: Path, tmp_path: Path) -> None:
+    golden = GOLDEN[2]
+    complete = stacks_of(corpus, golden)
+    copied = shutil.copytree(corpus / f"bundles/{golden.bundle}.trace", tmp_path / "run.trace")
+    shutil.rmtree(copied / "symbols")
+    (bare,) = open_recording(copied).call_stacks("time-profile")
+    assert (bare.frames.function == -1).all()
+    assert not bare.frames.certain.any()
+    assert bare.notes == ("call stacks name libraries and no functions, since the bundle holds no symbols",)
+    found, wanted = seen(bare), seen(complete)
+    wanted = wanted[~complete.frames.inlined[wanted]]
+    names = [[each.name for each in table.images] for table in (bare, complete)]
+    assert [names[0][each] for each in bare.frames.image[found]] == [
+        names[1][each] for each in complete.frames.image[wanted]
+    ]
+    assert np.array_equal(bare.frames.offset[found], complete.frames.offset[wanted])
+
+
+def test_a_damaged_archive_costs_its_own_image_only(corpus: Path, tmp_path: Path) -> None:
+    golden = GOLDEN[2]
+    copied = shutil.copytree(corpus / f"bundles/{golden.bundle}.trace", tmp_path / "run.trace")
+    path = copied / "symbols/stores/15B9F624-017B-3B15-BA88-CF7BE30052F1.symbolsarchive"
+    path.write_bytes(path.read_bytes()[:-1])
+    (table,) = open_recording(copied).call_stacks("time-profile")
+    found = seen(table)
+    program = [image.name for image in table.images].index("MambaASRRunner")
+    assert ((table.frames.function[found] == -1) == (table.frames.image[found] == program)).all()
+    assert table.notes == (
+        "functions of MambaASRRunner (its sizes do not add up) are not known, since their symbols cannot be read",
+    )
+
+
+def test_stacks_of_kernel_traces_are_resolved_too(corpus: Path) -> None:
+    recording = open_recording(corpus / "bundles/fp16_w8_60s_all.trace")
+    # The rows of one of the tables with these codes are absent from the bundle.
+    (table,) = recording.call_stacks("kdebug", codes="0x85,0x8")
+    target = recording.run.target.process
+    of_target = (table.process.codes == table.process.values.index(target)) & (table.stack >= 0)
+    stacks = np.unique(table.stack[of_target])
+    frames = np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in stacks])
+    assert len(table.time_ns) == 81452
+    assert len(frames) > 1_000
+    assert (table.frames.function[frames] >= 0).all()
+    # Images of the target that lie outside of the shared cache are nowhere in another process.
+    others = np.unique(table.stack[~of_target & (table.stack >= 0)])
+    foreign = np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in others])
+    images = {table.images[each].name for each in table.frames.image[foreign] if each >= 0}
+    assert images
+    assert "MambaASRRunner" not in images

@@ -1,0 +1,149 @@
+"""Short names of functions, against the golden names of the reference and names of public recordings."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tracekit.recording.bundle.symbol_archive import SymbolArchive
+from tracekit.recording.function_names import is_core_ml_overlay, short_name
+
+GOLDEN = {
+    "-[MLModel predictionFromFeatures:error:]": "-[MLModel predictionFromFeatures:error:]",
+    "+[C m].cold.1": "+[C m]",
+    "__44-[C m]_block_invoke": "-[C m] (block)",
+    "___44-[C m]_block_invoke_2.cold.1": "-[C m] (block)",
+    "_f_block_invoke.12": "f (block)",
+    "objc_msgSend$sel:": "objc_msgSend sel:",
+    "_objc_msgSend$sel:": "objc_msgSend sel:",
+    "DYLD-STUB$$_f": "f (stub)",
+    "DYLD-STUB$$__ZNSt3__112__next_primeEm": "std::__next_prime (stub)",
+    "<deduplicated_symbol>": "<deduplicated_symbol>",
+    "main": "main",
+    "MambaASRRunner_main": "MambaASRRunner_main",
+    "f.cold.1": "f",
+    "__ZN4E5RT3Ops26MpsGraphInferenceOperation11ExecuteSyncERKNS_5ThingE": (
+        "E5RT::Ops::MpsGraphInferenceOperation::ExecuteSync"
+    ),
+    "__ZN8TGAImage14write_tga_fileENSt3__112basic_stringIcNS0_11char_traitsIcEENS0_9allocatorIcEEEEbb": (
+        "TGAImage::write_tga_file"
+    ),
+    "__ZNSt3__111make_uniqueB8ne190102INS_6vectorIiEEJLi3EEEENS_10unique_ptrIT_EEv": "std::make_unique",
+    "__ZN3MIL17IRValueVectorDataIiED2Ev": "MIL::IRValueVectorData::~IRValueVectorData",
+    "__ZN10HeapRegionC1Ej": "HeapRegion::HeapRegion",
+    "__ZNK3FooeqERKS_": "Foo::operator==",
+    "__ZZN5dyld45startEPNS_10KernelArgsEENK3$_0clEv": "dyld4::start (lambda)",
+    "__ZN12_GLOBAL__N_11fEi": "(anonymous namespace)::f",
+    "____ZN5dyld41fEv_block_invoke": "dyld4::f (block)",
+    "_$s14MambaASRRunner12runStreaming33_27F6C2839DE4FD767A3C5344F4A4E0A1LL5modelySo7MLModelC_tF": (
+        "MambaASRRunner.runStreaming"
+    ),
+    "_$sSo7MLModelC10contentsOf13configurationABSo0A13ConfigurationC_tKcfC": "MLModel.init",
+    "_$s3App9ViewModelC04loadB0yyF": "App.ViewModel.loadView",
+    "_$sSS10FoundationE17homeDirectoryPathSSyFZ": "String.homeDirectoryPath",
+    "_$s10Foundation4DataV8capacityACSi_tcfC": "Foundation.Data.init",
+}
+PRINTED = {
+    "E5RT::Ops::MpsGraphInferenceOperation::ExecuteSync(E5RT::Thing const&)": (
+        "E5RT::Ops::MpsGraphInferenceOperation::ExecuteSync"
+    ),
+    "std::__1::vector<int, std::__1::allocator<int>>::push_back[abi:ne190102](int&&)": "std::vector::push_back",
+    "dyld4::start(dyld4::KernelArgs*, void*)::$_0::operator()() const": "dyld4::start (lambda)",
+    "invocation function for block in dyld4::f()": "dyld4::f (block)",
+    "(anonymous namespace)::f(int)": "(anonymous namespace)::f",
+    "Foo::operator==(Foo const&) const": "Foo::operator==",
+    "void foo<int>(int)": "foo",
+    "AllocateHeap(unsigned long, MEMFLAGS)": "AllocateHeap",
+    "MambaASRRunner.(runStreaming in _27F6C2839DE4FD767A3C5344F4A4E0A1)(model: __C.MLModel) -> ()": (
+        "MambaASRRunner.runStreaming"
+    ),
+    "MambaASRRunner.runStreaming(model: __C.MLModel) throws -> ()": "MambaASRRunner.runStreaming",
+    "__C.MLModel.__allocating_init(contentsOf: Foundation.URL) throws -> __C.MLModel": "MLModel.init",
+    "MLModel.init(contentsOf:configuration:)": "MLModel.init",
+    "closure #1 in App.View.body.getter : some": "App.View.body",
+    "static App.Loader.load(_: Swift.Int) -> ()": "App.Loader.load",
+    "Swift runtime failure: arithmetic overflow": "Swift runtime failure: arithmetic overflow",
+}
+
+
+@pytest.mark.parametrize(("name", "short"), [*GOLDEN.items(), *PRINTED.items()])
+def test_golden_names(name: str, short: str) -> None:
+    assert short_name(name) == short
+
+
+@given(st.text(max_size=60) | st.from_regex(r"_{1,4}Z[NKLZSI0-9A-Za-z_]{0,40}|_\$s[0-9A-Za-z_]{0,40}", fullmatch=True))
+def test_any_text_has_a_name(name: str) -> None:
+    assert isinstance(short_name(name), str)
+    assert bool(short_name(name)) == bool(name) or not name.strip("_. ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_" * 60_000 + "_block_invoke!",
+        "_block_invoke" * 5_000 + "!",
+        ".1" * 30_000 + "x",
+        ".1" * 4_000,
+        "__ZN" + "9" * 9_000,
+        "_$s" + "9" * 9_000,
+        "__Z" * 3_000,
+        "__ZZ" + "Z" * 9_000,
+        "f<" * 4_000,
+        "generic specialization <" * 400,
+    ],
+    ids=lambda name: name[:12],
+)
+def test_names_made_to_take_long_do_not(name: str) -> None:
+    begin = time.process_time()
+    assert short_name(name)
+    assert not is_core_ml_overlay(name)
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize(
+    ("name", "is_overlay"),
+    [
+        ("_$sSo7MLModelC10contentsOf13configurationABSo0A13ConfigurationC_tKcfC", True),
+        ("_$sSo7MLModelC6CoreMLE10prediction4fromyy_tF", True),
+        ("_$sSo7MLModelC3AppE8loadFastyyF", False),
+        ("_$s3App4LoadyyF", False),
+        ("_$sSo6UIViewC5frameyyF", False),
+        ("MLModel.init(contentsOf:configuration:)", True),
+        ("App.MLModel.f()", False),
+    ],
+)
+def test_the_swift_face_of_core_ml_is_told_from_code_of_the_app(name: str, is_overlay: bool) -> None:
+    assert is_core_ml_overlay(name) is is_overlay
+
+
+def symbols(corpus: Path) -> list[str]:
+    archives = (SymbolArchive(path.read_bytes()) for path in corpus.glob("bundles/*.trace/symbols/stores/*"))
+    names = {archive.names(call)[:2] for archive in archives for call in range(sum(archive.counts[:2]))}
+    return sorted(display or name for name, display in names)
+
+
+@pytest.mark.corpus
+def test_nearly_all_mangled_names_of_public_recordings_are_shortened(corpus: Path) -> None:
+    names = symbols(corpus)
+    mangled = [name for name in names if re.match(r"_{1,4}Z[A-Z0-9]", name) or name.startswith("_$s")]
+    left = [name for name in mangled if "_Z" in short_name(name) or "$s" in short_name(name)]
+    assert len(mangled) > 2_700
+    assert len(left) <= 3, left
+    short = [short_name(name).split("operator")[0] for name in mangled if name not in left]
+    assert not [name for name in short if re.search(r"\d{2,}[a-z]{3}|[<>]", name)]
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(importlib.util.find_spec("pydemumble") is None, reason="pydemumble is not installed")
+def test_short_names_are_those_of_a_full_demangler(corpus: Path) -> None:
+    import pydemumble
+
+    mangled = [name for name in symbols(corpus) if re.match(r"_{1,4}Z[A-Z0-9]", name)]
+    same = sum(short_name(name) == short_name(pydemumble.demangle(name[1:])) for name in mangled)
+    assert same >= 0.95 * len(mangled)

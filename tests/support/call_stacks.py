@@ -1,0 +1,110 @@
+"""Call stacks by hand, as a reader gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, owners
+from tracekit.recording.table import CodedCells, IntegerCells, Process, Thread
+from tracekit.trace.samples import SampleSource
+
+APP = Process("App", 7)
+MAIN = Thread("Main Thread (0x9) (App, pid: 7)", 9, APP)
+WORKER = Thread("0xa (App, pid: 7)", 10, APP)
+MS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Call:
+    """A frame; `symbol` is the name as it was recorded."""
+
+    image: str
+    function: str | None = None
+    offset: int = 0x10
+    place: tuple[str, int] | None = None
+    is_system: bool | None = True
+    symbol: str = ""
+    inlined: bool = False
+
+
+START = Call("dyld", "start")
+WQ = Call("libsystem_pthread.dylib", "start_wqthread")
+
+
+def app(function: str, line: int, offset: int | None = None, symbol: str = "") -> Call:
+    """A frame of the app."""
+    return Call("App", function, line if offset is None else offset, ("main.swift", line), False, symbol or function)
+
+
+def core_ml(function: str) -> Call:
+    """A frame of Core ML."""
+    return Call("CoreML", function)
+
+
+Sample = tuple[int, Thread, Sequence[Call]]
+"""Time in ms, thread, frames innermost first; none where no stack was caught."""
+
+
+def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = ()) -> CallStacks:
+    """A table of these samples, 1 ms each."""
+    stacks = list(dict.fromkeys(tuple(frames) for _, _, frames in samples if frames))
+    frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
+    images = list(dict.fromkeys(Image(frame.image, frame.is_system) for frame in frames))
+    place = {image: number for number, image in enumerate(images)}
+    of = {frame: place[Image(frame.image, frame.is_system)] for frame in frames}
+    functions = list(dict.fromkeys(Function(f.function, f.symbol, of[f]) for f in frames if f.function))
+    files = list(dict.fromkeys(frame.place[0] for frame in frames if frame.place))
+    threads = list(dict.fromkeys(thread for _, thread, _ in samples))
+    thread = CodedCells(np.array([threads.index(each) for _, each, _ in samples], np.int32), tuple(threads))
+
+    def codes(values: list[int]) -> np.ndarray:
+        return np.array(values, np.int32)
+
+    described = Frames(
+        codes([of[frame] for frame in frames]),
+        codes([functions.index(Function(f.function, f.symbol, of[f])) if f.function else -1 for f in frames]),
+        np.array([frame.offset for frame in frames], np.int64),
+        codes([files.index(frame.place[0]) if frame.place else -1 for frame in frames]),
+        codes([frame.place[1] if frame.place else 0 for frame in frames]),
+        codes([0] * len(frames)),
+        np.array([frame.inlined for frame in frames], bool),
+        np.ones(len(frames), bool),
+    )
+    number = {stack: index for index, stack in enumerate(stacks)}
+    return CallStacks(
+        time_ns=np.array([time * MS for time, _, _ in samples], np.int64),
+        thread=thread,
+        process=owners(thread),
+        state=CodedCells(np.zeros(len(samples), np.int32), ("Running",)),
+        weight_ns=IntegerCells(np.full(len(samples), MS), np.ones(len(samples), bool)),
+        stack=np.array([number[tuple(each)] if each else -1 for _, _, each in samples], np.int64),
+        starts=np.cumsum([0, *(len(stack) for stack in stacks)]),
+        order=codes([frames.index(frame) for stack in stacks for frame in stack]),
+        frames=described,
+        images=tuple(images),
+        functions=tuple(functions),
+        files=tuple(files),
+        notes=notes,
+    )
+
+
+@dataclass(frozen=True)
+class Held:
+    """A recording that holds call stacks alone."""
+
+    tables_by_schema: dict[str, list[CallStacks]]
+    unreadable: str = ""
+
+    def call_stacks(self, schema: str, **_: str) -> list[CallStacks]:
+        if schema == self.unreadable:
+            raise UnreadableRecording(f"call stacks of the table {schema}: its rows are cut off")
+        return self.tables_by_schema.get(schema, [])
+
+
+def source(*samples: Sample) -> SampleSource:
+    """Where a trace reads these samples from."""
+    return SampleSource(Held({"time-profile": [call_stacks(samples)]}))  # type: ignore[arg-type]

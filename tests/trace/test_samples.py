@@ -1,0 +1,124 @@
+"""Samples and stacks of a trace: read when asked for, and what is not known is told apart from what is not there."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.call_stacks import MAIN, START, WORKER, WQ, Call, Held, app, call_stacks, core_ml, source
+from tracekit.detectors.foreign import copy_of
+from tracekit.recording.table import Process, Thread
+from tracekit.trace.open import open_trace
+from tracekit.trace.samples import Samples, SampleSource
+
+OVERLAY = app("MLModel.init", 0, 0x99, "_$sSo7MLModelC10contentsOf13configurationABSo0A13ConfigurationC_tKcfC")
+LOAD = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")
+
+
+def samples_of(*samples: tuple[int, Thread, list[Call]]) -> Samples:
+    found = source(*samples).read()
+    assert found is not None
+    return found
+
+
+def test_frames_stand_innermost_first_and_are_kept_once() -> None:
+    stack = [LOAD, OVERLAY, app("run", 12), START]
+    read = samples_of((1, MAIN, stack), (2, MAIN, []), (3, MAIN, stack))
+    assert read.samples["stack"].isna().tolist() == [False, True, False]
+    assert read.samples["stack"].dropna().tolist() == [0, 0]
+    assert read.samples["weight_ns"].sum() == 3_000_000
+    assert read.stacks["depth"].tolist() == [0, 1, 2, 3]
+    assert read.stacks["function"].tolist()[1:] == ["MLModel.init", "run", "start"]
+    assert read.stacks["owner"].tolist() == ["system", "app", "app", "system"]
+    assert read.stacks["overlay"].tolist() == [False, True, False, False]
+    assert read.stacks["line"].isna().tolist() == [True, True, False, True]
+    assert read.starts.tolist() == [0, 4]
+
+
+def test_the_main_thread_is_told_by_where_its_stacks_begin() -> None:
+    unnamed = Thread("0x9 (App, pid: 7)", 9, MAIN.process)
+    read = samples_of((1, unnamed, [app("run", 1), START]), (2, WORKER, [app("work", 2), WQ]), (3, unnamed, []))
+    assert read.samples["main_thread"].tolist() == [True, False, True]
+
+
+def test_where_nothing_tells_the_main_thread_it_is_not_known() -> None:
+    other = Thread("0x20 (Other, pid: 8)", 32, Process("Other", 8))
+    read = samples_of((1, MAIN, [Call("App")]), (2, other, [Call("Other")]))
+    assert read.samples["main_thread"].isna().tolist() == [False, True]
+
+
+def test_functions_that_are_not_known_are_null() -> None:
+    read = samples_of((1, MAIN, [Call("Thing", None, 0x42, is_system=None)]))
+    (row,) = read.stacks.itertuples()
+    assert row.image == "Thing"
+    assert row.offset == 0x42
+    assert read.stacks[["function", "file", "line", "owner"]].isna().all(axis=None)
+
+
+def test_the_better_table_is_read_and_damage_is_told() -> None:
+    tables = {"time-profile": [call_stacks([(1, MAIN, [START])])], "time-sample": [call_stacks([])]}
+    whole = SampleSource(Held(tables)).read()
+    assert whole is not None
+    assert len(whole.samples) == 1
+    cut = SampleSource(Held(tables, unreadable="time-profile")).read()
+    assert cut is not None
+    assert len(cut.samples) == 0
+    assert cut.notes == ("call stacks of the table time-profile: its rows are cut off",)
+    assert SampleSource(Held({})).read() is None
+
+
+def test_a_trace_reads_its_samples_once_and_only_when_asked(trace_with: Callable[[SampleSource], object]) -> None:
+    asked = []
+
+    class Counted(Held):
+        def call_stacks(self, schema: str, **_: str) -> list:
+            asked.append(schema)
+            return super().call_stacks(schema)
+
+    trace = trace_with(SampleSource(Counted({"time-profile": [call_stacks([(1, MAIN, [START])])]})))
+    assert asked == []
+    assert len(trace.samples) == len(trace.stacks) == 1
+    assert trace.samples is trace.samples
+    assert asked == ["time-profile"]
+
+
+@pytest.fixture
+def trace_with(make):
+    from tracekit.trace.build import build_trace
+
+    trace = build_trace(make.recording())
+    return lambda given: replace(trace, sample_source=given)
+
+
+def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(trace_with) -> None:
+    trace = trace_with(source((1, MAIN, [START])))
+    copied = copy_of(trace)
+    assert copied.samples.equals(trace.samples)
+    assert copied.samples is not trace.samples
+    assert pickle.loads(pickle.dumps(trace)).samples is None  # noqa: S301
+    assert copy.deepcopy(trace).samples is None
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("name", "samples", "of_main", "with_stack"),
+    [("hello_coreml", 389, 343, 356), ("quick_probe", 3689, 3614, 3649), ("fp16_w8_60s_all", 855, 745, 806)],
+)
+def test_public_recordings(corpus: Path, name: str, samples: int, of_main: int, with_stack: int) -> None:
+    trace = open_trace(corpus / f"bundles/{name}.trace")
+    frame = trace.samples
+    assert len(frame) == samples
+    assert int(frame["main_thread"].sum()) == of_main
+    assert int(frame["stack"].notna().sum()) == with_stack
+    assert (np.diff(frame["time_ns"]) >= 0).all()
+    assert set(frame["weight_ns"]) == {1_000_000}
+    assert set(trace.stacks.loc[trace.stacks["owner"] == "app", "image"]) == {trace.run.target.process.name}
+    # Nothing of where the app lies on its Mac.
+    assert not any("/" in text for text in trace.stacks["file"].cat.categories)
+    assert not any("/" in text for text in trace.stacks["image"].cat.categories)

@@ -1,0 +1,22 @@
+"""The code behind loads and predictions: who called, and what the call was busy with.
+
+All of it is inferred from samples of call stacks and from names of functions of the system. Threads that wait are not
+sampled: samples are never added up to elapsed time, and a gap between two of them ends nothing.
+"""
+
+from tracekit.analysis.code.call_sites import CallSite, call_sites, of_model, shared_sites
+from tracekit.analysis.code.calls import SAMPLE_NS, sampled_calls, surrounding_calls
+from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
+
+__all__ = [
+    "SAMPLE_NS",
+    "Api",
+    "CallSite",
+    "LoadPhase",
+    "Unit",
+    "call_sites",
+    "of_model",
+    "sampled_calls",
+    "shared_sites",
+    "surrounding_calls",
+]

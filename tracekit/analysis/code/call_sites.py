@@ -1,0 +1,168 @@
+"""Where the app calls Core ML: for each row of Core ML's own table the frame of the app that the samples in it show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.code.calls import core_ml_stacks, place_of, sampled_calls, surrounding_calls
+from tracekit.analysis.code.patterns import API, Api
+from tracekit.errors import unknown
+from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+from tracekit.trace.frames import categorical, is_any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tracekit.arrays import BoolArray, IndexArray, IntArray
+    from tracekit.trace.trace import Trace
+
+_KINDS: Final[Mapping[Api, Sequence[str]]] = {
+    Api.LOAD: LOAD_KINDS,
+    Api.COMPILE: (Kind.COMPILE,),
+    Api.PREDICTION: (Kind.PREDICTION,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A place of the app's code, and how many rows it caused."""
+
+    function: str
+    file: str | None
+    line: int | None
+    main_thread: bool | None
+    """Whether all of its rows were called on the main thread; None where some were, or where it is not known."""
+    rows: int
+    share: float
+    """Of the rows whose call site is known."""
+    samples: int
+    """That show it."""
+
+
+@cached_by_trace
+def call_sites(trace: Trace) -> pd.DataFrame | None:
+    """One row for each load, compilation and prediction of the app, by its index in `Trace.activity`, that a sample in
+    a call of that kind lies in; None where no samples were recorded.
+
+    `caller`, `image`, `file`, `line`: the frame of the app that most of these samples show. `thread`, `tid`,
+    `main_thread`: of the thread that has most of them. `samples`: of that thread with that frame. `ambiguous`: whether
+    other threads were in such a call meanwhile, so that it may be theirs. O((rows + pairs) log pairs).
+    """
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None:
+        return None
+    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
+    api = categorical(kinds["api"]).codes[stack]
+    time = rows["time_ns"].to_numpy()
+    parts = []
+    for code, kind in enumerate(API):
+        if kind not in _KINDS:
+            continue
+        events = _events(trace, kind)
+        own = np.flatnonzero(api == code)
+        first, after = np.searchsorted(time[own], events.starts), np.searchsorted(time[own], events.ends)
+        counts = after - first
+        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
+        parts.append((np.repeat(events.ids, counts), own[place]))
+    event, sample = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _chosen(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
+
+
+def shared_sites(sites: pd.DataFrame, events: Sequence[int] | IndexArray) -> list[CallSite]:
+    """The call sites of these rows of `Trace.activity`, the one with most rows first. sites: from `call_sites`."""
+    own = sites[sites.index.isin(events) & sites["caller"].notna().to_numpy()]
+    result = []
+    for _, group in own.groupby(["caller", "file", "line"], observed=True, dropna=False, sort=False):
+        first = group.iloc[0]
+        main = group["main_thread"].dropna().unique()
+        result.append(
+            CallSite(
+                str(first["caller"]),
+                None if pd.isna(first["file"]) else str(first["file"]),
+                None if pd.isna(first["line"]) else int(first["line"]),
+                bool(main[0]) if len(main) == 1 and group["main_thread"].notna().all() else None,
+                len(group),
+                len(group) / len(own),
+                int(group["samples"].sum()),
+            )
+        )
+    return sorted(result, key=lambda site: -site.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    ids: IndexArray
+    starts: IntArray
+    ends: IntArray
+
+
+def _events(trace: Trace, kind: Api) -> _Events:
+    """Rows of the app's own calls of one kind: those of stages belong to the call of their pipeline."""
+    activity = trace.activity
+    chosen = np.flatnonzero(
+        is_any(activity["kind"], *_KINDS[kind]) & is_any(activity["attribution"], Attribution.EXACT)
+        & ~is_any(activity["level"], "sub")
+    )  # fmt: skip
+    spans = Intervals.from_rows(activity.iloc[chosen])
+    return _Events(chosen, spans.starts, spans.ends)
+
+
+def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: IndexArray) -> pd.DataFrame:
+    """Of the threads and frames that the samples in each row show the most frequent."""
+    assert trace.stacks is not None  # noqa: S101 - samples were found in them
+    stacks = trace.stacks
+    # One place may be in many stacks: it is told apart by image and offset.
+    image = categorical(stacks["image"]).codes[caller]
+    offset = stacks["offset"].to_numpy(np.int64, na_value=-1)[caller]
+    pairs = pd.DataFrame(
+        {
+            "event": event,
+            "thread": categorical(samples["thread"]).codes,
+            "image": np.where(caller < 0, -1, image),
+            "offset": np.where(caller < 0, -1, offset),
+            "row": np.arange(len(event)),
+        }
+    )
+    found = pairs.groupby(["event", "thread", "image", "offset"], sort=True)["row"].agg(["size", "first"]).reset_index()
+    threads = found.groupby("event")["thread"].nunique()
+    found = found.sort_values(["event", "size"], ascending=[True, False], kind="stable").drop_duplicates("event")
+    first = found["first"].to_numpy()
+    columns: dict[str, object] = place_of(stacks, caller[first])
+    columns |= {name: samples[name].array[first] for name in ("thread", "tid", "main_thread")}
+    columns |= {"samples": found["size"].to_numpy(), "ambiguous": threads.to_numpy() > 1}
+    return pd.DataFrame(columns, index=pd.Index(found["event"].to_numpy(), name="event"))
+
+
+def of_model(trace: Trace, name: str) -> BoolArray:
+    """Shape (samples,): a sample is in Core ML while a load or call of the model is under way.
+
+    Raises `UsageError` for a model that the recording does not hold.
+    """
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    events = trace.activity[is_any(trace.activity["model"], name)]
+    if events.empty:
+        raise unknown("model", name, [str(each) for each in trace.models.index])
+    if sampled is None or kinds is None or sampled.samples.empty:
+        return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
+    spans = Intervals.from_rows(events)
+    starts, ends = spans.starts, spans.ends
+    if trace.inferred and (calls := sampled_calls(trace)) is not None:
+        # What hardware shows is a part of the call.
+        around = surrounding_calls(calls, starts, ends)
+        first, last = calls["first_ns"].to_numpy()[around], calls["last_ns"].to_numpy()[around] + 1
+        starts = np.where(around < 0, starts, np.minimum(starts, first))
+        ends = np.where(around < 0, ends, np.maximum(ends, last))
+    time = sampled.samples["time_ns"].to_numpy()
+    order = np.argsort(starts, kind="stable")
+    place = np.searchsorted(starts[order], time, "right") - 1
+    under_way = (place >= 0) & (time < np.maximum.accumulate(ends[order])[place])
+    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    in_core_ml = np.append(kinds["api"].notna().to_numpy(), False)[stack]
+    return under_way & in_core_ml

@@ -1,0 +1,88 @@
+"""Functions of the system that tell what a thread is doing for Core ML.
+
+Measured on seven public recordings of macOS 15.6. What a function does is concluded from its name. Patterns are matched
+against short names, from their start.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CORE_ML: Final = "CoreML"
+"""Name of the image that an app calls."""
+
+
+class Api(StrEnum):
+    """What an app asks Core ML for."""
+
+    LOAD = "load"
+    COMPILE = "compile"
+    PREDICTION = "prediction"
+    ELEMENT = "element access"
+    """Reading or writing an `MLMultiArray` element by element."""
+    UNLOAD = "unload"
+
+
+class LoadPhase(StrEnum):
+    """What a load does. Phases lie inside one another: the program is got by compiling it where no cache has it."""
+
+    OPENING = "opening the model"
+    PROGRAM = "getting the compiled program"
+    CACHE_KEY = "computing the cache key"
+    COMPILING = "compiling on this device"
+    NEURAL_ENGINE = "trying the Neural Engine"
+    READYING = "making operations ready"
+
+
+class Unit(StrEnum):
+    """The compute unit of a segment that is being executed."""
+
+    GPU = "GPU"
+    CPU = "CPU"
+    NEURAL_ENGINE = "Neural Engine"
+
+
+API: Final[Mapping[Api, str]] = {
+    Api.LOAD: (
+        r"\+\[MLModel (?:modelWithContentsOfURL|loadContentsOfURL|loadModelAsset):"
+        r"|-\[MLModelAsset modelWithConfiguration:|\+\[MLLoader load"
+    ),
+    Api.COMPILE: r"\+\[MLModel compileModelAtURL:|\+\[MLCompiler ",
+    Api.PREDICTION: r"-\[\w+ predictions?From",
+    Api.ELEMENT: (
+        r"-\[MLMultiArray (?:objectAtIndexedSubscript:|objectForKeyedSubscript:|setObject:atIndexedSubscript:"
+        r"|setObject:forKeyedSubscript:|numberAtOffset:)"
+    ),
+    Api.UNLOAD: r"-\[MLDelegateModel \.cxx_destruct|-\[MLE5ExecutionStream (?:dealloc|resetAfterLingering)",
+}
+"""Functions of `CORE_ML` that an app calls, or that Core ML calls at once for it."""
+
+LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
+    LoadPhase.OPENING: r"-\[MLModelAsset initWithURL:|\+\[MLArchivingUtils parseModelArchive:",
+    LoadPhase.PROGRAM: (
+        r"-\[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:"
+    ),
+    LoadPhase.CACHE_KEY: r"E5RT::E5BundleCacheKeyUtils::ToE5BundleCacheKey",
+    LoadPhase.COMPILING: r"E5RT::OnDeviceAOTCompilerInterface::Compile|Espresso::AOT::",
+    LoadPhase.NEURAL_ENGINE: r"Espresso::AOT::Validators::AneValidator::Validate",
+    LoadPhase.READYING: (
+        r"-\[MLE5Engine prepareWithConcurrencyHint:|E5RT::SharedResourceFactory::GetMPSGraphExecutable"
+    ),
+}
+NEURAL_ENGINE_COMPILER: Final = "ANECompiler"
+"""Image whose code runs while the Neural Engine is tried."""
+
+UNITS: Final[Mapping[Unit, str]] = {
+    Unit.GPU: r"E5RT::Ops::MpsGraph\w*Operation::",
+    Unit.CPU: r"E5RT::Ops::(?:Bnns|Cpu)\w*Operation::",
+    # No stack of a prediction on the Neural Engine was seen.
+    Unit.NEURAL_ENGINE: r"E5RT::Ops::(?:Ane|ANE)\w*Operation::",
+}
+BINDING: Final = r"-\[MLE5ExecutionStream _prepareForInputFeatures:"
+"""The first part of a prediction: inputs are bound."""
+EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
+"""The second: it runs. One that binds after it is another prediction."""

@@ -1,0 +1,120 @@
+"""Call trees: samples by the functions that they were in, from the outermost or the innermost on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.samples import APP
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IndexArray, IntArray
+    from tracekit.trace.samples import Samples
+
+UNKNOWN = "unknown"
+"""A frame of which not even the library is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallTree:
+    """Nodes of a call tree; parents stand before their children, and the root is not among them. Shape (nodes,)."""
+
+    parent: IntArray
+    """-1 for the first level."""
+    name: IntArray
+    """Place in `names`."""
+    samples: IntArray
+    """That were in the function, called so, whatever it called itself."""
+    own: IntArray
+    """Of these the samples that end here: in the function itself, or, inverted, that began there."""
+    names: tuple[str, ...]
+    """Distinct names: the function, or the library and the bytes from its begin where no function is known."""
+    images: tuple[str, ...]
+    """Library of each name; empty where it is not known."""
+    is_app: tuple[bool, ...]
+    """Whether each name is of the app."""
+
+    @property
+    def total(self) -> int:
+        """Samples in the tree."""
+        return int(self.samples[self.parent < 0].sum())
+
+
+def call_tree(sampled: Samples, chosen: BoolArray, *, invert: bool = False, app_only: bool = False) -> CallTree:
+    """The tree of the chosen samples. chosen: shape (samples,). O(frames log frames).
+
+    Those without a stack, and with `app_only` those without a frame of the app, are not in it.
+    """
+    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1) if len(sampled.samples) else np.zeros(0, np.int64)
+    count = len(sampled.starts) - 1
+    weight = np.bincount(stack[chosen & (stack >= 0)], minlength=count)
+    name, names, images, owners = _names(sampled)
+    rows = np.flatnonzero(weight[sampled.stacks["stack"].to_numpy(np.int64)] > 0) if count else np.zeros(0, np.int64)
+    if app_only and len(rows):
+        rows = rows[is_any(sampled.stacks["owner"], APP)[rows]]
+    if not invert:
+        # Stacks stand innermost first.
+        rows = rows[::-1]
+    nodes = _nodes(sampled.stacks["stack"].to_numpy(np.int64)[rows], name[rows], weight, count)
+    return CallTree(*nodes, names, images, owners)
+
+
+def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...], tuple[bool, ...]]:
+    """Name of each frame, as a place among the distinct ones, and these."""
+    stacks = sampled.stacks
+    if stacks.empty:
+        return np.zeros(0, np.int64), (), (), ()
+    function, image = categorical(stacks["function"]), categorical(stacks["image"])
+    offset = stacks["offset"].to_numpy(np.int64, na_value=-1)
+    keys = pd.DataFrame({"f": function.codes, "i": image.codes, "o": np.where(function.codes < 0, offset, -1)})
+    place = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
+    _, first = np.unique(place, return_index=True)
+    images = ["" if code < 0 else str(image.categories[code]) for code in image.codes[first]]
+    names = [
+        str(function.categories[code]) if code >= 0 else f"{library} + {at:#x}" if library and at >= 0 else library
+        for code, library, at in zip(function.codes[first], images, offset[first].tolist(), strict=True)
+    ]
+    own = is_any(stacks["owner"], APP)[first].tolist()
+    return place, tuple(name or UNKNOWN for name in names), tuple(images), tuple(own)
+
+
+def _nodes(
+    stack: IntArray, name: IntArray, weight: IntArray, count: int
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Parent, name, samples and own samples of nodes, level by level. stack, name: of frames, from the root on within
+    each stack."""
+    order = np.argsort(stack, kind="stable")
+    stack, name = stack[order], name[order]
+    starts = np.searchsorted(stack, np.arange(count + 1))
+    lengths = np.diff(starts)
+    at = np.full(count, -1)
+    parents, names, samples, made = [], [], [], 0
+    for level in range(int(lengths.max()) if count else 0):
+        going = np.flatnonzero(lengths > level)
+        pairs = np.stack([at[going], name[starts[going] + level]])
+        distinct, place = np.unique(pairs, axis=1, return_inverse=True)
+        place = place.reshape(-1)
+        at[going] = place + made
+        parents.append(distinct[0])
+        names.append(distinct[1])
+        samples.append(np.bincount(place, weight[going], minlength=distinct.shape[1]).astype(np.int64))
+        made += distinct.shape[1]
+    ends = np.bincount(at[at >= 0], weight[at >= 0], minlength=made).astype(np.int64)
+    nothing = np.zeros(0, np.int64)
+    return (
+        np.concatenate([nothing, *parents]),
+        np.concatenate([nothing, *names]),
+        np.concatenate([nothing, *samples]),
+        ends,
+    )
+
+
+def children(tree: CallTree) -> dict[int, IndexArray]:
+    """Children of each node that has any, and of -1, the first level: those with most samples first."""
+    order = np.lexsort((-tree.samples, tree.parent))
+    parent, first = np.unique(tree.parent[order], return_index=True)
+    return dict(zip(parent.tolist(), np.split(order, first[1:]), strict=True)) if len(parent) else {}

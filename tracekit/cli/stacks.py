@@ -1,0 +1,118 @@
+"""`tracekit stacks PATH...`: the call tree of a recording, or of a part of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_paths_argument, add_reader_arguments, add_run_argument, xctrace_options
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from tracekit.arrays import BoolArray
+    from tracekit.trace.samples import Samples
+    from tracekit.trace.trace import Trace
+
+FORMATS = ("text", "collapsed", "speedscope")
+MAIN = "main"
+"""What `--thread` calls the main thread."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_paths_argument(parser)
+    add_run_argument(parser)
+    add_reader_arguments(parser)
+    parser.add_argument("--range", type=_range, metavar="START..END", help="only samples in these seconds of the run")
+    parser.add_argument("--model", metavar="NAME", help="only samples inside calls of this model")
+    parser.add_argument("--thread", metavar="NAME|TID", help=f"only threads whose name contains this; '{MAIN}' is one")
+    parser.add_argument("--invert", action="store_true", help="begin with the innermost function")
+    parser.add_argument("--app-only", action="store_true", help="leave out frames of the system")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text; the others are flame graphs'")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress or notes")
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Print the call tree."""
+    from tracekit.analysis.code.tree import call_tree
+    from tracekit.cli.output import emit, narrate
+    from tracekit.cli.progress import showing_progress
+    from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
+    from tracekit.trace.open import open_trace
+
+    with showing_progress(arguments.quiet) as progress:
+        options = xctrace_options(arguments, quiet=arguments.quiet)
+        trace = open_trace(
+            arguments.path, run=arguments.run, reader=arguments.reader, xctrace=options, progress=progress
+        )
+        sampled = trace.sampled
+    if sampled is None:
+        raise UsageError("the recording holds no samples of call stacks; record with the Core ML template")
+    for note in () if arguments.quiet else sampled.notes:
+        narrate(f"tracekit: {note}.")
+    chosen = _chosen(trace, sampled, arguments)
+    tree = call_tree(sampled, chosen, invert=arguments.invert, app_only=arguments.app_only)
+    match arguments.format:
+        case "collapsed":
+            emit(as_collapsed(tree), utf8=True)
+        case "speedscope":
+            emit(as_speedscope(tree, trace.contents.source), utf8=True)
+        case _:
+            emit(as_text(tree, _title(tree.total, int(chosen.sum()))))
+    return ExitStatus.DONE
+
+
+def _title(in_tree: int, chosen: int) -> str:
+    without = f"; {chosen - in_tree:,} more without a call stack to show" if chosen > in_tree else ""
+    return f"{in_tree:,} samples of running threads{without}"
+
+
+def _chosen(trace: Trace, sampled: Samples, arguments: Namespace) -> BoolArray:
+    """Samples that the arguments choose: shape (samples,)."""
+    import numpy as np
+
+    from tracekit.analysis.code import of_model
+
+    samples = sampled.samples
+    chosen = np.ones(len(samples), np.bool_)
+    if arguments.range is not None:
+        first, last = arguments.range
+        chosen &= samples["time_ns"].between(first, last, inclusive="left").to_numpy()
+    if arguments.thread == MAIN:
+        chosen &= samples["main_thread"].fillna(False).to_numpy(np.bool_)
+    elif arguments.thread is not None:
+        named = samples["thread"].astype(str).str.contains(arguments.thread, case=False, regex=False)
+        numbered = samples["tid"].astype(str) == arguments.thread
+        chosen &= (named | numbered).to_numpy(np.bool_)
+    if arguments.model is not None:
+        chosen &= of_model(trace, arguments.model)
+    return chosen
+
+
+def _range(text: str) -> tuple[int, int]:
+    """Type of `--range`: `1.5..2.25`, either end may be left out. Raises `ValueError`."""
+    first, dots, last = text.partition("..")
+    if not dots:
+        raise ValueError(text)
+    start, end = (float(part) if part else default for part, default in ((first, 0.0), (last, 1e9)))
+    if not 0 <= start < end:
+        raise ValueError(text)
+    return round(start * 1e9), round(end * 1e9)
+
+
+# argparse names the type in its message: "invalid range value: 'x'".
+_range.__name__ = "range"
+
+COMMAND = Command(
+    name="stacks",
+    summary="show what threads were running, as a call tree",
+    description=(
+        "Show which functions the running threads were in, with the samples and the share of each, for all of a "
+        "recording or a part of it. Threads that wait are not sampled: samples tell CPU time, not elapsed time."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

@@ -1,0 +1,204 @@
+"""Call stacks of the samples of a table, with the names of their functions.
+
+backtrace   chunks (process reference << 32 | reference of an array of addresses), the leaf's chunk first. The leaf is
+            the instruction that ran, plus one; the others are where calls return to
+kperf-bt    reference of an array of return addresses, the instruction that ran, process reference
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.decoding import cells_of, numbered, order_in_time, valid_numbers
+from tracekit.recording.bundle.images import read_images
+from tracekit.recording.bundle.rows import read_fields
+from tracekit.recording.bundle.stores import TIME
+from tracekit.recording.bundle.symbolication import Addresses, Symbols, notes_on, symbolicate
+from tracekit.recording.call_stacks import CallStacks, owners
+from tracekit.recording.table import CodedCells, IntegerCells
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.arrays import IntArray, UInt64Array
+    from tracekit.recording.bundle.arrays import SharedArrays
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.images import Images
+    from tracekit.recording.bundle.stores import Store, StoredColumn
+    from tracekit.recording.bundle.symbolication import Symbolicated
+    from tracekit.recording.bundle.values import RunValues
+    from tracekit.recording.table import Cells
+
+_LOW: Final = np.uint64(0xFFFF_FFFF)
+_ADDRESS_BITS: Final = np.uint64((1 << 47) - 1)
+"""What lies above is the authentication of a pointer."""
+_TYPES: Final = ("backtrace", "kperf-bt")
+_USER: Final = "cp-user-callstack"
+"""The column of stacks where a table has one for the kernel too."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows of a table in order of time."""
+
+    time: IntArray
+    cells: Mapping[str, Cells]
+    references: IntArray
+    """The distinct stacks."""
+    codes: npt.NDArray[np.int32]
+    """Shape (rows,): which of them a row has; -1 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _RawFrames:
+    """Addresses of stacks, innermost first. Shape (frames,) each."""
+
+    stack: IntArray
+    process: IntArray
+    """Reference of the process."""
+    address: IntArray
+    """Of instructions and calls, not of what follows them."""
+
+
+class StackReader:
+    """Call stacks of the tables of a run. The images are read once, each symbol archive when it is first needed."""
+
+    def __init__(self, files: BundleFiles, stores: Sequence[Store], values: RunValues) -> None:
+        self._files = files
+        self._stores = stores
+        self._values = values
+        self._symbols = Symbols(files)
+        self._images: Images | None = None
+
+    def read(self, store: Store) -> CallStacks:
+        """Samples of a table. Raises `DamageError` where the table, or what its stacks need, cannot be read."""
+        column = stack_column(store)
+        if column is None:
+            raise DamageError("it has no call stacks")
+        if self._images is None:
+            self._images = read_images(self._files, self._stores, self._values)
+        images = self._images
+        rows = self._rows(store, column)
+        # A stack that is seen before and after an image went is two: its addresses may be those of two images.
+        width = max(len(rows.references), 1)
+        epoch = np.searchsorted(images.unmaps_ns, rows.time, "right")
+        pairs = np.where(rows.codes < 0, -1, rows.codes + epoch * width)
+        distinct, first = np.unique(pairs, return_index=True)
+        distinct, first = distinct[distinct >= 0], first[distinct >= 0]
+        raw = _raw_frames(rows.references[distinct % width], column.type.mnemonic, self._values.arrays)
+        place, addresses = _distinct(raw, rows.time[first], epoch[first])
+        named = symbolicate(addresses, images, self._symbols)
+        starts, order = _expanded(raw.stack, place, named, len(distinct))
+        thread = _coded(rows, "thread")
+        return CallStacks(
+            time_ns=rows.time,
+            thread=thread,
+            process=_coded(rows, "process") if "process" in rows.cells else owners(thread),
+            state=_coded(rows, "thread-state"),
+            weight_ns=_numbers(rows, "weight"),
+            stack=np.where(pairs < 0, -1, np.searchsorted(distinct, pairs)),
+            starts=starts,
+            order=order,
+            frames=named.frames,
+            images=named.images,
+            functions=named.functions,
+            files=named.files,
+            notes=self._notes(images),
+        )
+
+    def _rows(self, store: Store, column: StoredColumn) -> _Rows:
+        kept = [
+            each for each in store.columns if each.column.mnemonic in ("thread", "process", "thread-state", "weight")
+        ]
+        fields = (TIME, column.field, *(each.field for each in kept))
+        rows = read_fields(self._files, store, tuple(dict.fromkeys(fields)))
+        order = order_in_time(rows[TIME])
+        self._values.budget.begin(f"call stacks of {store.path}")
+        cells = {each.column.mnemonic: cells_of(each, rows[each.field][order], self._values) for each in kept}
+        numbers = rows[column.field][order]
+        references, codes = numbered(numbers, valid_numbers(column.type, numbers))
+        return _Rows(rows[TIME][order].astype(np.int64), cells, references.astype(np.int64), codes)
+
+    def _notes(self, images: Images) -> tuple[str, ...]:
+        """What the names of functions lack, one sentence each."""
+        if not len(images):
+            return ("call stacks have no names, since the recording does not tell which libraries were loaded",)
+        if not self._symbols.exist:
+            return ("call stacks name libraries and no functions, since the bundle holds no symbols",)
+        return notes_on(self._symbols, {images.uuids[index]: images.name(index) for index in range(len(images))})
+
+
+def stack_column(store: Store) -> StoredColumn | None:
+    """The column of a table that holds call stacks of programs; None where it has none."""
+    columns = [each for each in store.columns if each.type.mnemonic in _TYPES]
+    return next((each for each in columns if each.column.mnemonic == _USER), columns[0] if columns else None)
+
+
+def _raw_frames(references: IntArray, kind: str, arrays: SharedArrays) -> _RawFrames:
+    """Addresses of stacks. Raises `DamageError`."""
+    if kind == "backtrace":
+        chunks, lengths = arrays.flat(references, limits.MAX_FRAMES)
+        owner = np.repeat(np.arange(len(references)), lengths)
+        process, lists = (chunks >> np.uint64(32)).astype(np.int64), (chunks & _LOW).astype(np.int64)
+        addresses, counts = arrays.flat(lists, limits.MAX_FRAMES)
+        return _looked_up(
+            np.repeat(owner, counts), np.repeat(process, counts), addresses, np.ones(len(addresses), np.int64)
+        )
+    parts = arrays.fixed(references, 3)
+    callers, counts = arrays.flat(parts[:, 0].astype(np.int64), limits.MAX_FRAMES)
+    # The instruction that ran stands before its callers.
+    before = np.cumsum(counts) - counts
+    addresses = np.insert(callers, before, parts[:, 1])
+    behind = np.insert(np.ones(len(callers), np.int64), before, 0)
+    owner = np.repeat(np.arange(len(references)), counts + 1)
+    return _looked_up(owner, parts[:, 2].astype(np.int64)[owner], addresses, behind)
+
+
+def _looked_up(stack: IntArray, process: IntArray, addresses: UInt64Array, behind: IntArray) -> _RawFrames:
+    """Frames at the addresses that are looked up: those that stand so many bytes behind are moved. No code lies at 0,
+    which fills up arrays."""
+    plain = (addresses & _ADDRESS_BITS).astype(np.int64)
+    kept = plain != 0
+    return _RawFrames(stack[kept], process[kept], (plain - behind)[kept])
+
+
+def _distinct(raw: _RawFrames, times: IntArray, epochs: IntArray) -> tuple[IntArray, Addresses]:
+    """Distinct addresses by process and part of the run, and which of them each frame has. O(n log n)."""
+    key = raw.address
+    # Most runs have one process in one part, and numbers are slow to sort.
+    for other in (raw.process, epochs[raw.stack]):
+        if len(other) and (other != other[0]).any():
+            known, place = np.unique(key, return_inverse=True)
+            key = place + len(known) * np.unique(other, return_inverse=True)[1]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return inverse, Addresses(raw.process[first], times[raw.stack[first]], raw.address[first])
+
+
+def _expanded(
+    stack: IntArray, place: IntArray, named: Symbolicated, count: int
+) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    """Frames of each stack, with what was inlined: place of the first of each, and all of them."""
+    sizes = np.diff(named.starts)[place]
+    ends = np.cumsum(sizes)
+    order = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(named.starts[place] - ends + sizes, sizes)
+    starts = np.searchsorted(np.repeat(stack, sizes), np.arange(count + 1))
+    return starts, order.astype(np.int32)
+
+
+def _coded(rows: _Rows, mnemonic: str) -> CodedCells:
+    cells = rows.cells.get(mnemonic)
+    return cells if isinstance(cells, CodedCells) else CodedCells(np.full(len(rows.time), -1, np.int32), ())
+
+
+def _numbers(rows: _Rows, mnemonic: str) -> IntegerCells:
+    cells = rows.cells.get(mnemonic)
+    if isinstance(cells, IntegerCells):
+        return cells
+    return IntegerCells(np.zeros(len(rows.time), np.int64), np.zeros(len(rows.time), np.bool_))

@@ -1,0 +1,214 @@
+"""Which image lay where, and when: what the dynamic linker told the kernel while the target ran.
+
+kdebug           rows of class 0x1f, subclass 5, in pairs on one thread. The first has the image's UUID in two halves,
+                 its load address, and 0 where it lies in the shared cache; the second has the number of its path
+kdebug-strings   the paths by number, each told before its pair and withdrawn after it
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.decoding import order_in_time
+from tracekit.recording.bundle.rows import read_fields
+from tracekit.recording.bundle.stores import TIME
+from tracekit.recording.call_stacks import is_system_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.arrays import BoolArray, IndexArray, IntArray, UInt64Array
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.stores import Store
+    from tracekit.recording.bundle.values import RunValues
+
+    Unsigned = npt.NDArray[np.uint32] | UInt64Array
+
+ALWAYS: Final = np.iinfo(np.int64).max
+"""End of an image that stayed."""
+_CLASS, _SUBCLASS = 0x1F, 5
+_FIRST: Final = {"time": "time", "low": "arg1", "high": "arg2", "address": "arg3", "device": "arg4"}
+"""Columns of the first row of a pair."""
+_MAP, _UNMAP, _CACHE = 0, 5, 10
+"""Codes of the first row of a pair; the second has one more."""
+_CODE: Final = re.compile(r"(0x[0-9a-f]+|[0-9]+),(0x[0-9a-f]+|[0-9]+|\*)", re.IGNORECASE)
+_CACHE_BYTES: Final = 6 * 1024**3
+"""Size of the shared cache."""
+_MAX_ADDRESS: Final = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """Images of a run, in order of process and load address. Shape (images,) each."""
+
+    process: IntArray
+    """Reference of the process that they belong to."""
+    address: IntArray
+    """Load address."""
+    start_ns: IntArray
+    end_ns: IntArray
+    """`ALWAYS` where an image stayed."""
+    cached: BoolArray
+    """Whether they lie in the shared cache, which is at one place in all processes."""
+    limit: IntArray
+    """First address that cannot be theirs, as far as it is known without symbol archive."""
+    uuids: tuple[str, ...]
+    """In upper case."""
+    paths: tuple[str | None, ...]
+    """None where the recording does not hold it. Private: show the last part only."""
+
+    def __len__(self) -> int:
+        return len(self.uuids)
+
+    @property
+    def unmaps_ns(self) -> IntArray:
+        """When images went, in order. Between two of these times no two images were at one place."""
+        return np.unique(self.end_ns[self.end_ns != ALWAYS])
+
+    def is_system(self, index: int) -> bool:
+        """Whether an image belongs to the system, not to the app."""
+        path = self.paths[index]
+        return bool(self.cached[index]) or (path is not None and is_system_path(path))
+
+    def name(self, index: int) -> str:
+        """Last part of the path; the UUID where that is not known."""
+        path = self.paths[index]
+        return (path and path.rstrip("/").rpartition("/")[2]) or self.uuids[index]
+
+
+def read_images(files: BundleFiles, stores: Sequence[Store], values: RunValues) -> Images:
+    """The images of a run; none where no table tells them. Raises `DamageError`. O(n log n) in the rows."""
+    paths = _Paths(files, [store for store in stores if _tells(store, "kdebug-strings")], values)
+    pairs = [np.empty(0, _PAIR), *(_pairs(files, store, values) for store in stores if _tells(store, "kdebug"))]
+    joined = np.concatenate(pairs)
+    return _spans(joined[np.argsort(joined["time"], kind="stable")], paths)
+
+
+def _tells(store: Store, schema: str) -> bool:
+    """Whether a table holds what the dynamic linker told."""
+    if store.spec.schema != schema or store.damage or not store.rows:
+        return False
+    codes = _CODE.findall(store.spec.attributes.get("codes", ""))
+    return any(_number(major) == _CLASS and (minor == "*" or _number(minor) == _SUBCLASS) for major, minor in codes)
+
+
+def _number(text: str) -> int:
+    return int(text, 16 if text[:2].lower() == "0x" else 10)
+
+
+_PAIR: Final = np.dtype(
+    [
+        ("time", "<i8"),
+        ("process", "<i8"),
+        ("code", "<i8"),
+        ("low", "<u8"),  # UUID in two halves
+        ("high", "<u8"),
+        ("address", "<u8"),
+        ("device", "<u8"),  # 0 inside the shared cache
+        ("path", "<u8"),  # number of the path
+    ]
+)
+
+
+def _pairs(files: BundleFiles, store: Store, values: RunValues) -> npt.NDArray[np.void]:
+    """Pairs of rows, as records of `_PAIR`."""
+    rows = _fields(files, store, ("thread", "class", "subclass", "code", "function", *_FIRST.values()))
+    told = (rows["class"] == _CLASS) & (rows["subclass"] == _SUBCLASS) & (rows["function"] == 0)
+    places = np.flatnonzero(told)
+    code, thread = rows["code"][places].astype(np.int64), rows["thread"][places]
+    # The second row of a pair is the next one of its thread, not of the table.
+    by_thread = np.argsort(thread, kind="stable")
+    first, second = by_thread[:-1], by_thread[1:]
+    fits = (thread[first] == thread[second]) & (code[second] == code[first] + 1)
+    fits &= np.isin(code[first], (_MAP, _UNMAP, _CACHE))
+    head, tail = places[first[fits]], places[second[fits]]
+    if len(head) > limits.MAX_IMAGES:
+        raise DamageError(f"{len(head):,} images were mapped, more than the {limits.MAX_IMAGES:,} that are allowed")
+    pairs = np.empty(len(head), _PAIR)
+    pairs["process"] = values.arrays.fixed(rows["thread"][head].astype(np.int64), 2)[:, 1]
+    pairs["code"] = rows["code"][head]
+    pairs["path"] = rows["arg2"][tail]
+    for name, column in _FIRST.items():
+        pairs[name] = rows[column][head]
+    return pairs
+
+
+def _spans(pairs: npt.NDArray[np.void], paths: _Paths) -> Images:
+    """When each image was where. One that went and never came was there from the start of the run."""
+    caches = pairs["address"][pairs["code"] == _CACHE]
+    kept = pairs[(pairs["code"] != _CACHE) & (pairs["address"] <= _MAX_ADDRESS)]
+    # By process and place, and there in order of time.
+    kept = kept[np.lexsort((kept["address"], kept["process"]))]
+    code, time = kept["code"], kept["time"]
+    same = (kept["process"][1:] == kept["process"][:-1]) & (kept["address"][1:] == kept["address"][:-1])
+    until = np.append(np.where(same, time[1:], ALWAYS), ALWAYS)[: len(kept)]
+    came_before = np.append(False, same & (code[:-1] == _MAP))[: len(kept)]
+    went = (code == _UNMAP) & ~came_before
+    present = (code == _MAP) | went
+    images, went, until, time = kept[present], went[present], until[present], time[present]
+    cached = images["device"] == 0
+    cache_end = min(int(caches[-1]) + _CACHE_BYTES, _MAX_ADDRESS) if len(caches) else _MAX_ADDRESS
+    halves = np.stack([images["low"], images["high"]], 1).tobytes()
+    result = Images(
+        images["process"],
+        images["address"].astype(np.int64),
+        np.where(went, 0, time),
+        np.where(went, time, until),
+        cached,
+        np.where(cached, cache_end, _MAX_ADDRESS),
+        tuple(str(uuid.UUID(bytes=halves[at : at + 16])).upper() for at in range(0, len(halves), 16)),
+        paths.at(images["path"], time),
+    )
+    if len(result.unmaps_ns) > limits.MAX_UNMAPS:
+        raise DamageError(f"images were unmapped more than {limits.MAX_UNMAPS:,} times")
+    return result
+
+
+class _Paths:
+    """Paths by number. A number may be given anew once it was withdrawn."""
+
+    def __init__(self, files: BundleFiles, stores: Sequence[Store], values: RunValues) -> None:
+        parts = [_fields(files, store, ("time", "raw-string-id", "raw-string")) for store in stores]
+        time, number, text = (
+            np.concatenate([part[name].astype(np.uint64) for part in parts]) if parts else np.zeros(0, np.uint64)
+            for name in ("time", "raw-string-id", "raw-string")
+        )
+        distinct, place = np.unique(text, return_inverse=True)
+        self._texts = values.text_of_strings(distinct) if len(distinct) else []
+        self._text_of = place
+        named = np.array([bool(each) for each in self._texts], np.bool_)[place] if len(place) else np.zeros(0, np.bool_)
+        order = np.flatnonzero(named)
+        self._order = order[np.lexsort((time[order], number[order]))]
+        self._number, self._time = number[self._order], time[self._order].astype(np.int64)
+
+    def at(self, numbers: UInt64Array, times: IntArray) -> tuple[str | None, ...]:
+        """The latest path of each number up to a time; where it was told later only, the first one."""
+        first = np.searchsorted(self._number, numbers, "left")
+        after = np.searchsorted(self._number, numbers, "right")
+        result: list[str | None] = []
+        for begin, end, time in zip(first.tolist(), after.tolist(), times.tolist(), strict=True):
+            if begin == end:
+                result.append(None)
+                continue
+            told = begin + int(np.searchsorted(self._time[begin:end], time, "right")) - 1
+            result.append(self._texts[self._text_of[self._order[max(told, begin)]]])
+        return tuple(result)
+
+
+def _fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, Unsigned]:
+    """Columns of a table in order of time. Raises `DamageError`."""
+    places = {each.column.mnemonic: each.field for each in store.columns}
+    if missing := [name for name in names if name not in places]:
+        raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
+    fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(places[name] for name in names)))))
+    order: slice | IndexArray = order_in_time(fields[TIME])
+    return {name: fields[places[name]][order] for name in names}

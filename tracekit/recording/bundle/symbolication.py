@@ -1,0 +1,246 @@
+"""From addresses to functions, each distinct address once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.bundle import limits
+from tracekit.recording.bundle.damage import DamageError
+from tracekit.recording.bundle.symbol_archive import NONE, read_symbol_archive
+from tracekit.recording.call_stacks import Frames, Function, Image
+from tracekit.recording.function_names import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tracekit.arrays import BoolArray, IndexArray, IntArray
+    from tracekit.recording.bundle.files import BundleFiles
+    from tracekit.recording.bundle.images import Images
+    from tracekit.recording.bundle.symbol_archive import Found, SymbolArchive
+
+_FOLDER: Final = "symbols/stores"
+_SUFFIX: Final = ".symbolsarchive"
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Distinct addresses to look up. Shape (addresses,) each."""
+
+    process: IntArray
+    """Reference of the process."""
+    time_ns: IntArray
+    """A time at which the address was in use."""
+    address: IntArray
+    """Of an instruction; for a caller, of the call and not of what follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbolicated:
+    """Frames of addresses: those of the address n are `frames[starts[n]:starts[n + 1]]`, innermost first."""
+
+    frames: Frames
+    starts: IntArray
+    images: tuple[Image, ...]
+    functions: tuple[Function, ...]
+    files: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Symbols:
+    """The symbol archives of a bundle, read when an image is asked for."""
+
+    files: BundleFiles
+    damaged: dict[str, str] = field(default_factory=dict)
+    """Why an archive was left out, by UUID of its image."""
+    _known: dict[str, SymbolArchive | None] = field(default_factory=dict)
+    _bytes: int = 0
+
+    @property
+    def exist(self) -> bool:
+        """Whether the bundle has any."""
+        return bool(self.files.children(_FOLDER))
+
+    def of(self, identity: str) -> SymbolArchive | None:
+        """The archive of an image; None where there is none, or a damaged one."""
+        if identity not in self._known:
+            self._known[identity] = self._read(identity)
+        return self._known[identity]
+
+    def leave_out(self, identity: str, why: str) -> None:
+        """Take an archive that proved to be damaged for none."""
+        self._known[identity] = None
+        self.damaged[identity] = why
+
+    def _read(self, identity: str) -> SymbolArchive | None:
+        path = f"{_FOLDER}/{identity}{_SUFFIX}"
+        if path not in self.files.sizes:
+            return None
+        try:
+            if len(self._known) > limits.MAX_ARCHIVES:
+                raise DamageError(f"there are more than {limits.MAX_ARCHIVES:,} of them")
+            data = self.files.read(path, limits.MAX_ARCHIVE_BYTES)
+            self._bytes += len(data)
+            if self._bytes > limits.MAX_ALL_ARCHIVES_BYTES:
+                raise DamageError(f"all of them take more than {limits.MAX_ALL_ARCHIVES_BYTES:,} bytes")
+            return read_symbol_archive(data, identity)
+        except DamageError as damage:
+            self.damaged[identity] = str(damage)
+            return None
+
+
+def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbolicated:
+    """Image, function and source line of each address. O(n log n)."""
+    image = _images_at(addresses, images)
+    parts = _Parts(images)
+    found = np.flatnonzero(image >= 0)
+    ordered = found[np.argsort(image[found], kind="stable")]
+    edges = np.flatnonzero(np.diff(image[ordered])) + 1
+    for places in np.split(ordered, edges) if len(ordered) else []:
+        index = int(image[places[0]])
+        offsets = addresses.address[places] - images.address[index]
+        archive = symbols.of(images.uuids[index])
+        inside = offsets < (images.limit[index] - images.address[index] if archive is None else archive.text_size)
+        image[places[~inside]] = -1
+        parts.add(index, places[inside], offsets[inside], archive, symbols)
+    parts.add_unknown(np.flatnonzero(image < 0))
+    return parts.joined(len(addresses.address))
+
+
+def _images_at(addresses: Addresses, images: Images) -> IndexArray:
+    """The image below each address at its time; -1 where there is none.
+
+    Between two times at which an image went, no two images were at one place: each of these parts of the run has one
+    list of images, those that came in it included.
+    """
+    result = np.full(len(addresses.address), -1)
+    unmaps = images.unmaps_ns
+    epoch = np.searchsorted(unmaps, addresses.time_ns, "right")
+    edges = np.concatenate([[np.iinfo(np.int64).min], unmaps, [np.iinfo(np.int64).max]])
+    for number in np.unique(epoch).tolist():
+        there = (images.start_ns < edges[number + 1]) & (images.end_ns > edges[number])
+        now = np.flatnonzero(epoch == number)
+        for process in np.unique(addresses.process[now]).tolist():
+            own = now[addresses.process[now] == process]
+            result[own] = _below(addresses.address[own], images, np.flatnonzero(there & _visible(images, process)))
+    return result
+
+
+def _visible(images: Images, process: int) -> BoolArray:
+    """Images that lie where they lie in this process too. The shared cache is at one place in all processes."""
+    own = images.process == process
+    return own if own.any() else images.cached
+
+
+def _below(address: IntArray, images: Images, candidates: IndexArray) -> IndexArray:
+    order = candidates[np.argsort(images.address[candidates], kind="stable")]
+    place = np.searchsorted(images.address[order], address, "right") - 1
+    if not len(order):
+        return np.full(len(address), -1)
+    return np.where(place >= 0, order[place], -1)
+
+
+class _Parts:
+    """Frames image by image, and their names numbered."""
+
+    def __init__(self, images: Images) -> None:
+        self._source = images
+        self._rows: list[tuple[IntArray, ...]] = []
+        self._images: dict[Image, int] = {}
+        self._functions: dict[Function, int] = {}
+        self._files: dict[str, int] = {}
+
+    def add(
+        self, index: int, places: IndexArray, offsets: IntArray, archive: SymbolArchive | None, symbols: Symbols
+    ) -> None:
+        """Addresses of one image, at these offsets."""
+        image = Image(self._source.name(index), self._source.is_system(index))
+        code = self._images.setdefault(image, len(self._images))
+        if archive is None:
+            self._add(places, code, offsets, certain=False)
+            return
+        try:
+            self._add_named(places, code, offsets, archive, image.name)
+        except DamageError as damage:
+            symbols.leave_out(self._source.uuids[index], str(damage))
+            self._add(places, code, offsets, certain=True)
+
+    def add_unknown(self, places: IndexArray) -> None:
+        """Addresses in no image."""
+        self._add(places, -1, np.full(len(places), -1), certain=False)
+
+    def joined(self, count: int) -> Symbolicated:
+        """Everything, in order of the addresses."""
+        empty = (np.zeros(0, np.int64),)
+        columns = [np.concatenate(parts) for parts in zip(*self._rows, strict=True)] if self._rows else list(empty * 9)
+        # The frames of one address stand together, and in order, already.
+        order = np.argsort(columns[0], kind="stable")
+        owner, *values = (column[order] for column in columns)
+        image, function, file, line, place = (values[index].astype(np.int32) for index in (0, 1, 3, 4, 5))
+        inlined, certain = (values[index].astype(np.bool_) for index in (6, 7))
+        frames = Frames(image, function, values[2], file, line, place, inlined, certain)
+        starts = np.searchsorted(owner, np.arange(count + 1))
+        return Symbolicated(frames, starts, tuple(self._images), tuple(self._functions), tuple(self._files))
+
+    def _add(self, places: IndexArray, image: int, offsets: IntArray, *, certain: bool) -> None:
+        """Addresses without function."""
+        nothing, zeros = np.full(len(places), -1), np.zeros(len(places), np.int64)
+        images = np.full(len(places), image)
+        self._rows.append(
+            (places, images, nothing, offsets, nothing, zeros, zeros, zeros, np.full(len(places), int(certain)))
+        )
+
+    def _add_named(self, places: IndexArray, image: int, offsets: IntArray, archive: SymbolArchive, name: str) -> None:
+        found = archive.find(offsets)
+        functions = self._functions_of(found, archive, image, name)
+        files = self._files_of(found, archive)
+        ones = np.ones(len(found.owner), np.int64)
+        known = np.zeros(len(places), np.bool_)
+        known[found.owner] = True
+        self._rows.append(
+            (
+                places[found.owner], image * ones, functions, offsets[found.owner], files, found.line, found.column,
+                (found.depth > 0).astype(np.int64), ones,
+            )
+        )  # fmt: skip
+        self._add(places[~known], image, offsets[~known], certain=True)
+
+    def _functions_of(self, found: Found, archive: SymbolArchive, image: int, name: str) -> IntArray:
+        distinct, place = np.unique(found.call, return_inverse=True)
+        codes = []
+        for call in distinct.tolist():
+            symbol, display, start = archive.names(call)
+            shown = display or symbol
+            # A function without name has its address for one, which says nothing elsewhere.
+            nameless = not shown or shown.startswith("0x")
+            function = Function(
+                f"{name} + {start:#x}" if nameless else short_name(shown),
+                "" if nameless else symbol or display,
+                image,
+                start if archive.is_symbol(call) else None,
+            )
+            codes.append(self._functions.setdefault(function, len(self._functions)))
+        return np.array(codes, np.int64)[place]
+
+    def _files_of(self, found: Found, archive: SymbolArchive) -> IntArray:
+        distinct, place = np.unique(found.file, return_inverse=True)
+        names = [None if string == NONE else _last_part(archive.text(string)) for string in distinct.tolist()]
+        codes = [-1 if name is None else self._files.setdefault(name, len(self._files)) for name in names]
+        return np.array(codes, np.int64)[place]
+
+
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def notes_on(symbols: Symbols, names: Mapping[str, str]) -> tuple[str, ...]:
+    """What archives could not be read, as sentences. names: of the images, by UUID."""
+    damaged = sorted(symbols.damaged.items(), key=lambda item: names.get(item[0], item[0]))
+    listed = [f"{names.get(identity, identity)} ({why})" for identity, why in damaged[:5]]
+    if len(damaged) > len(listed):
+        listed.append(f"{len(damaged) - len(listed)} more")
+    if not listed:
+        return ()
+    return (f"functions of {', '.join(listed)} are not known, since their symbols cannot be read",)

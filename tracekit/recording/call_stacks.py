@@ -1,0 +1,110 @@
+"""Samples of call stacks: which functions a thread was in, in one form for all readers.
+
+A stack is a list of frames, the innermost first. A frame is one function at one place; where the compiler put a call
+into its caller, both are frames of their own. Nothing here holds an absolute address or a path: both are private or
+differ from start to start of a machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.recording.table import CodedCells, Thread
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.recording.table import IntegerCells
+
+    Codes = npt.NDArray[np.int32]
+
+_SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A program or library."""
+
+    name: str
+    """Last part of its path."""
+    is_system: bool | None
+    """Whether it belongs to the system, not to the app; None where its path is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function."""
+
+    name: str
+    """Short name (`tracekit.recording.function_names`)."""
+    symbol: str
+    """Name as it was recorded: mangled in bundles, in full in exports; empty for a function without name."""
+    image: int
+    """Place in `CallStacks.images`; -1 where it is not known."""
+    start: int | None = None
+    """Bytes from the begin of the image, where that is known. Functions that share their code share a name too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Distinct frames. Shape (frames,) each."""
+
+    image: Codes
+    """Place in `CallStacks.images`; -1 where no image is known at the address."""
+    function: Codes
+    """Place in `CallStacks.functions`; -1 where its name is not known."""
+    offset: IntArray
+    """Bytes from the begin of the image to the instruction, or to the one that was called from; -1 without image."""
+    file: Codes
+    """Place in `CallStacks.files`; -1 where it is not known."""
+    line: Codes
+    """0 where it is not known; so is `column`."""
+    column: Codes
+    inlined: BoolArray
+    """Whether the compiler put the function into the one of the next frame."""
+    certain: BoolArray
+    """Whether the address is known to lie in the image, and not only behind its begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallStacks:
+    """Samples of one table in order of time, and their stacks."""
+
+    time_ns: IntArray
+    """Shape (samples,)."""
+    thread: CodedCells
+    process: CodedCells
+    state: CodedCells
+    """`Running`, `Blocked`; without any value where the table does not tell."""
+    weight_ns: IntegerCells
+    """Time that a sample stands for; without any value where the table does not tell."""
+    stack: IntArray
+    """Place of the stack of each sample; -1 where it has none."""
+    starts: IntArray
+    """Shape (stacks + 1,): place of the first frame of each stack in `order`, and their number."""
+    order: Codes
+    """Frames of all stacks, one stack after the other, innermost first; places in `frames`."""
+    frames: Frames
+    images: tuple[Image, ...]
+    functions: tuple[Function, ...]
+    files: tuple[str, ...]
+    """Last parts of the paths of source files."""
+    notes: tuple[str, ...] = ()
+    """What could not be read and what it cost, one sentence each."""
+
+
+def is_system_path(path: str) -> bool:
+    """Whether an image at a path belongs to the system, not to the app."""
+    return path.startswith(_SYSTEM)
+
+
+def owners(thread: CodedCells) -> CodedCells:
+    """The processes of threads."""
+    found = [each.process if isinstance(each, Thread) else None for each in thread.values]
+    known = {process: code for code, process in enumerate(dict.fromkeys(each for each in found if each is not None))}
+    target = np.array([*(-1 if each is None else known[each] for each in found), -1], np.int32)
+    return CodedCells(target[thread.codes], tuple(known))

@@ -1,0 +1,149 @@
+"""Call stacks of an exported table, in the form of all readers."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, owners
+from tracekit.recording.engineering_types import Kind, kind_of
+from tracekit.recording.export.nodes import read_nodes
+from tracekit.recording.export.stack_values import Stack, StackValues, address
+from tracekit.recording.function_names import short_name
+from tracekit.recording.progress import Meter
+from tracekit.recording.table import CodedCells, IntegerCells
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.arrays import IntArray
+    from tracekit.recording.export.nodes import Node
+    from tracekit.recording.export.stack_values import Binary, Frame
+    from tracekit.recording.sources import Source
+    from tracekit.recording.table import Cells
+
+
+def read_call_stacks(source: Source, index: int) -> CallStacks | None:
+    """Samples of one node of a file; None where it holds no call stacks. Raises `UnreadableRecording`.
+
+    The file is read again: the cells of tables hold the text of a stack only.
+    """
+    node = read_nodes(source, None, Meter(None, None), StackValues(source.size)).nodes[index]
+    if node.cells is None:
+        return None
+    stacks = next((each for each in _columns(node, Kind.STACK) if isinstance(each, CodedCells)), None)
+    times = next((each for each in _columns(node, Kind.TIME) if isinstance(each, IntegerCells)), None)
+    if stacks is None or times is None:
+        return None
+    order = np.argsort(times.values, kind="stable")
+    cells = {each.mnemonic: cells for each, cells in zip(node.columns, node.cells, strict=True)}
+    thread = _coded(cells.get("thread"), order)
+    found: list[object] = list(stacks.values)
+    frames = _Frames()
+    starts, places = frames.add([each for each in found if isinstance(each, Stack)])
+    return CallStacks(
+        time_ns=times.values[order],
+        thread=thread,
+        process=_coded(cells["process"], order) if "process" in cells else owners(thread),
+        state=_coded(cells.get("thread-state"), order),
+        weight_ns=_numbers(cells.get("weight"), order),
+        stack=stacks.codes[order].astype(np.int64),
+        starts=starts,
+        order=places,
+        frames=frames.joined(),
+        images=tuple(frames.images),
+        functions=tuple(frames.functions),
+        files=tuple(frames.files),
+    )
+
+
+def _columns(node: Node, kind: Kind) -> list[Cells]:
+    pairs = zip(node.columns, node.cells or (), strict=True)
+    return [cells for column, cells in pairs if kind_of(column.engineering_type) is kind]
+
+
+class _Frames:
+    """The distinct frames of a table, and what they name, numbered."""
+
+    def __init__(self) -> None:
+        self.images: dict[Image, int] = {}
+        self.functions: dict[Function, int] = {}
+        self.files: dict[str, int] = {}
+        self._rows: list[tuple[int, int, int, int, int]] = []
+
+    def add(self, stacks: Sequence[Stack]) -> tuple[IntArray, npt.NDArray[np.int32]]:
+        """Place of the first frame of each stack, and the frames of all of them."""
+        lengths = np.fromiter((len(stack.frames) for stack in stacks), np.int64, len(stacks))
+        # Equal frames are one object each: they are told apart by what is quickest to compare.
+        known: dict[int, Frame] = {}
+        for stack in stacks:
+            known.update(zip(map(id, stack.frames), stack.frames, strict=True))
+        keys = np.fromiter(known, np.int64, len(known))
+        by_key = np.argsort(keys)
+        each = chain.from_iterable(map(id, stack.frames) for stack in stacks)
+        identities = np.fromiter(each, np.int64, int(lengths.sum()))
+        # Numbered by appearance: which object lies where in memory differs from run to run.
+        places = by_key[np.searchsorted(keys, identities, sorter=by_key)] if len(keys) else identities
+        self._rows = [self._row(frame) for frame in known.values()]
+        return np.concatenate([[0], np.cumsum(lengths)]), places.astype(np.int32)
+
+    def joined(self) -> Frames:
+        """All frames."""
+        columns = np.array(self._rows, np.int64).reshape(len(self._rows), 5)
+        image, function, file, line = (columns[:, place].astype(np.int32) for place in (0, 1, 3, 4))
+        nothing = np.zeros(len(columns), np.int32)
+        return Frames(image, function, columns[:, 2], file, line, nothing, nothing.astype(np.bool_), image >= 0)
+
+    def _row(self, frame: Frame) -> tuple[int, int, int, int, int]:
+        """Image, function, offset, file and line of a frame."""
+        binary = frame.binary
+        image = -1 if binary is None else self.images.setdefault(_image(binary), len(self.images))
+        offset = -1
+        if binary is not None and binary.load_address is not None and frame.address is not None:
+            # One byte behind the instruction, or behind the call.
+            offset = max(frame.address - binary.load_address - 1, -1)
+        function = self._function(frame, image)
+        source = frame.source
+        if source is None or not source.path or not source.line or source.path.startswith("<"):
+            return image, function, offset, -1, 0
+        name = source.path.rstrip("/").rpartition("/")[2]
+        return image, function, offset, self.files.setdefault(name, len(self.files)), source.line
+
+    def _function(self, frame: Frame, image: int) -> int:
+        if not frame.name:
+            return -1
+        nameless = frame.name.startswith("0x")
+        name = _place(frame) if nameless else short_name(frame.name)
+        if name is None:
+            return -1
+        function = Function(name, "" if nameless else frame.name, image)
+        return self.functions.setdefault(function, len(self.functions))
+
+
+def _place(frame: Frame) -> str | None:
+    """Name of a function that has its address for one; None where its image is not known."""
+    binary, at = frame.binary, address(frame.name)
+    if binary is None or binary.load_address is None or at is None or at < binary.load_address:
+        return None
+    return f"{binary.name} + {at - binary.load_address:#x}"
+
+
+def _image(binary: Binary) -> Image:
+    is_system = is_system_path(binary.path) if binary.path else None
+    return Image(binary.name or binary.path.rpartition("/")[2], is_system)
+
+
+def _coded(cells: Cells | None, order: npt.NDArray[np.intp]) -> CodedCells:
+    if isinstance(cells, CodedCells):
+        return CodedCells(cells.codes[order], cells.values)
+    return CodedCells(np.full(len(order), -1, np.int32), ())
+
+
+def _numbers(cells: Cells | None, order: npt.NDArray[np.intp]) -> IntegerCells:
+    if isinstance(cells, IntegerCells):
+        return IntegerCells(cells.values[order], cells.valid[order])
+    return IntegerCells(np.zeros(len(order), np.int64), np.zeros(len(order), np.bool_))

@@ -1,0 +1,89 @@
+"""Paths of functions from names as Apple's tools print them: in full, with parameters and template arguments."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_BLOCK: Final = "invocation function for block in "
+_ANONYMOUS: Final = "(anonymous namespace)"
+_LAMBDA: Final = re.compile(r"::(?:'lambda\d*'|\{lambda.*?\}#\d+|\$_\d+).*$", re.DOTALL)
+_SWIFT_ATTRIBUTE: Final = re.compile(
+    r"^(?:@\w+ |static |specialized |merged |outlined |(?:partial apply (?:forwarder )?for )"
+    r"|reabstraction thunk helper "
+    r"|(?:(?:implicit )?closure #\d+ (?:\([^)]*\) )*(?:-> \S+ )?in )|generic specialization <.*?> of "
+    r"|function signature specialization <.*> of |protocol witness for |dispatch thunk of |default argument \d+ of "
+    r"|\(\d+\) (?:suspend|await) resume partial function for )+"
+)
+_EXTENSION: Final = re.compile(r"\(extension in \w+\):")
+_PRIVATE: Final = re.compile(r"\((\w+) in _[0-9A-F]{32}\)")
+_RESULT: Final = re.compile(r" (?:throws|async|-|:)|\.(?:getter|setter|modify|read|didset|willset)\b")
+_TAG: Final = re.compile(r"\[abi:\w+\]")
+_OPERATOR: Final = re.compile(
+    r"operator(?:\s*(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|[-+*/%^&|~!=<>,]+)|\s(?:new|delete)(?:\[\])?|\"\"\s*\w+)?"
+)
+
+
+def short_demangled(name: str) -> str:
+    """A printed name without parameters, template arguments and return type. O(length)."""
+    if name.startswith(("<", "Swift runtime failure:")):
+        # Not a function: `<deduplicated_symbol>`, `Swift runtime failure: arithmetic overflow`.
+        return name
+    if name.startswith(_BLOCK):
+        return f"{short_demangled(name.removeprefix(_BLOCK))} (block)"
+    if "::" in name or name.startswith("operator"):
+        return _cpp(name) or name
+    return _swift(name) or name
+
+
+def _swift(name: str) -> str:
+    name = _SWIFT_ATTRIBUTE.sub("", name)
+    name = _EXTENSION.sub("", name).replace("__C.", "")
+    name = _PRIVATE.sub(r"\1", name)
+    path = _RESULT.split(_without_brackets(name), maxsplit=1)[0]
+    # In C++ the type of the result may stand before.
+    return path.rpartition(" ")[2].replace("__allocating_init", "init")
+
+
+def _cpp(name: str) -> str:
+    name = _TAG.sub("", name)
+    is_lambda = _LAMBDA.search(name)
+    if is_lambda:
+        name = name[: is_lambda.start()]
+    path = _without_brackets(name).replace("std::__1::", "std::")
+    # What is left of the last blank is a return type; what is right of it a qualifier.
+    operator = path.find("operator")
+    head = path if operator < 0 else path[:operator]
+    words = head.replace(_ANONYMOUS, "\0").split(" ")
+    kept = [word for word in words if "::" in word] or words[:1]
+    result = (kept[-1] if operator < 0 else words[-1]).replace("\0", _ANONYMOUS)
+    if operator >= 0:
+        result += path[operator:].removesuffix(" const")
+    return f"{result} (lambda)" if is_lambda else result
+
+
+def _without_brackets(name: str) -> str:
+    """The name without `(...)` and `<...>` and what they hold; those of operators and namespaces without name stay."""
+    kept: list[str] = []
+    depth = at = 0
+    while at < len(name):
+        if depth == 0 and name.startswith(_ANONYMOUS, at):
+            kept.append(_ANONYMOUS)
+            at += len(_ANONYMOUS)
+            continue
+        operator = _OPERATOR.match(name, at) if name.startswith("operator", at) else None
+        if operator is not None and (at == 0 or not (name[at - 1].isalnum() or name[at - 1] == "_")):
+            if depth == 0:
+                kept.append(operator[0])
+            at = operator.end()
+            continue
+        sign = name[at]
+        if sign in "(<[":
+            depth += 1
+        elif sign in ")>]":
+            depth -= not name.startswith("->", at - 1)
+            depth = max(depth, 0)
+        elif depth == 0:
+            kept.append(sign)
+        at += 1
+    return "".join(kept).strip()

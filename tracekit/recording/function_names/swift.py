@@ -1,0 +1,187 @@
+"""Paths of Swift functions from mangled names: module, types, and the first name that is no type."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PREFIX: Final = re.compile(r"_?(?:\$[sSe]|_?T0)")
+_TYPE_KINDS: Final = frozenset("CVOPa")
+_PRIVATE: Final = re.compile(r"_[0-9A-F]{32}$")
+_STANDARD: Final = {
+    "SS": "String", "Sa": "Array", "Sb": "Bool", "SD": "Dictionary", "Sd": "Double", "Sf": "Float", "Sh": "Set",
+    "Si": "Int", "Su": "UInt", "Sq": "Optional", "SJ": "Character", "Ss": "Substring", "SR": "UnsafeBufferPointer",
+    "Sr": "UnsafeMutableBufferPointer", "SP": "UnsafePointer", "Sp": "UnsafeMutablePointer",
+    "SV": "UnsafeRawPointer", "Sv": "UnsafeMutableRawPointer", "SW": "UnsafeRawBufferPointer",
+    "Sw": "UnsafeMutableRawBufferPointer", "SN": "ClosedRange", "Sn": "Range", "SO": "ObjectIdentifier",
+    "ST": "Sequence", "Sl": "Collection", "SK": "BidirectionalCollection", "Sk": "RandomAccessCollection",
+    "SM": "MutableCollection", "Sm": "RangeReplaceableCollection", "SB": "BinaryFloatingPoint", "SF": "FloatingPoint",
+    "Sz": "BinaryInteger", "SZ": "SignedInteger", "SU": "UnsignedInteger", "Sj": "Numeric",
+    "SG": "RandomNumberGenerator", "SL": "Comparable", "SH": "Hashable", "SQ": "Equatable", "SX": "RangeExpression",
+    "Sx": "Strideable",
+    "SY": "RawRepresentable", "Se": "Decodable", "SE": "Encodable", "St": "IteratorProtocol", "Sy": "StringProtocol",
+}  # fmt: skip
+_EXTENSION: Final = re.compile(r"s?(?:\w{0,200}?rl)?E(?=[\d])")
+"""What says that the standard library extends its own type, on conditions or without."""
+_KINDS: Final = {"C": "init", "c": "init", "D": "deinit", "d": "deinit"}
+_WORDS: Final = 26
+_WORD: Final = re.compile(r"[A-Z]+[^A-Z_]*|[^A-Z_0-9][^A-Z_]*")
+_LENGTH: Final = re.compile(r"\d{1,6}")
+_ENDING: Final = re.compile(r"f[CcDd]")
+
+
+def is_swift(name: str) -> bool:
+    """Whether a name is a mangled name of Swift."""
+    return _PREFIX.match(name) is not None
+
+
+def short_swift(name: str) -> str:
+    """Path of a function from its mangled name; empty where nothing of it can be told. O(length)."""
+    found = _PREFIX.match(name)
+    reader = _Reader(name[found.end() if found else 0 :])
+    path = reader.context()
+    kind = reader.kind_of_rest() if path else None
+    if kind is not None:
+        return ".".join([*path, kind])
+    function = reader.identifier()
+    if function is not None:
+        path.append(function)
+    return ".".join(path)
+
+
+class _Reader:
+    """Reads a mangled name from the left."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self._words: list[str] = []
+
+    def context(self) -> list[str]:
+        """Module and types around the function. Objective-C classes and well-known types have no module."""
+        path = self._module()
+        while True:
+            start, words = self.at, len(self._words)
+            name = self.identifier()
+            if name is None:
+                break
+            if self._private() or self.text[self.at : self.at + 1] in _TYPE_KINDS:
+                if self.text[self.at : self.at + 1] in _TYPE_KINDS:
+                    self.at += 1
+                    path.append(name)
+                    continue
+            elif self.text[self.at : self.at + 1] == "E":
+                # The module that extends a type.
+                self.at += 1
+                continue
+            self.at = start
+            del self._words[words:]
+            break
+        return path
+
+    def identifier(self) -> str | None:
+        """The identifier at the place; None where there is none. Words of earlier ones may be used again."""
+        start = self.at
+        found = self._identifier()
+        if found is None:
+            self.at = start
+        return found
+
+    def _identifier(self) -> str | None:
+        if not self.text[self.at : self.at + 1].isdigit():
+            return None
+        repeats = encoded = False
+        if self._take("0"):
+            encoded = self._take("0")
+            repeats = not encoded
+        result = ""
+        while True:
+            while repeats and (letter := self.text[self.at : self.at + 1]).isalpha():
+                self.at += 1
+                repeats = letter.islower()
+                place = ord(letter.lower()) - ord("a")
+                if place >= len(self._words):
+                    return None
+                result += self._words[place]
+            if self._take("0"):
+                break
+            length = _LENGTH.match(self.text, self.at)
+            if length is None:
+                return None
+            self.at = length.end()
+            if encoded:
+                self._take("_")
+            text = self.text[self.at : self.at + int(length[0])]
+            if len(text) < int(length[0]):
+                return None
+            self.at += len(text)
+            result += _decoded(text) if encoded else text
+            if not encoded:
+                self._remember(text)
+            if not repeats:
+                break
+        return result
+
+    def kind_of_rest(self) -> str | None:
+        """`init` or `deinit` where what follows belongs to one: their names are only those of their parameters."""
+        if not _ENDING.search(self.text, self.at):
+            return None
+        start, words = self.at, len(self._words)
+        signs = []
+        while self.at < len(self.text):
+            if self.text[self.at].isdigit() and self.identifier() is not None:
+                continue
+            signs.append(self.text[self.at])
+            self.at += 1
+        self.at = start
+        del self._words[words:]
+        kind = re.search(r"f([CcDd])(?![a-z])", "".join(signs))
+        return _KINDS[kind[1]] if kind else None
+
+    def _module(self) -> list[str]:
+        pair = self.text[self.at : self.at + 2]
+        if pair in ("So", "SC"):
+            self.at += 2
+            return []
+        if pair in _STANDARD:
+            self.at += 2
+            if extended := _EXTENSION.match(self.text, self.at):
+                self.at = extended.end()
+            return [_STANDARD[pair]]
+        if pair[:1] == "s":
+            self.at += 1
+            return ["Swift"]
+        name = self.identifier()
+        return [] if name is None else [name]
+
+    def _private(self) -> bool:
+        """Whether the name was private to a file; goes behind the mark of the file."""
+        start, words = self.at, len(self._words)
+        mark = self.identifier()
+        if mark is not None and _PRIVATE.match(mark) and self.text.startswith("LL", self.at):
+            self.at += 2
+            return True
+        self.at = start
+        del self._words[words:]
+        return False
+
+    def _remember(self, text: str) -> None:
+        """Words of an identifier, as later ones may refer to them: a word begins with a capital or after a `_`."""
+        words = [word for word in _WORD.findall(text) if len(word) > 1]
+        self._words += words[: _WORDS - len(self._words)]
+
+    def _take(self, sign: str) -> bool:
+        if self.text.startswith(sign, self.at):
+            self.at += 1
+            return True
+        return False
+
+
+def _decoded(text: str) -> str:
+    """Punycode of Swift, whose digits are letters: `_` parts, and `A` to `J` stand for 0 to 9."""
+    plain, mark, rest = text.rpartition("_")
+    digits = str.maketrans("ABCDEFGHIJ", "0123456789")
+    try:
+        return f"{plain}{'-' if mark else ''}{rest.translate(digits)}".encode("ascii").decode("punycode")
+    except UnicodeError:
+        return text

@@ -1,0 +1,81 @@
+"""A call tree as text, as lines for flame graphs, and for speedscope."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.analysis.code.tree import children
+from tracekit.characters import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tracekit.analysis.code.tree import CallTree
+
+LEAST_SHARE: Final = 0.01
+"""Branches of fewer of all samples are counted, not printed."""
+MAX_INDENT: Final = 40
+"""Levels of indentation."""
+_SPEEDSCOPE: Final = "https://www.speedscope.app/file-format-schema.json"
+
+
+def as_text(tree: CallTree, title: str) -> str:
+    """Samples and share of each branch, heaviest first. Of a chain of calls inside one library that no sample leaves,
+    the first and the last are printed."""
+    lines = [title]
+    if not tree.total:
+        return f"{title}\n"
+    below = children(tree)
+    waiting = [(int(node), 0, "") for node in reversed(below.get(-1, ()))]
+    while waiting:
+        node, depth, library = waiting.pop()
+        samples, name = int(tree.samples[node]), int(tree.name[node])
+        image = tree.images[name]
+        inner = [int(each) for each in below.get(node, ()) if tree.samples[each] >= LEAST_SHARE * tree.total]
+        plain = len(inner) == 1 and int(tree.samples[inner[0]]) == samples and image == library
+        if not plain or tree.is_app[name]:
+            where = f"  [{image}]" if image and not tree.names[name].startswith(f"{image} + ") else ""
+            indent = "  " * min(depth, MAX_INDENT)
+            lines.append(f"{samples:7,} {samples / tree.total:4.0%}  {indent}{visible(tree.names[name] + where)}")
+            depth += 1
+        waiting += [(each, depth, image) for each in reversed(inner)]
+    return "\n".join(lines) + "\n"
+
+
+def as_collapsed(tree: CallTree) -> str:
+    """One line for each path on which samples end: its functions joined by `;`, and their number. The form that flame
+    graph tools read."""
+    lines = (
+        f"{';'.join(visible(tree.names[name]).replace(';', ':') for name in path)} {own}" for path, own in _paths(tree)
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_speedscope(tree: CallTree, name: str) -> str:
+    """A profile of the format of speedscope, whose samples stand path by path and not in order of time."""
+    paths = list(_paths(tree))
+    profile = {
+        "type": "sampled",
+        "name": name,
+        "unit": "none",
+        "startValue": 0,
+        "endValue": sum(own for _, own in paths),
+        "samples": [path for path, _ in paths],
+        "weights": [own for _, own in paths],
+    }
+    frames = [{"name": each, "file": image} for each, image in zip(tree.names, tree.images, strict=True)]
+    document = {"$schema": _SPEEDSCOPE, "shared": {"frames": frames}, "profiles": [profile], "exporter": "tracekit"}
+    return json.dumps(document, ensure_ascii=False) + "\n"
+
+
+def _paths(tree: CallTree) -> Iterator[tuple[list[int], int]]:
+    """Names from the root on, and number of samples, of each node on which some end."""
+    for node in np.flatnonzero(tree.own).tolist():
+        path, at = [], node
+        while at >= 0:
+            path.append(int(tree.name[at]))
+            at = int(tree.parent[at])
+        yield path[::-1], int(tree.own[node])

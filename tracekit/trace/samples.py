@@ -1,0 +1,169 @@
+"""What the threads of a run were doing: samples, and the call stacks that they caught.
+
+Read when something asks for it, since most answers need none of it.
+
+samples   one row for each sample, in order of time
+stacks    one row for each frame of each distinct stack, innermost first; `samples.stack` refers to `stacks.stack`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.function_names import is_core_ml_overlay
+from tracekit.recording.table import Process, Thread
+from tracekit.trace.binding import flags, mapped, nullable, recode, text
+
+if TYPE_CHECKING:
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.recording.call_stacks import CallStacks
+    from tracekit.recording.contents import Recording
+
+SCHEMAS = ("time-profile", "time-sample")
+"""Tables of samples, the better one first: in the second a caller may be missing."""
+APP, SYSTEM = "app", "system"
+"""Owners of code."""
+_MAIN = "Main Thread"
+_ENTRY = ("dyld", "start")
+"""Image and function in which the stacks of main threads begin; those of others begin elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Samples of a run and their stacks."""
+
+    samples: pd.DataFrame
+    """`time_ns` (int64), `thread`, `tid`, `main_thread` (null where it is not known), `process`, `pid`, `state`,
+    `weight_ns` (time that a sample stands for; null where the table does not tell), `stack` (null where none was
+    caught)."""
+    stacks: pd.DataFrame
+    """`stack`, `depth` (0 is the innermost frame), `image`, `function`, `offset` (bytes from the begin of the image),
+    `file`, `line` (null where they are not known), `owner` (`app`, `system`, or null), `inlined` (whether the compiler
+    put the function into the next one), `overlay` (whether it is the Swift face of Core ML in the app's own code),
+    `certain` (whether the address is known to lie in the image). Sorted by stack and depth."""
+    starts: IntArray
+    """Shape (stacks + 1,): row of `stacks` at which each stack begins, and their number."""
+    notes: tuple[str, ...] = ()
+    """What could not be read and what it cost, one sentence each."""
+
+
+class SampleSource:
+    """Where the samples of a run come from. A copy in another process has none: files stay where they are."""
+
+    __slots__ = ("_recording",)
+
+    def __init__(self, recording: Recording | None = None) -> None:
+        self._recording = recording
+
+    def read(self) -> Samples | None:
+        """The samples; None where none were recorded. What cannot be read is told in the notes. O(frames)."""
+        recording = self._recording
+        if recording is None:
+            return None
+        notes: list[str] = []
+        for schema in SCHEMAS:
+            try:
+                tables = recording.call_stacks(schema)
+            except UnreadableRecording as error:
+                notes.append(str(error))
+                continue
+            if tables:
+                # Several tables of one schema show the same samples, of one process or of all.
+                largest = max(tables, key=lambda table: len(table.time_ns))
+                return _frames(largest, (*notes, *largest.notes))
+        return _frames(None, tuple(notes)) if notes else None
+
+    def __reduce__(self) -> tuple[type[SampleSource], tuple[()]]:
+        return SampleSource, ()
+
+
+def _frames(table: CallStacks | None, notes: tuple[str, ...]) -> Samples:
+    if table is None:
+        empty = pd.DataFrame({name: [] for name in ("time_ns", "stack")}, dtype=np.int64)
+        return Samples(empty, empty.iloc[:0], np.zeros(1, np.int64), notes)
+    thread, process = table.thread, table.process
+    tids = [each.tid if isinstance(each, Thread) else None for each in thread.values]
+    owners = [each if isinstance(each, Process) else None for each in process.values]
+    samples = pd.DataFrame(
+        {
+            "time_ns": table.time_ns,
+            "thread": text(thread),
+            "tid": mapped(thread.codes, tids),
+            "main_thread": _on_main_thread(table),
+            "process": recode(
+                process.codes, [each.name if isinstance(each, Process) else None for each in process.values]
+            ),
+            "pid": mapped(process.codes, [None if each is None else each.pid for each in owners]),
+            "state": text(table.state),
+            "weight_ns": nullable(table.weight_ns),
+            "stack": _where(table.stack, table.stack >= 0),
+        },
+        copy=False,
+    )
+    return Samples(samples, _stack_frame(table), table.starts, notes)
+
+
+def _stack_frame(table: CallStacks) -> pd.DataFrame:
+    """All frames of all stacks. Codes are taken from the distinct frames, so that no frame costs a step of Python."""
+    frames, order = table.frames, table.order
+    image, function = frames.image, frames.function
+    lengths = np.diff(table.starts)
+    stack = np.repeat(np.arange(len(lengths)), lengths)
+    systems = [None if each.is_system is None else SYSTEM if each.is_system else APP for each in table.images]
+    overlay = flags(function, [is_core_ml_overlay(each.symbol) for each in table.functions])
+    owner = recode(image, systems, (APP, SYSTEM))
+    overlay &= owner.codes == 0
+    distinct = pd.DataFrame(
+        {
+            "image": recode(image, [each.name for each in table.images]),
+            "function": recode(function, [each.name for each in table.functions]),
+            "offset": _where(frames.offset, frames.offset >= 0),
+            "file": recode(frames.file, table.files),
+            "line": _where(frames.line.astype(np.int64), frames.line > 0),
+            "owner": owner,
+            "inlined": frames.inlined,
+            "overlay": overlay,
+            "certain": frames.certain,
+        },
+        copy=False,
+    )
+    places = {"stack": stack, "depth": np.arange(len(order)) - table.starts[stack]}
+    return pd.DataFrame(places | {name: distinct[name].array.take(order) for name in distinct.columns}, copy=False)
+
+
+def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
+    """Whether each sample is of the main thread of its process: null where no thread of the process is known to be."""
+    entry = _begins_at_entry(table)
+    seen = np.zeros(len(table.thread.values) + 1, np.bool_)
+    caught = table.stack >= 0
+    seen[table.thread.codes[caught][entry[table.stack[caught]]]] = True
+    seen[-1] = False
+    named = [isinstance(each, Thread) and each.text.startswith(_MAIN) for each in table.thread.values]
+    main = (seen | np.array([*named, False], np.bool_))[table.thread.codes]
+    process = table.process.codes
+    known = np.zeros(len(table.process.values) + 1, np.bool_)
+    known[process[main]] = True
+    return pd.arrays.BooleanArray(main, ~known[process])
+
+
+def _begins_at_entry(table: CallStacks) -> BoolArray:
+    """Whether the outermost frame of each stack is the one in which main threads begin."""
+    function = [each.name == _ENTRY[1] and _image_of(table, each.image) == _ENTRY[0] for each in table.functions]
+    begins = flags(table.frames.function, function)
+    filled = np.diff(table.starts) > 0
+    result = np.zeros(len(filled), np.bool_)
+    result[filled] = begins[table.order[table.starts[1:][filled] - 1]]
+    return result
+
+
+def _image_of(table: CallStacks, index: int) -> str:
+    return table.images[index].name if index >= 0 else ""
+
+
+def _where(values: IntArray, valid: BoolArray) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(np.where(valid, values, 0).astype(np.int64), ~valid)
