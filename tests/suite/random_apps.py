@@ -11,12 +11,11 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 
 from suite.frame import FINDING, Key, detector_ids, named, read_back
 from suite.planted import PLANTED
+from suite.processes import on_all_processors
 from suite.queued import MARGIN, queued_keys
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Draws, Model
@@ -249,8 +248,7 @@ def judged(place: tuple[str, int]) -> Verdict:
 
 def judged_all(places: Iterable[tuple[str, int]]) -> list[Verdict]:
     """Random apps judged on all processors."""
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        return list(pool.map(judged, places, chunksize=8))
+    return on_all_processors(judged, places)
 
 
 def table(verdicts: Iterable[Verdict]) -> str:

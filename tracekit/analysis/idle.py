@@ -10,6 +10,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Level
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +89,7 @@ class Asked:
 
 def asked(activity: pd.DataFrame) -> Asked:
     """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n)."""
-    top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
+    top = is_any(activity["level"], Level.TOP)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
     return Asked(times.starts, times.ends, model, times.union().covered_time())
@@ -198,7 +199,7 @@ def _keeps(beat: float, distance: FloatArray) -> bool:
     if not (np.ptp(distance[1:]) and np.ptp(distance[:-1])):
         return False
     returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
-    return returns <= min(BEAT_RETURN, -CERTAINTY / len(distance) ** 0.5)
+    return bool(returns <= min(BEAT_RETURN, -CERTAINTY / len(distance) ** 0.5))
 
 
 def spread(values: FloatArray | IntArray) -> float:

@@ -25,18 +25,18 @@ LONGER = 0.2
 
 WAITED_SHARE = 0.5
 """Part of the extra time of a call that other work must fill to explain it, where others are idle otherwise
-(our judgement)."""
+(heuristic)."""
 
 LIKELY_SHARE = 0.8
-"""Part of the extra time from which on other work may explain it, however busy the others are (our judgement)."""
+"""Part of the extra time from which on other work may explain it, however busy the others are (heuristic)."""
 
 USUAL_EXPOSURE = 0.9
 """Quantile of the exposure of ordinary calls to other work that an explained call must exceed: what nine of ten
-ordinary calls bear does not make calls long (our judgement)."""
+ordinary calls bear does not make calls long (heuristic)."""
 
 UNIT_SHARE = 0.1
 """Part of a model's time on compute units from which on a unit counts as its own: a model on the GPU has a few
-microseconds on the CPU (our judgement)."""
+microseconds on the CPU (heuristic)."""
 
 _UNITS = _ENGINE, _GPU, _CPU = range(3)
 
