@@ -65,3 +65,13 @@ def test_without_single_frames_the_rate_is_the_lower_one(frame):
     found = frame_steps(frame(*[(int(start), int(start) + 50 * MS) for start in starts]))
     assert found.frames_per_second == 15
     assert set(found.frames.tolist()) == {1}
+
+
+@pytest.mark.parametrize("length", [20, 21])
+def test_calls_that_follow_each_other_look_like_no_frames_where_one_length_is_twice_the_other(frame, length):
+    rows, at = [], 0
+    for index in range(90):
+        end = at + (length if index % 3 == 0 else 10) * MS
+        rows.append((at, end))
+        at = end + MS
+    assert frame_steps(frame(*rows)) is None

@@ -191,6 +191,16 @@ def few_slow_calls(draws: Draws) -> App:
 
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
 
+
+def long_work_in_a_queue(draws: Draws) -> App:
+    """One call in twelve keeps the Neural Engine twice as long and more, and waits for another model as others do."""
+    usual, other = draws.integer(7, 9) * MS, draws.integer(9, 12) * MS
+    slow = {index: draws.integer(27, 34) for index in range(6, 160, 12)}
+    first = Caller("neural engine", lambda index: usual * slow.get(index, 10) // 10)
+    second = Caller("neural engine", lambda _: other, period_ns=2 * other)
+    return together(draws, first, second, calls=160)
+
+
 CASES = [
     *cases(ID, POSITIVE, 4, held_up_at_random, also=("unaccounted-time",)),
     *cases(ID, POSITIVE, 3, low_priority),
@@ -222,4 +232,5 @@ CASES = [
     *cases(ID, INSUFFICIENT, 3, few_slow_calls),
     *cases(ID, INSUFFICIENT, 2, few_calls),
     *cases(ID, INSUFFICIENT, 2, async_app),
+    *cases(ID, POSITIVE, 4, long_work_in_a_queue, also=("neural-engine-contention", "shape-switching")),
 ]

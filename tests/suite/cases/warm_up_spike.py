@@ -5,7 +5,7 @@ from __future__ import annotations
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, Step, Unit, neural_engine, start_recording
+from tracekit.testing.recorder import App, Step, Unit, cpu, neural_engine, start_recording
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.threads import paced, steady
 
@@ -172,6 +172,27 @@ def few_calls(draws: Draws) -> App:
     )
 
 
+def beside_a_load(draws: Draws) -> App:
+    """The first call prepares for long while the app loads a model for the CPU, which holds neither unit."""
+    simulation = Simulation(draws, noise=False)
+    app, (model, other) = simulation.app, draw_models(draws, 2)
+    unit, work = draws.choice(("neural engine", "gpu")), draws.integer(5, 12) * MS
+
+    def predicting() -> Thread:
+        yield from app.load(model, engine=unit == "neural engine")
+        loading = app.start(app.load(other, 20 * work))
+        for index in range(60):
+            yield from app.predict(model, Step(unit, work), host_ns=0 if index else 15 * work)
+            yield from app.pause(120_000)
+        yield from app.join(loading)
+        for _ in range(20):
+            yield from app.predict(other, cpu(4 * MS))
+            yield from app.pause(120_000)
+
+    simulation.start(predicting())
+    return simulation.run()
+
+
 CASES = [
     *cases(ID, POSITIVE, 6, slow_first),
     *cases(ID, POSITIVE, 3, camera_stutters),
@@ -215,4 +236,5 @@ CASES = [
         page="The first prediction waits",
     ),
     *cases(ID, INSUFFICIENT, 3, few_calls),
+    *cases(ID, POSITIVE, 3, beside_a_load),
 ]
