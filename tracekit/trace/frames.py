@@ -155,7 +155,8 @@ def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray:
     parts = [frame[name] for frame in frames]
     if EVENT_DTYPES[name] == "category":
         return _united([categorical(part) for part in parts])
-    return pd.concat(parts, ignore_index=True).array
+    joined: ExtensionArray = pd.concat(parts, ignore_index=True).array
+    return joined
 
 
 def _united(parts: Sequence[pd.Categorical]) -> pd.Categorical:
