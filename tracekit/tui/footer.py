@@ -14,8 +14,7 @@ _Keys = list[tuple[str, str, bool]]
 
 
 class KeysFooter(Footer):
-    """Textual's, which makes its widgets anew whenever the focus moves; here only where other keys are to be shown,
-    which takes a fifth off the time until the first picture."""
+    """Textual's, which makes its widgets anew whenever the focus moves; here only where other keys are to be shown."""
 
     _made_of: _Keys | None = None
 
