@@ -83,8 +83,8 @@ def test_a_threshold_holds_for_the_models_it_is_set_for(tmp_path, recording):
     path = written(tmp_path, '[models."Caption*".detectors.reload-before-predict]\nidle_s = 0\n')
     report = tracekit.analyze(recording, config=path)
     assert reloads(report) == {"CaptionA": "passed", "Other": "finding"}
-    assert report.tool.settings == "tracekit.toml"
-    assert tracekit.analyze(recording).tool.settings is None
+    assert report.tool.config == "tracekit.toml"
+    assert tracekit.analyze(recording).tool.config is None
 
 
 def test_what_is_given_goes_before_what_is_set(tmp_path, recording):
@@ -197,7 +197,7 @@ def test_the_terminal_ui_judges_by_the_same_settings(tmp_path, recording):
     request = Request((str(recording),), config=path)
     session = opening.judged(opening.read(request, str(recording)))
     assert session.report is not None
-    assert session.report.tool.settings == "tracekit.toml"
+    assert session.report.tool.config == "tracekit.toml"
     assert reloads(session.report) == {}
     save_report(session, Span(0, 2_000 * MS), tmp_path / "range.json", replace=False)
     saved = json.loads((tmp_path / "range.json").read_text(encoding="utf-8"))

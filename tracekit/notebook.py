@@ -31,18 +31,12 @@ if TYPE_CHECKING:
 
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
-    from tracekit.report.report import Check
     from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NotebookReport(Report):
-    """A report with its findings and forms at hand."""
-
-    @property
-    def findings(self) -> tuple[Check, ...]:
-        """Checks that found a problem, the one that costs most first; one for each model."""
-        return tuple(check for check in self.checks if check.outcome == "finding")
+    """A report with its forms at hand."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, as `docs/report.md` describes it."""
@@ -84,7 +78,7 @@ class NotebookReport(Report):
     def __repr__(self) -> str:
         totals = count_checks(self.checks)
         found = format_count(totals.findings, "finding") if totals.findings else "no findings"
-        savings = self.summary.win_back_ns
+        savings = self.summary.savings_ns
         saved = f", est. savings up to {format_estimate(savings)}" if savings else ""
         rest = f"{totals.passed} checks passed, {totals.not_evaluated} not evaluated"
         return f"<Report of {self.recording.source}: {found}{saved}; {rest}>"

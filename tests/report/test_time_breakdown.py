@@ -48,7 +48,7 @@ def watercolor(full):
         Part.GPU_QUEUE: 700,
         Part.UNACCOUNTED: 590,
     }
-    return replace(full.models[0], breakdown=summary(times), frames_per_second=FrameRate(138.9, 92.4, 9))
+    return replace(full.models[0], breakdown=summary(times), fps=FrameRate(138.9, 92.4, 9))
 
 
 def flat(text: str) -> str:
@@ -79,7 +79,7 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     model = replace(
         watercolor,
         breakdown=summary(times, {Part.ANE: (Unknown.AMBIGUOUS,), Part.ANE_QUEUE: (Unknown.NO_REQUESTS,)}),
-        frames_per_second=FrameRate(9.5, None, 3),
+        fps=FrameRate(9.5, None, 3),
     )
     (row,) = parts_rows([model])
     assert (
@@ -101,7 +101,7 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     ],
 )
 def test_what_is_not_known_is_said(watercolor, unknown, words):
-    model = replace(watercolor, breakdown=summary({Part.UNACCOUNTED: 100}, unknown), frames_per_second=None)
+    model = replace(watercolor, breakdown=summary({Part.UNACCOUNTED: 100}, unknown), fps=None)
     (row,) = parts_rows([model])
     (note,) = parts_notes([row])
     assert words in note

@@ -78,7 +78,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
         session = screen.state.session
         first = session.report.checks[0]
         cost = replace(first.cost, ns=1_000_000_000)
-        changed = replace(first, cost=cost, net_ns=round(share * cost.ns))
+        changed = replace(first, cost=cost, extra_savings_ns=round(share * cost.ns))
         report = replace(session.report, checks=(changed, *session.report.checks[1:]))
         screen.app.change(sessions=(replace(session, report=report),))
         await screen.press("1")

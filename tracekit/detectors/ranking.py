@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Relation(StrEnum):
-    """How a finding stands to another one. What detectors know of each other in general: no recording shows what
+    """What another finding may be to this one. What detectors know of each other in general: no recording shows what
     caused what."""
 
-    CAUSED_BY = "can be caused by"
-    CAUSES = "can cause"
+    CAUSED_BY = "possible_cause"
+    CAUSES = "possible_effect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class RankedFinding:
     """A finding in its place."""
 
     judgment: Judgment
-    net_ns: int | None
+    extra_savings_ns: int | None
     """Time in ns that its fix could win back beyond what the findings before it claim; None where it has no cost."""
     related: tuple[Related, ...]
 

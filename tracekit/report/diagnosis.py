@@ -243,7 +243,7 @@ def _loaded(report: Report) -> tuple[str, ...]:
 
 
 def _speed(report: Report) -> tuple[str, ...]:
-    gain = report.summary.win_back_ns
+    gain = report.summary.savings_ns
     return (f"All fixes together could win back up to {format_duration(gain)}.",) if gain else ()
 
 

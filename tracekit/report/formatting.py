@@ -29,6 +29,9 @@ OUTCOMES = {
 }
 """Outcomes of checks in words."""
 
+RELATIONS = {"possible_cause": "possible cause", "possible_effect": "possible effect"}
+"""What another finding may be to one, in words."""
+
 STATE_WORDS = {"rows": "recorded", "empty": "empty", "missing": "missing", "unreadable": "not read"}
 """States of tables in words. `unreadable` holds what was not exported, too, and that is by far the usual case."""
 

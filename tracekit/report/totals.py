@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.units import format_count
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -57,6 +59,16 @@ def count_checks(checks: Iterable[Check]) -> Totals:
         failed=kinds.count("error"),
         not_applicable=kinds.count("not_applicable"),
     )
+
+
+def found_words(totals: Totals) -> str:
+    """Findings by severity, and in how many models: `2 findings (1 critical, 1 low) in 3 models`."""
+    if not totals.findings:
+        return "No findings"
+    ranks = ", ".join(f"{count} {severity}" for severity, count in totals.severities if count)
+    only = totals.worst if totals.findings == 1 else ranks
+    where = f" in {format_count(totals.models, 'model')}" if totals.models else ""
+    return f"{format_count(totals.findings, 'finding')} ({only}){where}"
 
 
 def _decisive(outcomes: set[str]) -> str:

@@ -38,6 +38,9 @@ _REMEDY = (
 )
 
 
+_RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
+
+
 def coverage(
     recording: Recording, hardware: pd.DataFrame, failures: Mapping[str, str], shared: Sharing
 ) -> tuple[Coverage, ...]:
@@ -52,7 +55,7 @@ def coverage(
     entries = {entry.name: _covered(recording, run, entry, failures) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
-        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware))
+        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from)
     for name, lane in _LANES.items():
         entries[name] = replace(entries[name], shares=_shares(hardware[hardware["lane"] == lane]))
     engine = entries[NEURAL_ENGINE]
@@ -134,13 +137,16 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
     return [f"{what} ({count:,} {'row' if count == 1 else 'rows'})" for what, count in found if count]
 
 
-def _empty_core_ml(entry: Coverage, evidence: Sequence[str]) -> Coverage:
+def _empty_core_ml(entry: Coverage, evidence: Sequence[str], imported_from: str | None) -> Coverage:
     start = entry.conclusion.rstrip(".")
     if evidence:
         start = (
             f"The Core ML instrument was recorded and captured no event although {' and '.join(evidence)}, so its "
             "emptiness does not show that Core ML was not used"
         )
+    if imported_from is not None:
+        why = f"the recording was imported from {imported_from}, and `xctrace import` loses the rows of Core ML"
+        return replace(entry, conclusion=_sentence(f"{start}: {why}"), advice=_sentence(_RECORD_AGAIN))
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
 
 

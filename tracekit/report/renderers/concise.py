@@ -14,8 +14,8 @@ from tracekit.report.renderers.concise_findings import Layout, finding_lines, in
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import frames, parts_row
-from tracekit.report.totals import Totals, count_checks
-from tracekit.units import format_count, format_duration, format_estimate, format_percent
+from tracekit.report.totals import Totals, count_checks, found_words
+from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,8 +31,6 @@ MODELS, REMEDIES, NOTES = 10, 8, 3
 BAR = 33
 """Cells of a bar: 3% each."""
 NAME_CELLS = 28
-WORTH_SAYING = 0.1
-"""Least share of a prediction's time that is given in words (heuristic)."""
 MANY = 8
 """From this number on, checks that need the same are counted, not named."""
 
@@ -42,7 +40,7 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
     width = min(max(width, NARROWEST), WIDEST)
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
     layout = Layout(width)
-    head = [*layout.wrapped(Text(_context(safe.recording, safe.tool.settings), style="dim")), Text()]
+    head = [*layout.wrapped(Text(context_line(safe.recording, safe.tool.config), style="dim")), Text()]
     tail = [*_models(safe, layout), *_not_evaluated(safe, layout), *_notes(safe, layout), *summary_lines(safe, layout)]
     body = _findings(safe, layout, LINES - len(head) - len(tail))
     return printed([*head, *body, *tail], width, color)
@@ -60,10 +58,10 @@ def render_summary(report: Report, *, width: int, color: bool, more: bool = True
 def summary_line(report: Report) -> Text:
     """Counts by check and the estimated savings of all fixes together, in one line."""
     totals, summary = count_checks(report.checks), report.summary
-    if not summary.judged and not summary.errors:
+    if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         return Text(f"Inconclusive: {count} could not be evaluated · exit status 3", style="bold yellow")
-    parts = [_found(totals), _savings(report), _rest(totals)]
+    parts = [found_words(totals), _savings(report), _rest(totals)]
     clean = "yellow" if totals.failed else "green"
     worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
     return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
@@ -72,13 +70,13 @@ def summary_line(report: Report) -> Text:
 def summary_lines(report: Report, layout: Layout) -> list[Text]:
     """The summary, and where to read on."""
     lines = layout.wrapped(summary_line(report))
-    if report.summary.findings or not report.summary.judged:
+    if report.summary.findings or not report.summary.evaluated:
         source = formatting.shorten(report.recording.source, max(layout.width - 30, 12))
         lines += layout.wrapped(Text.assemble("more: ", ("-v", "cyan"), "  ·  ", (f"tracekit view {source}", "cyan")))
     return lines
 
 
-def _context(recording: RecordingInfo, config: str | None) -> str:
+def context_line(recording: RecordingInfo, config: str | None) -> str:
     """One line: which recording of what, where and how long."""
     pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
     version = (recording.os_version or "").partition(" (")[0]
@@ -100,7 +98,7 @@ def _findings(report: Report, layout: Layout, room: int) -> list[Text]:
     """All findings in detail where there is room, else those that cost most; the others in a line each."""
     groups = findings(report.checks)
     whole: list[list[Text]] = []
-    if not report.summary.judged:
+    if not report.summary.evaluated:
         # What is wrong with the recording is why nothing could be evaluated.
         health = [group for group in groups if group.first.pattern == Pattern.RECORDING]
         groups = tuple(group for group in groups if group not in health)
@@ -171,11 +169,7 @@ def _parts(model: ModelSummary, cells: int) -> tuple[str, str]:
     signs = [
         _sign(part, row.slices) * (end - begin) for part, begin, end in zip(slices, [0, *sizes], sizes, strict=False)
     ]
-    large = sorted((part for part in row.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
-    words = ", ".join(
-        f"{part.group.name} {'≥ ' if part.incomplete else ''}{format_percent(part.share)}" for part in large
-    )
-    return "".join(signs) if cells >= 8 else "", words
+    return "".join(signs) if cells >= 8 else "", row.headline
 
 
 _RANK = "█▓▒░"
@@ -193,17 +187,17 @@ def _sign(part: Slice, slices: Iterable[Slice]) -> str:
 def _pace(model: ModelSummary) -> str:
     """How often it predicts, how many at once, and which frame rate it allows."""
     parts = [format_count(model.predictions, "prediction")]
-    if model.cadence is not None and model.cadence.per_second is not None:
-        rate = model.cadence.per_second
+    if model.throughput is not None and model.throughput.per_second is not None:
+        rate = model.throughput.per_second
         parts.append(f"{rate:,.0f} per second" if rate >= 10 else f"{rate:.1f} per second")
     if model.in_flight is not None:
-        most = model.in_flight.most
+        most = model.in_flight.max
         parts.append("one at a time" if most == 1 else f"up to {most} in flight")
-    text, rate_of = ", ".join(parts), model.frames_per_second
+    text, rate_of = ", ".join(parts), model.fps
     if rate_of is None:
         return text
-    tail = f" ({frames(rate_of.sustained)} at p95)" if rate_of.sustained is not None else ""
-    return f"{text}; fast enough for {frames(rate_of.typical)} fps{tail}"
+    tail = f" ({frames(rate_of.at_p95)} at p95)" if rate_of.at_p95 is not None else ""
+    return f"{text}; fast enough for {frames(rate_of.at_mean)} fps{tail}"
 
 
 def _is_inferred(model: ModelSummary) -> bool:
@@ -223,14 +217,14 @@ def _inferred(model: ModelSummary) -> str:
             for part in row.slices
             if part.group.name in _COMPUTE
         ]
-    if model.cadence is not None and model.cadence.inter_start_ns is not None:
-        parts.append(f"one every {format_duration(model.cadence.inter_start_ns)}")
+    if model.throughput is not None and model.throughput.interval_ns is not None:
+        parts.append(f"one every {format_duration(model.throughput.interval_ns)}")
     return " · ".join(parts)
 
 
 def _not_evaluated(report: Report, layout: Layout) -> list[Text]:
     """One line for each remedy; instruments to add share one."""
-    entries = _remedies(report)
+    entries = remedies(report)
     failed = with_outcome(report.checks, "error")
     if not entries and not failed:
         return []
@@ -246,7 +240,8 @@ def _not_evaluated(report: Report, layout: Layout) -> list[Text]:
     return [*lines, Text()]
 
 
-def _remedies(report: Report) -> list[tuple[str, str]]:
+def remedies(report: Report) -> list[tuple[str, str]]:
+    """Which checks were not evaluated, and what helps: one entry per remedy."""
     absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
     instruments: list[CoverageInfo] = []
     recordable: list[Check] = []
@@ -295,17 +290,8 @@ def _notes(report: Report, layout: Layout) -> list[Text]:
     return [*lines, Text()] if lines else []
 
 
-def _found(totals: Totals) -> str:
-    if not totals.findings:
-        return "No findings"
-    ranks = ", ".join(f"{count} {severity}" for severity, count in totals.severities if count)
-    only = totals.worst if totals.findings == 1 else ranks
-    where = f" in {format_count(totals.models, 'model')}" if totals.models else ""
-    return f"{format_count(totals.findings, 'finding')} ({only}){where}"
-
-
 def _savings(report: Report) -> str:
-    savings = report.summary.win_back_ns
+    savings = report.summary.savings_ns
     return f"est. savings up to {format_estimate(savings)}" if savings else ""
 
 

@@ -89,13 +89,13 @@ def _verdict(report: Report) -> list[RenderableType]:
     summary = report.summary
     severities = {check.severity for check in report.checks}
     worst = next((severity for severity in SEVERITY_STYLES if severity in severities), None)
-    clean = "green" if summary.judged and not summary.errors else "yellow"
+    clean = "green" if summary.evaluated and not summary.errors else "yellow"
     lines = [Text(summary.verdict, style=f"bold {SEVERITY_STYLES[worst] if worst else clean}")]
-    if summary.win_back_ns and len({check.id for check in report.checks if check.cost}) > 1:
-        lines.append(Text(f"All fixes together could win back up to {glued(format_duration(summary.win_back_ns))}."))
+    if summary.savings_ns and len({check.id for check in report.checks if check.cost}) > 1:
+        lines.append(Text(f"All fixes together could win back up to {glued(format_duration(summary.savings_ns))}."))
     advice = would_help(report.checks)
     # Where there is hardly more to say, it stands further down in few words.
-    if summary.judged and advice and len(skip_reasons(report.checks, together=True)) > SHORT_LIST:
+    if summary.evaluated and advice and len(skip_reasons(report.checks, together=True)) > SHORT_LIST:
         lines.append(Text(f"To judge more: {' '.join(advice)}"))
     return [*lines, Text()]
 
@@ -107,8 +107,8 @@ def _recording(report: Report, width: int, verbose: bool) -> list[RenderableType
         lines.append(("Arguments", recording.arguments))
     if recording.redacted and verbose:
         lines.append(("Privacy", "names of devices, users and other processes are left out (--no-redact keeps them)"))
-    if report.tool.settings:
-        lines.append(("Judged by", f"the settings in {report.tool.settings}"))
+    if report.tool.config:
+        lines.append(("Judged by", f"the settings in {report.tool.config}"))
     notes = recording.notes if verbose else recording.notes[:NOTES]
     lines += [("Note", note) for note in notes]
     if len(notes) < len(recording.notes):
@@ -137,7 +137,7 @@ def _made_with(recording: RecordingInfo) -> str:
     template = f"template {recording.template}" if recording.template else ""
     version = f"Instruments {recording.instruments_version}" if recording.instruments_version else ""
     mode = f"{recording.recording_mode} mode" if recording.recording_mode else ""
-    return _joined(template, version, mode, recording.form)
+    return _joined(template, version, mode, recording.input_type)
 
 
 def _joined(*parts: str | None) -> str:

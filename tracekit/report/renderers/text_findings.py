@@ -42,12 +42,14 @@ def finding_blocks(report: Report, width: int, verbose: bool) -> list[Renderable
 
 def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     first = group.first
-    severity = first.severity or ""
+    severity = group.severity
     label = Text(severity.upper(), style=SEVERITY_STYLES.get(severity, "bold"))
     title = Text(first.title, style="bold", overflow="fold").append(f"  {first.id}", style="not bold dim")
     blocks: list[RenderableType] = [*labelled([(label, title)], width, indent=0), paragraph(first.why, 2)]
-    if len(group.checks) > 1 and group.net_ns is not None:
-        cost = glued(f"Together, the fix could win back up to {format_duration(group.net_ns)}{_beyond(group)}.")
+    if len(group.checks) > 1 and group.extra_savings_ns is not None:
+        cost = glued(
+            f"Together, the fix could win back up to {format_duration(group.extra_savings_ns)}{_beyond(group)}."
+        )
         blocks.append(paragraph(cost, 2))
     blocks.append(Text())
     shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
@@ -66,7 +68,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
 def _beyond(group: Group) -> str:
     """Says where a sum leaves out time that findings above claim too."""
     whole = sum(check.cost.ns for check in group.checks if check.cost)
-    return ", no time counted twice" if group.net_ns != whole else ""
+    return ", no time counted twice" if group.extra_savings_ns != whole else ""
 
 
 def _model_label(check: Check) -> Text:
@@ -83,13 +85,15 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
         text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
         text.append(f", {share}")
-        if check.net_ns is not None and check.net_ns < check.cost.ns:
-            counted = f"all but {glued(format_duration(check.net_ns))}" if check.net_ns else "all of it"
+        if check.extra_savings_ns is not None and check.extra_savings_ns < check.cost.ns:
+            counted = (
+                f"all but {glued(format_duration(check.extra_savings_ns))}" if check.extra_savings_ns else "all of it"
+            )
             text.append(f"; {counted} counted in findings above")
     for caveat in check.caveats:
         text.append(f"\nmind: {caveat}", style="italic")
     for other in check.related:
-        text.append(f"\n{other.relation} {other.id}", style="dim")
+        text.append(f"\n{formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
     text.append(f"\n{_where(check, PLACES_VERBOSE if verbose else PLACES)}" if check.evidence else "", style="dim")
     if verbose:
         for metric in check.metrics:
@@ -110,7 +114,7 @@ def _where(check: Check, limit: int) -> str:
 def _untold(reason: str, report: Report) -> str:
     """What the verdict, which gives the main point of one reason, has not just said."""
     main, _, rest = reason.partition("; ")
-    if report.summary.judged or main.rstrip(".")[1:] not in report.summary.verdict:
+    if report.summary.evaluated or main.rstrip(".")[1:] not in report.summary.verdict:
         return reason
     return rest[:1].upper() + rest[1:]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import OUTCOMES, condition, duration, quantity, visible
+from tracekit.report.formatting import OUTCOMES, RELATIONS, condition, duration, quantity, visible
 from tracekit.report.renderers.text_layout import markdown
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import which_interval
@@ -72,22 +72,25 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
     if check.cost is not None:
         whole = f" of {check.cost.of}" if check.cost.of else ""
         yield "could win", f"up to {duration(check.cost.ns)}, {format_share(check.cost.share)}{whole}"
-        if check.net_ns is not None:
-            yield "net gain", _net(check.net_ns, check.cost.ns)
+        if check.extra_savings_ns is not None:
+            yield "net gain", _net(check.extra_savings_ns, check.cost.ns)
     for other in check.related:
-        yield "related", f"{other.relation} {other.id}{f' of {other.model}' if other.model else ''} (r goes there)"
+        yield (
+            "related",
+            f"{RELATIONS[other.relation]}: {other.id}{f' of {other.model}' if other.model else ''} (r goes there)",
+        )
     if check.evidence:
         more = f", the longest of {check.evidence_total:,}" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(len(check.evidence), 'interval')}{more} (. goes through them)"
 
 
-def _net(net_ns: int, cost_ns: int) -> str:
+def _net(extra_savings_ns: int, cost_ns: int) -> str:
     """What a fix wins back beyond those of the findings above."""
-    if net_ns == cost_ns:
+    if extra_savings_ns == cost_ns:
         return "all of it; no part is counted in findings above"
-    if net_ns == 0:
+    if extra_savings_ns == 0:
         return "none; all of it is counted in findings above"
-    return f"{duration(net_ns)}; the rest is counted in findings above"
+    return f"{duration(extra_savings_ns)}; the rest is counted in findings above"
 
 
 def _same_for(session: Session, check: Check) -> str:

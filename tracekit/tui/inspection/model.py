@@ -10,7 +10,6 @@ from tracekit.report.formatting import count, duration, listed
 from tracekit.report.time_breakdown import frames, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
-from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,22 +55,22 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
         also = "also a " if model.level == Level.TOP else ""
         yield "stage", f"{also}stage of {listed(model.parents)}"
     yield "instances", count(model.instances)
-    yield "loads", format_count(model.loads, "load")
+    yield "loads", count(model.loads)
     yield "cold loads", count(model.cold_loads)
-    yield "predictions", format_count(model.predictions, "prediction")
-    cadence, rate = model.cadence, model.frames_per_second
-    if cadence is not None and cadence.per_second is not None:
-        pace = f", at the pace of {cadence.pace.frames_per_second} a second" if cadence.pace is not None else ""
-        yield "called", f"{cadence.per_second:,.1f} times a second{pace}"
+    yield "predictions", count(model.predictions)
+    throughput, rate = model.throughput, model.fps
+    if throughput is not None and throughput.per_second is not None:
+        pace = f", at the pace of {throughput.steady_rate.fps} a second" if throughput.steady_rate is not None else ""
+        yield "called", f"{throughput.per_second:,.1f} times a second{pace}"
     if rate is not None:
-        yield "keeps up with", f"{frames(rate.typical)} frames/s, {frames(rate.sustained)} sustained"
+        yield "keeps up with", f"{frames(rate.at_mean)} frames/s, {frames(rate.at_p95)} sustained"
 
 
 def _numbers(numbers: Statistics) -> Iterator[tuple[str, str]]:
     yield "count", count(numbers.count)
     yield "sum", duration(numbers.total_ns)
-    if numbers.union_ns != numbers.total_ns:
-        yield "elapsed", duration(numbers.union_ns)
+    if numbers.elapsed_ns != numbers.total_ns:
+        yield "elapsed", duration(numbers.elapsed_ns)
     for name, value in (
         ("mean", numbers.mean_ns),
         ("min", numbers.min_ns),
