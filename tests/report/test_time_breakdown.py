@@ -124,5 +124,5 @@ def test_the_text_shows_bar_and_sentence(full, watercolor, width):
 
 def test_markdown_has_a_column_for_each_part(full, watercolor):
     text = render_markdown(replace(full, models=(watercolor,)))
-    assert "| model | mean | Neural Engine | GPU | data | waiting | unaccounted | frames/s | sustained |" in text
+    assert "| model | mean | Neural Engine | GPU | data | waiting | unaccounted | fps | fps at p95 |" in text
     assert "| 7.20 ms | 3.10 ms (43 %) | 2.30 ms (32 %) | 110.00 µs (1.5 %) |" in text

@@ -44,15 +44,15 @@ def test_findings_are_counted_by_check_and_severity() -> None:
         check("finding", severity="critical"),
         check("finding", severity="low", name="small"),
     )
-    assert told == "2 findings (1 critical, 1 low) in 2 models. 0 checks passed."
+    assert told == "2 findings (1 critical, 1 low) in 2 models."
 
 
 def test_one_finding_reads_as_one() -> None:
-    assert verdict(check("finding", severity="high")) == "1 finding (high) in 1 model. 0 checks passed."
+    assert verdict(check("finding", severity="high")) == "1 finding (high) in 1 model."
 
 
 def test_a_finding_about_the_recording_names_no_model() -> None:
-    assert verdict(check("finding", severity="high", model=None)) == "1 finding (high). 0 checks passed."
+    assert verdict(check("finding", severity="high", model=None)) == "1 finding (high)."
 
 
 def test_a_clean_recording_says_how_many_checks_passed() -> None:
@@ -65,9 +65,9 @@ def test_a_clean_verdict_admits_what_was_not_evaluated() -> None:
     assert told == "No findings. 1 check passed, 1 not evaluated, 1 failed."
 
 
-def test_a_check_that_was_evaluated_for_some_models_has_a_verdict() -> None:
+def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
     told = verdict(check("passed"), check("insufficient_data", model="Other"))
-    assert told == "No findings. 1 check passed."
+    assert told == "No findings. 1 check passed, 1 not evaluated for every model."
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
     summary = summarize(
         [
             check("finding", severity="low", model=None, pattern=about_recording),
-            check("insufficient_data", "The Core ML table is empty."),
-            check("passed", pattern=about_recording),
+            check("insufficient_data", "The Core ML table is empty.", name="blind"),
+            check("passed", pattern=about_recording, name="whole"),
         ]
     )
     assert not summary.evaluated
@@ -121,7 +121,7 @@ def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> N
     passed = summarize([check("passed", model=None, pattern=about_recording)])
     assert (passed.evaluated, passed.verdict) == (True, "No findings. 1 check passed.")
     found = summarize([check("finding", severity="low", model=None, pattern=about_recording)])
-    assert (found.evaluated, found.verdict) == (True, "1 finding (low). 0 checks passed.")
+    assert (found.evaluated, found.verdict) == (True, "1 finding (low).")
     blind = summarize([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
     assert (blind.evaluated, blind.verdict) == (False, "Inconclusive: no table says.")
 

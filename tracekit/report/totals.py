@@ -32,6 +32,15 @@ class Totals:
     not_applicable: int
 
     @property
+    def found(self) -> str:
+        """How many findings, how severe, in how many models: `2 findings (1 high, 1 low) in 1 model`."""
+        if not self.findings:
+            return "No findings"
+        ranks = ", ".join(f"{count} {severity}" for severity, count in self.severities if count)
+        where = f" in {format_count(self.models, 'model')}" if self.models else ""
+        return f"{format_count(self.findings, 'finding')} ({self.worst if self.findings == 1 else ranks}){where}"
+
+    @property
     def worst(self) -> str:
         """The worst severity of all findings; empty where there is none."""
         return next((severity for severity, count in self.severities if count), "")
@@ -59,16 +68,6 @@ def count_checks(checks: Iterable[Check]) -> Totals:
         failed=kinds.count("error"),
         not_applicable=kinds.count("not_applicable"),
     )
-
-
-def found_words(totals: Totals) -> str:
-    """Findings by severity, and in how many models: `2 findings (1 critical, 1 low) in 3 models`."""
-    if not totals.findings:
-        return "No findings"
-    ranks = ", ".join(f"{count} {severity}" for severity, count in totals.severities if count)
-    only = totals.worst if totals.findings == 1 else ranks
-    where = f" in {format_count(totals.models, 'model')}" if totals.models else ""
-    return f"{format_count(totals.findings, 'finding')} ({only}){where}"
 
 
 def _decisive(outcomes: set[str]) -> str:

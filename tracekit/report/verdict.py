@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
 from tracekit.report.report import Summary
-from tracekit.report.totals import count_checks, found_words
+from tracekit.report.totals import count_checks
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.report.report import Check
-    from tracekit.report.totals import Totals
 
 
 def summarize(checks: Sequence[Check]) -> Summary:
@@ -34,16 +33,31 @@ def summarize(checks: Sequence[Check]) -> Summary:
         errors=totals.failed,
         evaluated=evaluated,
         savings_ns=sum(gains) if gains else None,
-        verdict=_verdict(totals) if evaluated else f"Inconclusive: {_obstacle(judging)}",
+        verdict=_verdict(checks) if evaluated else f"Inconclusive: {_obstacle(judging)}",
     )
 
 
-def _verdict(totals: Totals) -> str:
-    """Says what was found, or that nothing was found; never one for the other."""
-    limits = [f"{totals.not_evaluated} not evaluated"] if totals.not_evaluated else []
-    limits += [f"{totals.failed} failed"] if totals.failed else []
-    passed = f"{format_count(totals.passed, 'check')} passed"
-    return f"{found_words(totals)}. {', '.join([passed, *limits])}."
+def _verdict(checks: Sequence[Check]) -> str:
+    """Says what was found, or that nothing was found; never one for the other. A detector counts as one check, however
+    many models it looks at."""
+    totals = count_checks(checks)
+    evaluated, skipped = (_ids(checks, *names) for names in (("passed", "finding"), ("insufficient_data",)))
+    counts = [
+        (0 if totals.findings else totals.passed, "passed"),
+        (totals.not_evaluated, "not evaluated"),
+        (len(evaluated & skipped), "not evaluated for every model"),
+        (totals.failed, "failed"),
+    ]
+    words = [(count, what) for count, what in counts if count]
+    rest = ", ".join(
+        f"{format_count(count, 'check') if not place else count} {what}" for place, (count, what) in enumerate(words)
+    )
+    return f"{totals.found}{'; ' if totals.findings else '. '}{rest}." if rest else f"{totals.found}."
+
+
+def _ids(checks: Sequence[Check], *outcomes: str) -> set[str]:
+    """Detectors with one of the outcomes for at least one model."""
+    return {check.id for check in checks if check.outcome in outcomes}
 
 
 def _obstacle(checks: Sequence[Check]) -> str:

@@ -35,10 +35,10 @@ def shape(text: str) -> list[str]:
 def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
     text = render_markdown(full)
     for part in (
-        "## 2 findings (1 critical, 1 low) in 6 models · est. savings up to 7.6 s · ",
+        "## 2 findings (1 critical, 1 low) in 6 models · est. savings up to 7.7 s · ",
         "### Critical: The model is loaded again for each prediction",
         "| `Watercolor` | critical | Loaded 75 times for 75 predictions. | up to 1.3 s | 69% |",
-        "| **all 6** |  |  | **up to 7.6 s** |  |",
+        "| **all 6** |",
         "```swift\nfinal class StyleFilter {\n",
         "- 00:00.137 – 00:00.154 (17.17 ms): `Load`, `coreml-os-signpost` row 1\n",
         "- and 69 more",
@@ -54,9 +54,9 @@ def test_the_order_is_that_of_the_screen_and_the_rest_is_folded(full: Report) ->
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert [line.split(" ")[0] for line in headings[:2]] == ["##", "###"]
     assert headings[-2:] == ["### Models", "### Not evaluated"]
-    # What is open at first fits on two screens.
+    # What is open at first fits on a screen.
     opened = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
-    assert len(opened.splitlines()) < 60
+    assert len([line for line in opened.splitlines() if line]) <= 40
     assert "coreml-os-signpost" not in opened
     assert "```" not in opened
 

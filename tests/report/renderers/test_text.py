@@ -94,7 +94,7 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     of = replace(full.checks[0], cost=replace(full.checks[0].cost, of="the time from first to last prediction"))
     spoken = replace(full, checks=(of, *full.checks[1:]))
     assert "69 % of the time from first to last prediction" in flat(plain(spoken))
-    assert "| 69 % of the time from first to last prediction |" in render_markdown(spoken)
+    assert "| 69% of the time from first to last prediction |" in render_markdown(spoken)
     assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
     assert "and 1 more model with -v" in text
 

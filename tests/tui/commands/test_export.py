@@ -99,13 +99,13 @@ def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample
     async def test(screen) -> None:
         await screen.press("S", "enter")
         text = (tmp_path / "style_transfer_reload.md").read_text("utf-8")
-        assert text.startswith("## 5 findings (5 critical) in 5 models")
+        assert text.startswith("## 1 finding (critical) in 5 models")
         assert "Saved the report of the recording as style_transfer_reload.md" in screen.text()
         await screen.press("S")
         await screen.answer("a.json")
         saved = json.loads((tmp_path / "a.json").read_text("utf-8"))
         assert saved["recording"]["redacted"] is True
-        assert saved["summary"]["findings"] == 5
+        assert saved["summary"]["models"] == 5
         await screen.press("S")
         await screen.answer("a.pdf")
         assert "Cannot tell the format of 'a.pdf'" in screen.text()

@@ -14,7 +14,7 @@ from tracekit.report.renderers.concise_findings import Layout, finding_lines, in
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import frames, parts_row
-from tracekit.report.totals import Totals, count_checks, found_words
+from tracekit.report.totals import Totals, count_checks
 from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 LINES = 60
 """Most lines for a recording of up to ten models; findings beyond them take one line each."""
 MODELS, REMEDIES, NOTES = 10, 8, 3
-"""Most lines of each of these parts."""
+"""Most entries of each of these parts."""
+TIGHT_REMEDIES, TIGHT_NOTES = 3, 1
+"""The same where the findings leave no room, in a line each."""
 BAR = 33
 """Cells of a bar: 3% each."""
 NAME_CELLS = 28
@@ -41,8 +43,12 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
     layout = Layout(width)
     head = [*layout.wrapped(Text(context_line(safe.recording, safe.tool.config), style="dim")), Text()]
-    tail = [*_models(safe, layout), *_not_evaluated(safe, layout), *_notes(safe, layout), *summary_lines(safe, layout)]
-    body = _findings(safe, layout, LINES - len(head) - len(tail))
+    for tight in (False, True):
+        limited = [*_not_evaluated(safe, layout, tight), *_notes(safe, layout, tight)]
+        tail = [*_models(safe, layout), *limited, *summary_lines(safe, layout)]
+        body, hidden = _findings(safe, layout, LINES - len(head) - len(tail))
+        if not hidden:
+            break
     return printed([*head, *body, *tail], width, color)
 
 
@@ -61,18 +67,19 @@ def summary_line(report: Report) -> Text:
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         return Text(f"Inconclusive: {count} could not be evaluated · exit status 3", style="bold yellow")
-    parts = [found_words(totals), _savings(report), _rest(totals)]
+    parts = [totals.found, _savings(report), _rest(totals)]
     clean = "yellow" if totals.failed else "green"
     worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
     return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
 
 
-def summary_lines(report: Report, layout: Layout) -> list[Text]:
-    """The summary, and where to read on."""
+def summary_lines(report: Report, layout: Layout, *, full: bool = False) -> list[Text]:
+    """The summary, and where to read on; after a `full` report that is `tracekit view` alone."""
     lines = layout.wrapped(summary_line(report))
     if report.summary.findings or not report.summary.evaluated:
         source = formatting.shorten(report.recording.source, max(layout.width - 30, 12))
-        lines += layout.wrapped(Text.assemble("more: ", ("-v", "cyan"), "  ·  ", (f"tracekit view {source}", "cyan")))
+        text = Text("more: ") if full else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
+        lines += layout.wrapped(text.append(f"tracekit view {source}", style="cyan"))
     return lines
 
 
@@ -94,8 +101,9 @@ def context_line(recording: RecordingInfo, config: str | None) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _findings(report: Report, layout: Layout, room: int) -> list[Text]:
-    """All findings in detail where there is room, else those that cost most; the others in a line each."""
+def _findings(report: Report, layout: Layout, room: int) -> tuple[list[Text], int]:
+    """All findings in detail where there is room, else those that cost most; the others in a line each, as far as these
+    fit, and how many are left out."""
     groups = findings(report.checks)
     whole: list[list[Text]] = []
     if not report.summary.evaluated:
@@ -106,12 +114,17 @@ def _findings(report: Report, layout: Layout, room: int) -> list[Text]:
     details = [finding_lines(group, layout) for group in groups]
     rows = [one_line(group, layout) for group in groups]
     shown = len(groups)
+    room -= sum(len(lines) + 1 for lines in whole)
     while shown > 1 and _length(details[:shown], rows[shown:]) > room:
         shown -= 1
-    for lines in (*whole, *details[:shown]):
-        lines.append(Text())
-    rest = [line for row in rows[shown:] for line in row]
-    return [line for lines in (*whole, *details[:shown]) for line in lines] + ([*rest, Text()] if rest else [])
+    lines = [line for part in (*whole, *details[:shown]) for line in (*part, Text())]
+    rest = rows[shown:]
+    fitting = max(room - _length(details[:shown], []) - 2, 1)
+    hidden = max(len(rest) - fitting, 0) if sum(map(len, rest)) > fitting + 1 else 0
+    lines += [line for row in rest[: len(rest) - hidden] for line in row]
+    if hidden:
+        lines.append(Text(f"{format_count(hidden, 'more finding')} (-v)", style="dim"))
+    return [*lines, Text()] if rest else lines, hidden
 
 
 def _length(details: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> int:
@@ -186,7 +199,7 @@ def _sign(part: Slice, slices: Iterable[Slice]) -> str:
 
 def _pace(model: ModelSummary) -> str:
     """How often it predicts, how many at once, and which frame rate it allows."""
-    parts = [format_count(model.predictions, "prediction")]
+    parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
     if model.throughput is not None and model.throughput.per_second is not None:
         rate = model.throughput.per_second
         parts.append(f"{rate:,.0f} per second" if rate >= 10 else f"{rate:.1f} per second")
@@ -207,8 +220,9 @@ def _is_inferred(model: ModelSummary) -> bool:
 
 def _inferred(model: ModelSummary) -> str:
     """What hardware rows tell of a model's predictions; each took at least that long."""
-    parts = [format_count(model.predictions, "prediction")]
-    if model.prediction is not None and model.prediction.p50_ns is not None:
+    parts = []
+    if model.prediction is not None:
+        parts.append(format_count(model.prediction.count, "prediction"))
         parts.append(f"median at least {format_duration(model.prediction.p50_ns)}")
     if model.breakdown is not None and model.breakdown.total_ns:
         row = parts_row(model.name, model.breakdown)
@@ -222,21 +236,21 @@ def _inferred(model: ModelSummary) -> str:
     return " · ".join(parts)
 
 
-def _not_evaluated(report: Report, layout: Layout) -> list[Text]:
-    """One line for each remedy; instruments to add share one."""
+def _not_evaluated(report: Report, layout: Layout, tight: bool) -> list[Text]:
+    """One entry for each remedy; instruments to add share one."""
     entries = remedies(report)
     failed = with_outcome(report.checks, "error")
     if not entries and not failed:
         return []
+    room, most = (TIGHT_REMEDIES, 1) if tight else (REMEDIES, 2)
     lines = layout.heading("NOT EVALUATED", "")
-    for who, what in entries[:REMEDIES]:
-        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, most=2)
-    if len(entries) > REMEDIES:
-        lines.append(Text(f"  {format_count(len(entries) - REMEDIES, 'more reason')} (-v)", style="dim"))
-    for check in failed[:REMEDIES]:
-        lines += layout.hanging(
-            Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}"), 4, most=2
-        )
+    for who, what in entries[:room]:
+        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, most=most)
+    if len(entries) > room:
+        lines.append(Text(f"  {format_count(len(entries) - room, 'more reason')} (-v)", style="dim"))
+    for check in failed[:room]:
+        text = Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}")
+        lines += layout.hanging(text, 4, most=most)
     return [*lines, Text()]
 
 
@@ -282,11 +296,12 @@ def _clause(text: str) -> str:
     return text.partition(". ")[0].rstrip(".")
 
 
-def _notes(report: Report, layout: Layout) -> list[Text]:
+def _notes(report: Report, layout: Layout, tight: bool) -> list[Text]:
     notes = report.recording.notes
-    lines = [line for note in notes[:NOTES] for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, most=2)]
-    if len(notes) > NOTES:
-        lines.append(Text(f"{format_count(len(notes) - NOTES, 'more note')} (-v)", style="dim"))
+    room, most = (TIGHT_NOTES, 1) if tight else (NOTES, 2)
+    lines = [line for note in notes[:room] for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, most=most)]
+    if len(notes) > room:
+        lines.append(Text(f"{format_count(len(notes) - room, 'more note')} (-v)", style="dim"))
     return [*lines, Text()] if lines else []
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
     from tracekit.report.report import CoverageInfo
 
-MODELS_SHOWN = 25
+MODELS_SHOWN = 20
 EVENTS_SHOWN = 150
 """Most lines of a table: GitHub takes no more than 65,536 characters in a comment. The JSON report holds all."""
 

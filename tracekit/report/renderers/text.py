@@ -76,7 +76,7 @@ def render_text(
     }
     blocks = [*_verdict(safe), *_recording(safe, width, verbose)]
     blocks += [block for name, part in parts.items() if name in show for block in part]
-    blocks += [Text(), *summary_lines(safe, Layout(width))]
+    blocks += [Text(), *summary_lines(safe, Layout(width), full=verbose)]
     return printed(blocks, width, color)
 
 
