@@ -40,8 +40,8 @@ class Group:
     def extra_savings_ns(self) -> int | None:
         """Time that their fixes save beyond those of the findings above, no ns counted twice; None where none has a
         cost."""
-        gains = [check.extra_savings_ns for check in self.checks if check.extra_savings_ns is not None]
-        return sum(gains) if gains else None
+        extra = [check.extra_savings_ns for check in self.checks if check.extra_savings_ns is not None]
+        return sum(extra) if extra else None
 
 
 @dataclass(frozen=True, slots=True)

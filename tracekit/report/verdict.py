@@ -22,7 +22,7 @@ def summarize(checks: Sequence[Check]) -> Summary:
     # Whoever asks about the recording itself alone is answered by that.
     judging = [check for check in checks if check.pattern != Pattern.RECORDING] or checks
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)
-    gains = [check.extra_savings_ns for check in checks if check.extra_savings_ns is not None]
+    extra = [check.extra_savings_ns for check in checks if check.extra_savings_ns is not None]
     return Summary(
         findings=totals.findings,
         **dict(totals.severities),
@@ -32,7 +32,7 @@ def summarize(checks: Sequence[Check]) -> Summary:
         insufficient_data=totals.not_evaluated,
         errors=totals.failed,
         evaluated=evaluated,
-        savings_ns=sum(gains) if gains else None,
+        savings_ns=sum(extra) if extra else None,
         verdict=_verdict(checks) if evaluated else f"Inconclusive: {_obstacle(judging)}",
     )
 

@@ -161,8 +161,12 @@ def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
         name = formatting.shorten(model.name, room)
         first = f"  {name}{' ' * (room - layout.cells(name))}  {mean:>9}  {tail:>9}"
         bar, words = _parts(model, min(BAR, layout.width - len(first) - 32))
-        if bar and len(first) + len(bar) + len(words) + 5 <= layout.width:
-            lines.append(Text(f"{first}  {bar}   {words}"))
+        # Beside a bar, the smaller shares are left out before the bar is.
+        beside = words
+        while len(first) + len(bar) + len(beside) + 5 > layout.width and ", " in beside:
+            beside = beside.rpartition(", ")[0]
+        if bar and len(first) + len(bar) + len(beside) + 5 <= layout.width:
+            lines.append(Text(f"{first}  {bar}   {beside}"))
         elif words:
             lines += [Text(first), *layout.hanging(Text(f"    {words}"), 4)]
         else:

@@ -34,7 +34,7 @@ BY_DIFFERENCE = Sort("difference", descending=True)
 
 
 def _told(check: Check | None) -> str:
-    """A check in a word or two: the time that its fix could win back at most, or its outcome."""
+    """A check in a word or two: the time that its fix saves at most, or its outcome."""
     if check is None:
         return ABSENT
     if check.outcome != "finding":

@@ -85,7 +85,7 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
 
 
 def _net(extra_savings_ns: int, cost_ns: int) -> str:
-    """What a fix wins back beyond those of the findings above."""
+    """What a fix saves beyond those of the findings above."""
     if extra_savings_ns == cost_ns:
         return "all of it; no part is counted in findings above"
     if extra_savings_ns == 0:
