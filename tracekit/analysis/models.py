@@ -20,7 +20,7 @@ from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import shown_models
 from tracekit.trace.frames import is_any
-from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,7 +78,6 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     """
     models = shown_models(trace, shown)
     whole = breakdown(trace), _working(trace), first_after_load(trace.activity)
-    recorded = trace.coverage_of(CORE_ML).state == TableState.ROWS
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
         _summary(
@@ -98,9 +97,15 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
             strict=True,
         )
     ]
-    if not recorded:
+    if not _has_core_ml(trace):
         summaries = [_without_zeros(summary) for summary in summaries]
     return tuple(sorted(summaries, key=lambda summary: (-_total_ns(summary), summary.name)))
+
+
+def _has_core_ml(trace: Trace) -> bool:
+    """Whether Core ML recorded any event: predictions may be inferred from hardware."""
+    inferred = is_any(trace.activity["attribution"], Attribution.INFERRED)
+    return not inferred.all() or any(len(frame) for frame in (trace.data, trace.compute, trace.other))
 
 
 def _without_zeros(summary: ModelSummary) -> ModelSummary:
