@@ -54,7 +54,7 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is reloaded before every prediction.")]
+    ("width", "shown"), [(80, "1 finding (critical) in 5 models"), (200, "1 finding (critical) in 5 models; 7 checks")]
 )
 def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
     async def test(screen) -> None:

@@ -126,7 +126,7 @@ def test_a_file_is_replaced_only_when_asked_twice(run_view, reload_sample, tmp_p
         await screen.press("escape")
         assert there.read_text("utf-8") == "mine"
         await screen.press("S", "enter", "enter")
-        assert there.read_text("utf-8").startswith("## 5 findings")
+        assert there.read_text("utf-8").startswith("## 1 finding")
 
     run_view(test, reload_sample)
 
