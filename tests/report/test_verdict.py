@@ -38,7 +38,7 @@ def verdict(*checks: Check) -> str:
     return summarize(checks).verdict
 
 
-def test_findings_are_counted_by_check_and_severity() -> None:
+def test_findings_are_counted_by_check_and_by_the_worst() -> None:
     told = verdict(
         check("finding", severity="critical", model="Other"),
         check("finding", severity="critical"),
@@ -90,7 +90,7 @@ def test_nothing_to_look_at_is_not_called_clean() -> None:
 
 def test_failed_checks_alone_judge_nothing() -> None:
     told = verdict(check("error", "KeyError: 'x'"), check("insufficient_data", "Too few."))
-    assert told == "Inconclusive: 1 check failed with KeyError: 'x'."
+    assert told == "Inconclusive: 1 check failed: KeyError: 'x'."
 
 
 def test_counts_add_up(full: Report) -> None:

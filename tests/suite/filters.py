@@ -21,7 +21,7 @@ Answers = Mapping[tuple[str, str | None], list[tuple[object, ...]]]
 """By detector and model; several where one detector says several things of a model."""
 Settings = Mapping[str, str | int | float]
 
-ELSEWHERE = "What was found is about models that are not shown."
+ELSEWHERE = "The finding is about models that are not shown."
 
 
 def filter_complaints(places: Iterable[Place]) -> list[str]:

@@ -157,7 +157,7 @@ def test_the_target_keeps_core_ml_and_what_names_no_process(trace: Trace, proces
     assert len(found.hardware) == 2
     assert list(found.context["signposts"]["pid"]) == [7]
     assert len(found.context["clock"]) == 1
-    assert "1 hardware rows name no process" in found.notes[-1]
+    assert "1 hardware rows do not name a process" in found.notes[-1]
 
 
 def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> None:

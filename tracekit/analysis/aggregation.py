@@ -63,7 +63,7 @@ HARDWARE_TITLES: dict[str, str] = {
 }
 """What rows of the hardware lanes are called in the aggregation."""
 
-NO_EVENT = "no event named"
+NO_EVENT = "unnamed event"
 """What stands for the event of rows whose cell holds none."""
 
 SORT_COLUMNS: dict[str, str] = {
@@ -133,7 +133,7 @@ def hardware_titles(trace: Trace) -> Titles:
         process = owners[number]
         ending = "" if target is not None and process == str(target) else f", {process}"
         if process is None:
-            ending = ", other processes" if is_foreign else ", no process named" if lane in named else ""
+            ending = ", other processes" if is_foreign else ", unknown process" if lane in named else ""
         title = HARDWARE_TITLES.get(kinds.categories[kind], kinds.categories[kind])
         texts.append(f"{title}{ending}{', nested' if is_nested else ''}")
         processes.append(process)

@@ -96,7 +96,12 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
         end_reason=run.end_reason,
         recording_mode=run.recording_mode,
         imported_from=run.imported_from,
-        notes=(*contents.notes, *(f"Instruments noted: {issue}" for issue in run.issues or ()), *trace.notes, *notes),
+        notes=(
+            *contents.notes,
+            *(f"Instruments reported: {issue}" for issue in run.issues or ()),
+            *trace.notes,
+            *notes,
+        ),
         redacted=False,
     )
 

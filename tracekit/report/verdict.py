@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
+from tracekit.report.formatting import clause
 from tracekit.report.report import Summary
 from tracekit.report.totals import count_checks
 from tracekit.units import format_count
@@ -61,7 +62,7 @@ def _ids(checks: Sequence[Check], *outcomes: str) -> set[str]:
 
 
 def _obstacle(checks: Sequence[Check]) -> str:
-    """Why none of the checks could look, as the end of a sentence."""
+    """Why none of the checks could be evaluated, as the end of a sentence."""
     if not checks:
         return "no check was run."
     reasons = Counter(check.summary for check in checks if check.outcome == checks[0].outcome)
@@ -69,9 +70,5 @@ def _obstacle(checks: Sequence[Check]) -> str:
     reason = reasons.most_common(1)[0][0].partition("; ")[0]
     text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
     if checks[0].outcome == "error":
-        return f"{format_count(reasons.total(), 'check')} failed with {text}"
-    return text[0].lower() + text[1:] if text.split(" ")[0] in _PLAIN_OPENERS else text
-
-
-_PLAIN_OPENERS = frozenset({"A", "An", "It", "No", "None", "Nothing", "Not", "Only", "Some", "The", "There", "This"})
-"""Words that lose their capital inside a sentence; any other first word may be a name."""
+        return f"{format_count(reasons.total(), 'check')} failed: {text}"
+    return clause(text)

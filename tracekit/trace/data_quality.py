@@ -43,8 +43,8 @@ def _several_files(recording: Recording) -> str:
     if len(files) < 2:
         return ""
     return (
-        f"Core ML rows come from {len(files)} files, and without a table of contents nothing tells whether they are of "
-        "one recording."
+        f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are from "
+        "the same recording."
     )
 
 
@@ -65,16 +65,18 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
     if not late:
         return ""
     return (
-        f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the run did, which took "
-        f"{format_duration(duration_ns)}: the table is damaged or of another recording."
+        f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
+        f"({format_duration(duration_ns)}): the table is damaged or from another recording."
     )
 
 
 def _only_hardware(inferred: pd.DataFrame) -> str:
     if inferred.empty:
         return ""
-    verb, each = ("is", "it") if len(inferred) == 1 else ("are", "each")
+    units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
+    seen = {str(device) for device in inferred["device"].dropna().unique()}
+    source = units.get(seen.pop(), "hardware activity") if len(seen) == 1 else "hardware activity"
     return (
-        f"{format_count(len(inferred), 'prediction')} {verb} inferred from hardware, since Core ML recorded none: "
-        f"{each} is known from the first hardware row to the end of the last only, and took longer than that."
+        f"{format_count(len(inferred), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
+        "are longer than shown."
     )

@@ -54,7 +54,7 @@ class Sharing:
     and compilations are no execution. None where there is no execution or no prediction to compare with."""
     foreign_models: tuple[str, ...] = ()
     """Models that labels name and that the target never loaded, sorted."""
-    sentence: str = "No activity of the Neural Engine was recorded."
+    sentence: str = "No Neural Engine activity was recorded."
     """The same for users."""
 
     @property
@@ -72,18 +72,18 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     if engine.empty:
         return Sharing()
     if events.empty:
-        return _unknown("there is no Core ML row to compare with")
+        return _unknown("there are no Core ML rows to compare with")
     outside = _outside_share(executed, events)
     if models or (outside is not None and outside > MOST_OUTSIDE):
         return Sharing(SharingState.SHARED, outside, models, _shared(outside, models))
     if outside is None and not executed.empty:
-        return _unknown("Core ML recorded no prediction to compare with")
+        return _unknown("Core ML recorded no predictions to compare with")
     sentence = "Nothing suggests that other processes used the Neural Engine."
     return Sharing(SharingState.OWN, outside, (), sentence)
 
 
 def _unknown(why: str) -> Sharing:
-    sentence = f"Whether other processes used the Neural Engine too cannot be judged, since {why}."
+    sentence = f"It is unknown whether other processes used the Neural Engine: {why}."
     return Sharing(SharingState.UNKNOWN, sentence=sentence)
 
 
@@ -91,7 +91,7 @@ def _shared(outside: float | None, models: tuple[str, ...]) -> str:
     """The signs, as one sentence."""
     signs = []
     if outside is not None and outside > MOST_OUTSIDE:
-        signs.append(f"{format_share(outside)} of its execution time lies outside every prediction of the target")
+        signs.append(f"{format_share(outside)} of its execution time is outside the target's predictions")
     if models:
         more = f" and {len(models) - _NAMED} more" if len(models) > _NAMED else ""
         signs.append(

@@ -36,12 +36,12 @@ def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
     text = render_markdown(full)
     for part in (
         "## 2 findings (1 critical, 1 low) in 6 models · est. savings up to 7.7 s · ",
-        "### Critical: The model is loaded again for each prediction",
-        "| `Watercolor` | critical | Loaded 75 times for 75 predictions. | up to 1.3 s | 69% |",
+        "### Critical: The model is reloaded before every prediction",
+        "| `Watercolor` | critical | 75 loads for 75 predictions. | up to 1.3 s | 69% |",
         "| **all 6** |",
         "```swift\nfinal class StyleFilter {\n",
         "- 00:00.137 – 00:00.154 (17.17 ms): `Load`, `coreml-os-signpost` row 1\n",
-        "- and 69 more",
+        "- 69 more",
         "| loads per prediction | 1 | ≥ 0.5 |",
         "[WWDC22 10027](https://developer.apple.com/videos/play/wwdc2022/10027/)",
         "<summary>Coverage</summary>",

@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.detectors import (
     LOAD_KINDS,
+    RECORD_EARLIER,
     Attribution,
     Finding,
     InsufficientData,
@@ -27,7 +28,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     option,
 )
 from tracekit.detectors.shared.snippets import LOAD_ONCE
@@ -74,20 +75,20 @@ def detect(trace: Trace, options: Options) -> Outcome:
     top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
     loads = activity[top & activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
     if loads.empty:
-        return NotApplicable(None, "No model was loaded while recording.")
+        return NotApplicable(None, "No model was loaded during the recording.")
     unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
     if unnamed:
         return InsufficientData(
             None,
-            f"{format_count(unnamed, 'load or prediction', 'loads and predictions')} name no model, so it is unknown "
-            "which models were used.",
-            "Start the recording before the app loads its models: names come from the load.",
+            f"{format_count(unnamed, 'load or prediction has', 'loads and predictions have')} no model name, so it is "
+            "unknown which models were used.",
+            RECORD_EARLIER,
         )
     called = top & (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
     calls = activity.loc[called, ["start_ns", "duration_ns"]]
     found = _unused(trace, loads, calls)
     if not found:
-        return Passed(None, f"No loaded model stayed unused ({format_count(loads['model'].nunique(), 'model')}).")
+        return Passed(None, f"Every loaded model was used ({format_count(loads['model'].nunique(), 'model')}).")
     sure = [entry for entry in found if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
     if not sure:
         calls_of_others = max(entry.calls for entry in found)
@@ -95,10 +96,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
         names = listed([entry.name for entry in found], _MAX_NAMES)
         return InsufficientData(
             None,
-            f"Loaded and not used so far: {names}. After that the recording goes on "
-            f"for {format_duration(max(entry.since_ns for entry in found))} at most, {others} of other models: too "
-            "little to tell whether they are loaded for later.",
-            f"Record for a minute or more ({options.unused_s:g} s after the load), and use the app's features.",
+            f"Loaded but not used so far: {names}; the recording continues for only "
+            f"{format_time(max(entry.since_ns for entry in found))} after that, {others} of other models. They may be "
+            "loaded for later use.",
+            f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
     return _finding(loads, calls, sure, options)
 
@@ -148,8 +149,8 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
     return finding(
         model=None,
         summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_duration(cost_ns)}, and the "
-        f"recording goes on for {format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
+        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_time(cost_ns)}, and the "
+        f"recording continues for {format_time(shortest)}{' or more' if many else ''} after that. The memory that "
         f"{'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
             above("unused models", len(names), "count", 1),
@@ -165,7 +166,7 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
         cost=cost_of(
             cost_ns,
             covered_ns(loads, calls),
-            "Time covered by the loads of these models; share of the time covered by all loads and predictions "
+            "Time covered by the loads of these models, as a share of the time covered by all loads and predictions "
             "of the app.",
         ),
         rows=rows,

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.analysis.breakdown import Unknown
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
+from tracekit.report.columns import is_inferred
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import Layout, finding_lines, inconclusive_lines, one_line
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import frames, parts_row
 from tracekit.report.totals import Totals, count_checks
-from tracekit.units import format_count, format_duration, format_estimate
+from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -136,7 +136,7 @@ def _models(report: Report, layout: Layout) -> list[Text]:
     if not models:
         return []
     shown = models[:MODELS]
-    inferred = [model for model in shown if _is_inferred(model)]
+    inferred = [model for model in shown if is_inferred(model)]
     known = [model for model in shown if model not in inferred]
     lines: list[Text] = []
     if known:
@@ -161,12 +161,11 @@ def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
         name = formatting.shorten(model.name, room)
         first = f"  {name}{' ' * (room - layout.cells(name))}  {mean:>9}  {tail:>9}"
         bar, words = _parts(model, min(BAR, layout.width - len(first) - 32))
-        # Beside a bar, the smaller shares are left out before the bar is.
-        beside = words
-        while len(first) + len(bar) + len(beside) + 5 > layout.width and ", " in beside:
-            beside = beside.rpartition(", ")[0]
-        if bar and len(first) + len(bar) + len(beside) + 5 <= layout.width:
-            lines.append(Text(f"{first}  {bar}   {beside}"))
+        parts = words.split(", ")
+        while bar and len(parts) > 1 and len(first) + len(bar) + len(", ".join(parts)) + 5 > layout.width:
+            parts.pop()
+        if bar and len(first) + len(bar) + len(words := ", ".join(parts)) + 5 <= layout.width:
+            lines.append(Text(f"{first}  {bar}   {words}"))
         elif words:
             lines += [Text(first), *layout.hanging(Text(f"    {words}"), 4)]
         else:
@@ -206,10 +205,10 @@ def _pace(model: ModelSummary) -> str:
     parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
     if model.throughput is not None and model.throughput.per_second is not None:
         rate = model.throughput.per_second
-        parts.append(f"{rate:,.0f} per second" if rate >= 10 else f"{rate:.1f} per second")
+        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
     if model.in_flight is not None:
         most = model.in_flight.max
-        parts.append("one at a time" if most == 1 else f"up to {most} in flight")
+        parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
     text, rate_of = ", ".join(parts), model.fps
     if rate_of is None:
         return text
@@ -217,26 +216,21 @@ def _pace(model: ModelSummary) -> str:
     return f"{text}; fast enough for {frames(rate_of.at_mean)} fps{tail}"
 
 
-def _is_inferred(model: ModelSummary) -> bool:
-    parts = model.breakdown.parts if model.breakdown else ()
-    return any(Unknown.NO_CORE_ML in part.unknown for part in parts)
-
-
 def _inferred(model: ModelSummary) -> str:
     """What hardware rows tell of a model's predictions; each took at least that long."""
     parts = []
     if model.prediction is not None:
         parts.append(format_count(model.prediction.count, "prediction"))
-        parts.append(f"median at least {format_duration(model.prediction.p50_ns)}")
+        parts.append(f"median at least {format_time(model.prediction.p50_ns)}")
     if model.breakdown is not None and model.breakdown.total_ns:
         row = parts_row(model.name, model.breakdown)
         parts += [
-            f"{part.group.name} busy {format_duration(part.mean_ns)} of each"
+            f"{part.group.name} busy {format_time(part.mean_ns)} per prediction"
             for part in row.slices
             if part.group.name in _COMPUTE
         ]
     if model.throughput is not None and model.throughput.interval_ns is not None:
-        parts.append(f"one every {format_duration(model.throughput.interval_ns)}")
+        parts.append(f"every {format_time(model.throughput.interval_ns)}")
     return " · ".join(parts)
 
 
@@ -297,7 +291,7 @@ def _quoted(name: str) -> str:
 
 def _clause(text: str) -> str:
     """The first sentence of a reason, as the rest of a line."""
-    return text.partition(". ")[0].rstrip(".")
+    return formatting.clause(text.partition(". ")[0].rstrip("."))
 
 
 def _notes(report: Report, layout: Layout, tight: bool) -> list[Text]:

@@ -24,7 +24,7 @@ from tracekit.report.renderers.markdown_tables import (
 from tracekit.report.renderers.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, frames, parts_row
-from tracekit.units import format_count, format_duration, format_estimate, format_percent
+from tracekit.units import format_count, format_time, format_estimate, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +121,7 @@ def _rows(group: Group) -> str:
         total = f"**up to {format_estimate(group.extra_savings_ns)}**"
         blank = [""] if several else []
         rows.append([f"**all {len(group.checks)}**", *blank, left_out(len(group.checks) - len(shown)), total, ""])
-    header = ["model", *(["severity"] if several else []), "measured", "est. savings", "of its time"]
+    header = ["model", *(["severity"] if several else []), "details", "est. savings", "of its time"]
     return table(header, rows, words=len(header) - 2)
 
 
@@ -133,7 +133,7 @@ def _savings(check: Check) -> tuple[str, str]:
     extra = check.extra_savings_ns
     counted = ""
     if extra is not None and extra < cost.ns:
-        counted = f", {format_estimate(extra)} of it not counted above" if extra else ", already counted above"
+        counted = f", {format_estimate(extra)} of it not included above" if extra else ", already included above"
     share = f"{format_percent(cost.share)}{f' of {escape(cost.of)}' if cost.of else ''}"
     return f"up to {format_estimate(cost.ns)}{counted}", share
 
@@ -148,7 +148,7 @@ def _evidence(check: Check) -> str:
     shown = check.evidence[:EVIDENCE_SHOWN]
     lines = [
         f"- {formatting.moment(entry.start_ns)} – {formatting.moment(entry.end_ns)} "
-        f"({format_duration(entry.end_ns - entry.start_ns)}): {code(entry.label)}, {code(entry.table)} row {entry.row}"
+        f"({format_time(entry.end_ns - entry.start_ns)}): {code(entry.label)}, {code(entry.table)} row {entry.row}"
         for entry in shown
     ]
     rest = check.evidence_total - len(shown)
@@ -165,8 +165,8 @@ def _measured(check: Check) -> str:
     ]
     return paragraphs(
         f"{code(check.model)}:" if check.model else "",
-        table(["metric", "value", "threshold"], rows) if rows else "",
-        f"Est. savings: {sentence(check.cost.basis)}" if check.cost else "",
+        table(["metric", "value", "reported at"], rows) if rows else "",
+        f"How the savings are estimated: {sentence(check.cost.basis)}" if check.cost else "",
     )
 
 
@@ -240,7 +240,7 @@ def _recording(recording: RecordingInfo) -> str:
         "Instruments": escape(recording.instruments_version or ""),
         "Imported from": code(recording.imported_from) if recording.imported_from else "",
         "Started": escape(recording.start_date or ""),
-        "Duration": format_duration(recording.duration_ns) if recording.duration_ns is not None else "",
+        "Duration": format_time(recording.duration_ns) if recording.duration_ns is not None else "",
         "End reason": escape(recording.end_reason or ""),
     }
     lines = [f"- {name}: {value}" for name, value in facts.items() if value]

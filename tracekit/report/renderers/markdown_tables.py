@@ -17,7 +17,7 @@ from tracekit.report.columns import (
 )
 from tracekit.report.renderers.markdown_text import code, escape, left_out, paragraphs, sentence, table
 from tracekit.report.time_breakdown import frames, parts_notes, parts_rows, shown_groups
-from tracekit.units import format_duration
+from tracekit.units import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ def time_parts(models: Sequence[ModelSummary]) -> str:
     for row in shown:
         words = {part.group: part.words for part in row.slices}
         cells = [words.get(group, "") for group in groups]
-        lines.append([code(row.name), format_duration(row.mean_ns), *cells, frames(row.at_mean), frames(row.at_p95)])
+        lines.append([code(row.name), format_time(row.mean_ns), *cells, frames(row.at_mean), frames(row.at_p95)])
     header = ["model", "mean", *(group.name for group in groups), "fps", "fps at p95"]
     notes = "\n".join(f"- {note}" for note in parts_notes(shown))
     return paragraphs(table(header, lines), left_out(len(rows) - len(shown)), notes)
@@ -100,11 +100,11 @@ def coverage(entries: Sequence[CoverageInfo]) -> str:
     rows = [
         [
             escape(entry.instrument),
-            formatting.STATE_WORDS[entry.state],
+            formatting.coverage_state(entry),
             sentence(entry.conclusion),
             sentence(entry.advice),
             formatting.count(entry.rows),
         ]
         for entry in entries
     ]
-    return table(["instrument", "state", "conclusion", "to see more", "rows"], rows, words=4)
+    return table(["instrument", "state", "details", "to record it", "rows"], rows, words=4)

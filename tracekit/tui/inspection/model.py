@@ -43,7 +43,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, letters: bool
             yield ""
     rows = parts_rows([model])
     for row in rows:
-        yield heading("Where the time of a prediction goes")
+        yield heading("Where a prediction's time goes")
         yield bar_text(row.bar, palette, letters=letters)
         yield slices(row)
     for note in parts_notes(rows):
@@ -60,10 +60,10 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "predictions", count(model.predictions)
     throughput, rate = model.throughput, model.fps
     if throughput is not None and throughput.per_second is not None:
-        pace = f", at the pace of {throughput.steady_rate.fps} a second" if throughput.steady_rate is not None else ""
-        yield "called", f"{throughput.per_second:,.1f} times a second{pace}"
+        pace = f" ({throughput.steady_rate.fps} fps throughput)" if throughput.steady_rate is not None else ""
+        yield "rate", f"{throughput.per_second:,.1f} calls/s{pace}"
     if rate is not None:
-        yield "keeps up with", f"{frames(rate.at_mean)} frames/s, {frames(rate.at_p95)} sustained"
+        yield "fast enough", f"up to {frames(rate.at_mean)} fps ({frames(rate.at_p95)} at p95)"
 
 
 def _numbers(numbers: Statistics) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,9 @@ class TroubleScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """The sentence in the middle."""
         with Vertical(id="trouble"):
-            yield Static("This recording cannot be opened", classes="title")
+            yield Static("Can't open this recording", classes="title")
             yield Static(visible(self._sentence), markup=False)
-            yield Static("q leaves. 'tracekit tables PATH' lists what a recording holds.", classes="dim", markup=False)
+            yield Static(
+                "q quits. `tracekit tables PATH` lists the tables of a recording.", classes="dim", markup=False
+            )
         yield Footer(show_command_palette=False)
