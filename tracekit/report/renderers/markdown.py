@@ -24,7 +24,7 @@ from tracekit.report.renderers.markdown_tables import (
 from tracekit.report.renderers.markdown_text import code, details, escape, left_out, paragraphs, sentence, table
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, frames, parts_row
-from tracekit.units import format_count, format_time, format_estimate, format_percent
+from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
