@@ -56,7 +56,7 @@ def test_a_sample_gives_exactly_the_findings_of_its_ground_truth(samples, name):
     report = tracekit.analyze(samples / f"{name}.trace")
     truth = ground_truth(SAMPLES[name]())
     assert findings(report) == list(truth.findings)
-    assert report.summary.judged == truth.judgeable
+    assert report.summary.evaluated == truth.judgeable
     assert Expected.UNDECIDED not in truth.outcomes.values()
     assert_outcomes(report, truth)
     assert_models(report, truth)
@@ -129,7 +129,7 @@ def test_a_recording_that_is_not_instrumented_is_no_clean_recording(samples):
         "insufficient_data"
     }
     assert findings(report) == [("core-ml-not-instrumented", None)]
-    assert not report.summary.judged
+    assert not report.summary.evaluated
     assert report.models == ()
     core_ml = next(entry for entry in report.coverage if entry.instrument == "Core ML")
     assert core_ml.state == "empty"

@@ -94,7 +94,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path)
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert "tracekit/py.typed" in present
-    assert "tracekit/report/schema/report-1.json" in present
+    assert "tracekit/report/schema/report-2.json" in present
     assert names == present
 
 

@@ -137,7 +137,7 @@ def judge(
     file = None if judging.path is None else judging.path.name
     notes = _unjudged(judging)
     checks = checks_from(shown_judgments(judgments, trace, shown))
-    return build_report(trace, checks, shown=shown, sort=sort, redact=redact, settings=file, notes=notes)
+    return build_report(trace, checks, shown=shown, sort=sort, redact=redact, config=file, notes=notes)
 
 
 def resolve_config(

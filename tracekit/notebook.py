@@ -35,18 +35,12 @@ if TYPE_CHECKING:
     from tracekit.api import Names
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
-    from tracekit.report.report import Check
     from tracekit.trace.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NotebookReport(Report):
-    """A report with its findings and forms at hand."""
-
-    @property
-    def findings(self) -> tuple[Check, ...]:
-        """Checks that found a problem, the one that costs most first; one for each model."""
-        return tuple(check for check in self.checks if check.outcome == "finding")
+    """A report with its forms at hand."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, as `docs/report.md` describes it."""

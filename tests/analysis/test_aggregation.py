@@ -42,7 +42,7 @@ def test_rows_are_grouped_by_lane_event_and_model(trace):
     prediction = rows["activity", "Prediction", "Model"]
     assert (prediction.count, prediction.total_ns, prediction.max_ns) == (3, 14, 6)
     copies = rows["data", "Input Copy", "Model"]
-    assert (copies.total_ns, copies.union_ns) == (4, 3)
+    assert (copies.total_ns, copies.elapsed_ns) == (4, 3)
 
 
 def test_warm_leaves_out_the_first_prediction_after_a_load(trace):
@@ -61,7 +61,7 @@ def test_no_prediction_left_means_no_warm_statistics(frame, trace_of):
 def test_hardware_is_grouped_by_kind(trace):
     (row,) = aggregate_hardware(trace)
     assert (row.lane, row.label, row.model) == ("neural engine", "Neural Engine execution", None)
-    assert (row.statistics.count, row.statistics.total_ns, row.statistics.union_ns) == (2, 7, 5)
+    assert (row.statistics.count, row.statistics.total_ns, row.statistics.elapsed_ns) == (2, 7, 5)
 
 
 def test_hardware_work_of_other_processes_stands_apart(frame, trace_of):

@@ -53,7 +53,7 @@ def test_the_course_of_the_depth_is_its_mean_in_equal_slices(frame):
     assert found is not None
     assert (found.start_ns, found.slice_ns, len(found.slices)) == (0, 10, SLICES)
     assert found.slices == (*[1.0] * 10, *[0.0] * 5, *[2.0] * 3, 2.5, 3.0)
-    assert (found.most, found.at_depth_ns) == (3, (50, 100, 35, 15))
+    assert (found.max, found.at_depth_ns) == (3, (50, 100, 35, 15))
     assert found.mean == pytest.approx((100 + 70 + 45) / 150)
 
 

@@ -20,7 +20,7 @@ def test_a_shift_is_given_with_the_time_at_which_it_happens(frame):
         (0, 30, 10 * MS),
         (30 * 50 * MS, 40, 25 * MS),
     ]
-    assert found.trend.last_third == 2.5
+    assert found.trend.last_to_first_third == 2.5
 
 
 def test_levels_that_alternate_are_modes_and_no_shift(frame):
@@ -32,7 +32,7 @@ def test_levels_that_alternate_are_modes_and_no_shift(frame):
         (30, pytest.approx(1 / 3)),
     ]
     assert [mode.median_ns for mode in found.modes] == pytest.approx([10 * MS, 30 * MS], rel=0.02)
-    assert found.trend.last_third == pytest.approx(1, rel=0.02)
+    assert found.trend.last_to_first_third == pytest.approx(1, rel=0.02)
 
 
 def test_steady_calls_have_one_level_and_one_mode(frame):

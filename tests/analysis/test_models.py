@@ -55,3 +55,12 @@ def test_a_model_without_activity_has_no_statistics(frame, trace_of):
     trace = trace_of(frame(), data=frame((0, 1), kind="input_copy", lane="data"))
     (model,) = summarize_models(trace)
     assert (model.loads, model.predictions, model.load, model.prediction) == (0, 0, None, None)
+
+
+def test_counts_are_open_where_core_ml_recorded_nothing(frame, trace_of):
+    inferred = frame((0, 10), (20, 30), attribution="inferred")
+    (model,) = summarize_models(trace_of(inferred))
+    assert (model.loads, model.cold_loads, model.predictions) == (None, None, 2)
+    # An event of Core ML shows that it recorded, and then none means none.
+    (model,) = summarize_models(trace_of(inferred, data=frame((0, 1), kind="input_copy", lane="data")))
+    assert (model.loads, model.predictions) == (0, 2)

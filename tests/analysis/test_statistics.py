@@ -29,7 +29,7 @@ def test_a_worked_example():
     assert found.mean_ns == 2.5
     assert found.p50_ns == 2.5
     # [0,4) and [10,13): rows at 10 and 11 overlap.
-    assert found.union_ns == 7
+    assert found.elapsed_ns == 7
     assert found.stdev_ns == pytest.approx((5 / 3) ** 0.5)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.throughput import bursts, gaps, summarize_cadence
+from tracekit.analysis.throughput import bursts, gaps, summarize_throughput
 from tracekit.intervals import Intervals
 
 MS = 1_000_000
@@ -33,9 +33,14 @@ def test_calls_handed_over_at_one_instant_do_not_make_every_pause_long(frame):
 def test_no_prediction_is_no_burst_and_one_is_one(frame):
     assert bursts(frame()).count.tolist() == []
     assert bursts(frame((5, 9))).count.tolist() == [1]
-    cadence = summarize_cadence(frame((5, 9)), bursts(frame((5, 9))))
-    assert (cadence.inter_start_ns, cadence.per_second, cadence.predictions, cadence.span_ns) == (None, None, 0, 0)
-    assert (cadence.gaps, cadence.device_idle_ns) == (None, None)
+    throughput = summarize_throughput(frame((5, 9)), bursts(frame((5, 9))))
+    assert (throughput.interval_ns, throughput.per_second, throughput.predictions, throughput.span_ns) == (
+        None,
+        None,
+        0,
+        0,
+    )
+    assert (throughput.gaps, throughput.device_idle_ns) == (None, None)
 
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=10)
@@ -70,9 +75,9 @@ def test_a_call_without_duration_leaves_all_sums_of_gaps_alike(frame, without):
     # Seven calls of 4 ms, one every 10 ms, one of which has no duration: 6 gaps of 6 ms, and 4 ms more.
     lengths = [0 if index == without else 4 for index in range(7)]
     predictions = frame(*[(index * 10 * MS, (index * 10 + length) * MS) for index, length in enumerate(lengths)])
-    cadence = summarize_cadence(predictions, bursts(predictions), Intervals.from_rows(frame()).covered_time())
+    throughput = summarize_throughput(predictions, bursts(predictions), Intervals.from_rows(frame()).covered_time())
     free = 36 * MS if without == 6 else 40 * MS
-    assert (cadence.gap_ns, cadence.gaps.total_ns, cadence.device_idle_ns) == (free, free, free)
+    assert (throughput.gap_ns, throughput.gaps.total_ns, throughput.device_idle_ns) == (free, free, free)
 
 
 def test_device_idle_time_is_unknown_without_hardware(frame):
@@ -89,10 +94,10 @@ def paced(frame, period_ns, duration_ns, count=60, jitter=0.01, seed=1):
 @pytest.mark.parametrize(("rate", "busy_ms"), [(120, 3), (60, 7), (30, 12), (25, 20), (24, 20)])
 def test_calls_at_a_camera_or_display_rate_are_named(frame, rate, busy_ms):
     predictions = paced(frame, 1e9 / rate, busy_ms * MS)
-    cadence = summarize_cadence(predictions, bursts(predictions))
-    assert cadence.pace.frames_per_second == rate
-    assert abs(cadence.pace.deviation) < 0.01
-    assert cadence.per_second == pytest.approx(rate, rel=0.01)
+    throughput = summarize_throughput(predictions, bursts(predictions))
+    assert throughput.steady_rate.fps == rate
+    assert abs(throughput.steady_rate.deviation) < 0.01
+    assert throughput.per_second == pytest.approx(rate, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -102,23 +107,25 @@ def test_calls_at_a_camera_or_display_rate_are_named(frame, rate, busy_ms):
 )
 def test_other_calls_have_no_pace(frame, period_ms, busy_ms, jitter):
     predictions = paced(frame, period_ms * MS, int(busy_ms * MS), jitter=jitter)
-    assert summarize_cadence(predictions, bursts(predictions)).pace is None
+    assert summarize_throughput(predictions, bursts(predictions)).steady_rate is None
 
 
 def test_throughput_counts_distances_inside_bursts_only(frame):
     # Two bursts of five, one start every 10 ms, a second apart.
     starts = [k * 10 * MS for k in range(5)] + [1000 * MS + k * 10 * MS for k in range(5)]
     predictions = frame(*[(start, start + 4 * MS) for start in starts])
-    cadence = summarize_cadence(predictions, bursts(predictions))
-    assert (cadence.bursts, cadence.predictions) == (2, 10)
-    assert cadence.per_second == pytest.approx(100)
-    assert (cadence.span_ns, cadence.gap_ns) == (88 * MS, 48 * MS)
+    throughput = summarize_throughput(predictions, bursts(predictions))
+    assert (throughput.bursts, throughput.predictions) == (2, 10)
+    assert throughput.per_second == pytest.approx(100)
+    assert (throughput.span_ns, throughput.gap_ns) == (88 * MS, 48 * MS)
     # The pause between the bursts is none of the eight gaps of 6 ms.
-    assert (cadence.gaps.count, cadence.gaps.max_ns, cadence.gaps.total_ns) == (8, 6 * MS, 48 * MS)
-    assert cadence.device_idle_ns is None
+    assert (throughput.gaps.count, throughput.gaps.max_ns, throughput.gaps.total_ns) == (8, 6 * MS, 48 * MS)
+    assert throughput.device_idle_ns is None
     # Work of 5 ms in the first gap, of which 2 ms lie in the call before.
     hardware = frame((2 * MS, 7 * MS))
     assert (
-        summarize_cadence(predictions, bursts(predictions), Intervals.from_rows(hardware).covered_time()).device_idle_ns
+        summarize_throughput(
+            predictions, bursts(predictions), Intervals.from_rows(hardware).covered_time()
+        ).device_idle_ns
         == 45 * MS
     )

@@ -16,7 +16,7 @@ def test_growing_durations_have_correlation_one():
     found = trend(np.arange(10, 40))
     assert found.correlation == pytest.approx(1)
     # Thirds 10 to 19 and 30 to 39.
-    assert found.last_third == pytest.approx(34.5 / 14.5)
+    assert found.last_to_first_third == pytest.approx(34.5 / 14.5)
 
 
 @settings(deadline=None, max_examples=100)
@@ -32,8 +32,8 @@ def test_the_correlation_is_that_of_the_ranks(durations):
 
 def test_too_few_predictions_have_no_trend():
     assert trend(np.array([3, 4])).correlation is None
-    assert trend(np.array([3, 4])).last_third is None
-    assert trend(np.array([0, 0, 5])).last_third is None
+    assert trend(np.array([3, 4])).last_to_first_third is None
+    assert trend(np.array([0, 0, 5])).last_to_first_third is None
 
 
 @pytest.mark.parametrize("seed", range(10))

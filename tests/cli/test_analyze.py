@@ -153,8 +153,8 @@ def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> No
     result = tracekit("analyze", reload, "--format", name)
     beginning = {
         "text": "style_transfer_reload.trace · StyleCam (pid 2147) · ",
-        "markdown": "## 5 findings",
-        "json": '{\n  "schema_version": 1,',
+        "markdown": "## 1 finding (critical) in 5 models",
+        "json": '{\n  "$schema": "urn:tracekit:report:2",',
     }[name]
     assert (result.status, result.err) == (0, "")
     assert result.out.startswith(beginning)
@@ -173,16 +173,16 @@ def test_output_writes_several_files_by_ending_and_prints_the_summary(tracekit, 
     assert result.out.startswith("1 finding (critical) in 5 models")
     assert len(result.out.splitlines()) == 2
     assert result.err.splitlines() == [f"tracekit: wrote {file}" for file in files]
-    assert files[0].read_text(encoding="utf-8").startswith("5 findings")
-    assert files[1].read_text(encoding="utf-8").startswith("## 5 findings")
-    assert json.loads(files[2].read_text(encoding="utf-8"))["summary"]["findings"] == 5
+    assert files[0].read_text(encoding="utf-8").startswith("1 finding (critical) in 5 models")
+    assert files[1].read_text(encoding="utf-8").startswith("## 1 finding (critical) in 5 models")
+    assert json.loads(files[2].read_text(encoding="utf-8"))["summary"]["models"] == 5
     assert files[2].read_bytes() == files[3].read_bytes()
 
 
 def test_output_and_an_explicit_format_do_both(tracekit, reload: Path, tmp_path: Path) -> None:
     result = tracekit("analyze", reload, "-o", tmp_path / "a.json", "--format", "markdown", "-q")
     assert result.err == ""
-    assert result.out.startswith("## 5 findings")
+    assert result.out.startswith("## 1 finding (critical) in 5 models")
     assert (tmp_path / "a.json").exists()
 
 
@@ -235,7 +235,7 @@ def test_only_and_skip_choose_detectors_in_lists_and_repetitions(tracekit, reloa
 
 def test_set_changes_a_threshold(tracekit, reload: Path) -> None:
     arguments = ("--format", "json", "--only", "reload-before-predict")
-    assert report_of(tracekit("analyze", reload, *arguments))["summary"]["findings"] == 5
+    assert report_of(tracekit("analyze", reload, *arguments))["summary"]["models"] == 5
     changed = tracekit("analyze", reload, *arguments, "--set", "reload-before-predict.min_loads=80")
     # Of the five models, two are loaded at least 80 times (81 and 84).
     found = {check["model"] for check in report_of(changed)["checks"] if check["outcome"] == "finding"}
@@ -255,7 +255,7 @@ def test_model_chooses_by_name_and_pattern(tracekit, reload: Path) -> None:
 def test_process_says_what_it_could_not_tell(tracekit, reload: Path) -> None:
     result = tracekit("analyze", reload, "--format", "json", "--process", "2147")
     report = report_of(result)
-    assert report["summary"]["findings"] == 5
+    assert report["summary"]["models"] == 5
     assert any(
         "process 2147" in note and "hardware rows do not name a process" in note
         for note in report["recording"]["notes"]
@@ -341,14 +341,14 @@ def test_several_files_are_one_recording(tracekit, reload_xml: Path) -> None:
     files = sorted(reload_xml.glob("*.xml"))
     assert len(files) > 2
     report = report_of(tracekit("analyze", *files, "--format", "json"))
-    assert report["summary"]["findings"] == 5
+    assert report["summary"]["models"] == 5
 
 
 def test_a_table_from_standard_input_is_judged(spawn, reload_xml: Path) -> None:
     table = (reload_xml / "coreml-os-signpost.xml").read_bytes()
     result = spawn("analyze", "-", "--format", "json", stdin=table)
     assert result.status == 0
-    assert report_of(result)["summary"]["findings"] == 5
+    assert report_of(result)["summary"]["models"] == 5
 
 
 @pytest.mark.parametrize("columns", ["20", "40", "80", "200"])

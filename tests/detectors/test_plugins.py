@@ -124,7 +124,7 @@ def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, record
     assert [check.id for check in failed] == ["broken-package:mine"]
     assert reason in failed[0].summary
     assert "uninstall the package 'broken-package'" in failed[0].summary
-    assert report.summary.judged
+    assert report.summary.evaluated
     assert main(["analyze", str(recording)]) == 2
     assert "broken-package:mine" in capsys.readouterr().out
 
@@ -148,7 +148,7 @@ def test_a_package_that_exits_does_not_end_the_analysis(install, recording, code
     failed = [check for check in report.checks if check.outcome == "error"]
     assert [check.id for check in failed] == [id_] * count
     assert all("SystemExit: enough" in check.summary for check in failed)
-    assert report.summary.judged
+    assert report.summary.evaluated
 
 
 HEAD = """

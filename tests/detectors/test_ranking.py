@@ -96,7 +96,7 @@ def test_detectors_are_ranked_by_what_their_findings_win_back_together():
         ("many", "A"),
         ("small", "Net"),
     ]
-    assert [entry.net_ns for entry in order] == [25, 20, 30]
+    assert [entry.extra_savings_ns for entry in order] == [25, 20, 30]
 
 
 def test_cause_and_effect_of_one_model_name_each_other():
@@ -110,7 +110,7 @@ def test_cause_and_effect_of_one_model_name_each_other():
     assert [(other.id, other.model, other.relation) for other in cause.related] == [("effect", "Net", Relation.CAUSES)]
     assert [(other.id, other.relation) for other in effect.related] == [("cause", Relation.CAUSED_BY)]
     assert elsewhere.related == ()
-    assert (effect.net_ns, elsewhere.net_ns) == (0, 0)
+    assert (effect.extra_savings_ns, elsewhere.extra_savings_ns) == (0, 0)
 
 
 def test_a_finding_about_the_recording_is_related_to_those_about_models():
@@ -139,4 +139,4 @@ def test_a_finding_about_several_models_is_related_to_those_that_it_shows():
 
 
 def test_a_finding_without_cost_has_nothing_to_win_back():
-    assert rank([judged("health", Finding(None, "", (), None, ()))])[0].net_ns is None
+    assert rank([judged("health", Finding(None, "", (), None, ()))])[0].extra_savings_ns is None

@@ -11,7 +11,10 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.detectors.framework import Reference
 from tracekit.detectors.outcomes import Cost, Evidence, Metric
+from tracekit.report.build import finding_info
+from tracekit.report.groups import findings
 from tracekit.report.report import (
+    SCHEMA_VERSION,
     Check,
     CoverageInfo,
     RecordingInfo,
@@ -42,7 +45,7 @@ def statistics(count: int, mean_ns: int, *, union: int | None = None) -> Statist
     return Statistics(
         count=count,
         total_ns=count * mean_ns,
-        union_ns=count * mean_ns if union is None else union,
+        elapsed_ns=count * mean_ns if union is None else union,
         mean_ns=float(mean_ns),
         min_ns=mean_ns // 2,
         p50_ns=mean_ns * 0.96,
@@ -105,13 +108,13 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
         "evidence_total": 74 if found else 0,
         "references": (Reference("WWDC22 10027", "https://developer.apple.com/videos/play/wwdc2022/10027/"),),
     } | more
-    values["net_ns"] = values["cost"].ns if values["cost"] else None
+    values["extra_savings_ns"] = values["cost"].ns if values["cost"] else None
     return Check(id=name, outcome=outcome, model=model, **values)
 
 
 RECORDING = RecordingInfo(
     source="style_transfer.xml",
-    form="xctrace export XML",
+    input_type="xctrace export XML",
     run=1,
     runs=(1, 2),
     platform="iOS",
@@ -128,6 +131,7 @@ RECORDING = RecordingInfo(
     duration_ns=10_210_000_000,
     end_reason="Time limit reached",
     recording_mode="Deferred",
+    imported_from=None,
     notes=("2 duplicate rows were left out.",),
     redacted=True,
 )
@@ -167,15 +171,16 @@ TABLES = (
 def report_of(checks: list[Check], models: tuple[ModelSummary, ...], aggregation: tuple[AggregationRow, ...]) -> Report:
     """A whole report."""
     order = ("finding", "error", "insufficient_data", "passed", "not_applicable")
-    ordered = tuple(sorted(checks, key=lambda entry: (order.index(entry.outcome), -(entry.net_ns or 0))))
+    ordered = tuple(sorted(checks, key=lambda entry: (order.index(entry.outcome), -(entry.extra_savings_ns or 0))))
     return Report(
-        1,
+        SCHEMA_VERSION,
         ToolInfo("tracekit", "0.1.0", None),
         RECORDING,
         TABLES,
         COVERAGE,
         models,
         aggregation,
+        tuple(map(finding_info, findings(ordered))),
         ordered,
         summarize(ordered),
     )

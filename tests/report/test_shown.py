@@ -157,7 +157,7 @@ def test_the_first_call_of_a_range_is_warm_where_the_load_came_long_before(two):
 def test_another_process_than_the_target_is_not_judged_and_nothing_passes(two):
     report = judge(two, shown=shown_of(two, process=66))
     assert not report.models
-    assert not report.summary.judged
+    assert not report.summary.evaluated
     told = {check.outcome for check in report.checks if check.pattern != Pattern.RECORDING}
     assert told <= {"insufficient_data"}
     health = [check.id for check in report.checks if check.outcome != "insufficient_data"]

@@ -48,7 +48,7 @@ def watercolor(full):
         Part.GPU_QUEUE: 700,
         Part.UNACCOUNTED: 590,
     }
-    return replace(full.models[0], breakdown=summary(times), frames_per_second=FrameRate(138.9, 92.4, 9))
+    return replace(full.models[0], breakdown=summary(times), fps=FrameRate(138.9, 92.4, 9))
 
 
 def flat(text: str) -> str:
@@ -79,7 +79,7 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     model = replace(
         watercolor,
         breakdown=summary(times, {Part.ANE: (Unknown.AMBIGUOUS,), Part.ANE_QUEUE: (Unknown.NO_REQUESTS,)}),
-        frames_per_second=FrameRate(9.5, None, 3),
+        fps=FrameRate(9.5, None, 3),
     )
     (row,) = parts_rows([model])
     assert row.sentence == "of 10.0 ms: ambiguous 6.00 ms (60%), Neural Engine ≥ 4.00 ms (40%); fast enough for 9.5 fps"
@@ -98,7 +98,7 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     ],
 )
 def test_what_is_not_known_is_said(watercolor, unknown, words):
-    model = replace(watercolor, breakdown=summary({Part.UNACCOUNTED: 100}, unknown), frames_per_second=None)
+    model = replace(watercolor, breakdown=summary({Part.UNACCOUNTED: 100}, unknown), fps=None)
     (row,) = parts_rows([model])
     meaning, note = parts_notes([row])
     assert meaning.startswith("unaccounted: ")

@@ -19,7 +19,7 @@ def check(
     name: str = "id",
 ) -> Check:
     cost = Cost(1, 0.1, "") if severity else None
-    found = {"cost": cost, "net_ns": cost and cost.ns, "related": (), "evidence": (), "evidence_total": 0}
+    found = {"cost": cost, "extra_savings_ns": cost and cost.ns, "related": (), "evidence": (), "evidence_total": 0}
     texts = {"title": title, "summary": summary, "why": "", "fix": "", "record": "", "caveats": ()}
     return Check(
         name,
@@ -38,13 +38,13 @@ def verdict(*checks: Check) -> str:
     return summarize(checks).verdict
 
 
-def test_the_findings_of_one_check_count_once_and_by_the_worst() -> None:
+def test_findings_are_counted_by_check_and_by_the_worst() -> None:
     told = verdict(
         check("finding", severity="critical", model="Other"),
         check("finding", severity="critical"),
-        check("finding", severity="low", title="Small thing"),
+        check("finding", severity="low", name="small"),
     )
-    assert told == "1 finding (critical) in 2 models."
+    assert told == "2 findings (1 critical, 1 low) in 2 models."
 
 
 def test_one_finding_reads_as_one() -> None:
@@ -55,12 +55,12 @@ def test_a_finding_about_the_recording_names_no_model() -> None:
     assert verdict(check("finding", severity="high", model=None)) == "1 finding (high)."
 
 
-def test_a_clean_recording_says_who_looked() -> None:
+def test_a_clean_recording_says_how_many_checks_passed() -> None:
     looked = (check("passed"), check("passed", model="Other"), check("passed", name="other"))
     assert verdict(*looked) == "No findings. 2 checks passed."
 
 
-def test_a_clean_verdict_admits_what_could_not_look() -> None:
+def test_a_clean_verdict_admits_what_was_not_evaluated() -> None:
     told = verdict(check("passed"), check("insufficient_data", name="blind"), check("error", name="broken"))
     assert told == "No findings. 1 check passed, 1 not evaluated, 1 failed."
 
@@ -80,7 +80,7 @@ def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> N
 def test_a_recording_without_evidence_is_not_called_clean(reason: str, told: str) -> None:
     summary = summarize([check("insufficient_data", reason)] * 3)
     assert summary.verdict == f"Inconclusive: {told}"
-    assert not summary.judged
+    assert not summary.evaluated
 
 
 def test_nothing_to_look_at_is_not_called_clean() -> None:
@@ -95,10 +95,11 @@ def test_failed_checks_alone_judge_nothing() -> None:
 
 def test_counts_add_up(full: Report) -> None:
     summary = full.summary
-    assert (summary.findings, summary.critical, summary.high, summary.medium, summary.low) == (7, 2, 2, 2, 1)
+    assert (summary.findings, summary.critical, summary.high, summary.medium, summary.low) == (2, 1, 0, 0, 1)
     counted = (summary.passed, summary.not_applicable, summary.insufficient_data, summary.errors)
-    assert counted == (2, 1, 1, 1)
-    assert sum(counted) + summary.findings == len(full.checks)
+    # One check found nothing in two models and something in another; one failed for one model.
+    assert (counted, summary.models) == ((0, 0, 0, 1), 6)
+    assert sum(counted) + summary.findings == len({check.id for check in full.checks})
 
 
 def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged() -> None:
@@ -106,11 +107,11 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
     summary = summarize(
         [
             check("finding", severity="low", model=None, pattern=about_recording),
-            check("insufficient_data", "The Core ML table is empty."),
-            check("passed", pattern=about_recording),
+            check("insufficient_data", "The Core ML table is empty.", name="blind"),
+            check("passed", pattern=about_recording, name="whole"),
         ]
     )
-    assert not summary.judged
+    assert not summary.evaluated
     assert summary.verdict == "Inconclusive: the Core ML table is empty."
     assert (summary.findings, summary.passed) == (1, 1)
 
@@ -118,13 +119,13 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
 def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> None:
     about_recording = "the recording itself"
     passed = summarize([check("passed", model=None, pattern=about_recording)])
-    assert (passed.judged, passed.verdict) == (True, "No findings. 1 check passed.")
-    found = summarize([check("finding", severity="low", model=None, title="It was cut", pattern=about_recording)])
-    assert (found.judged, found.verdict) == (True, "1 finding (low).")
+    assert (passed.evaluated, passed.verdict) == (True, "No findings. 1 check passed.")
+    found = summarize([check("finding", severity="low", model=None, pattern=about_recording)])
+    assert (found.evaluated, found.verdict) == (True, "1 finding (low).")
     blind = summarize([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
-    assert (blind.judged, blind.verdict) == (False, "Inconclusive: no table says.")
+    assert (blind.evaluated, blind.verdict) == (False, "Inconclusive: no table says.")
 
 
-def test_what_all_fixes_win_back_is_added_up_only_where_something_was_measured() -> None:
-    assert summarize([check("finding", severity="high"), check("finding", severity="low")]).win_back_ns == 2
-    assert summarize([check("passed")]).win_back_ns is None
+def test_what_all_fixes_save_is_added_up_only_where_something_was_measured() -> None:
+    assert summarize([check("finding", severity="high"), check("finding", severity="low")]).savings_ns == 2
+    assert summarize([check("passed")]).savings_ns is None

@@ -17,7 +17,7 @@ from tracekit.tui.viewport import column_of
 def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(run_view, reload_sample) -> None:
     async def test(screen) -> None:
         assert screen.state.view == screen.state.bounds
-        assert screen.state.session.report.summary.findings == 5
+        assert screen.state.session.report.summary.findings == 1
         text = screen.text()
         assert "style_transfer_reload.trace · StyleCam · 16.48 s" in text
         assert "? keys" in text

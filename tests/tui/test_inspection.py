@@ -54,7 +54,7 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(80, "1 finding (critical) in 5 models"), (200, "7 checks not evaluated.")]
+    ("width", "shown"), [(80, "1 finding (critical) in 5 models"), (200, "1 finding (critical) in 5 models; 7 checks")]
 )
 def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
     async def test(screen) -> None:
@@ -78,7 +78,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
         session = screen.state.session
         first = session.report.checks[0]
         cost = replace(first.cost, ns=1_000_000_000)
-        changed = replace(first, cost=cost, net_ns=round(share * cost.ns))
+        changed = replace(first, cost=cost, extra_savings_ns=round(share * cost.ns))
         report = replace(session.report, checks=(changed, *session.report.checks[1:]))
         screen.app.change(sessions=(replace(session, report=report),))
         await screen.press("1")

@@ -105,7 +105,7 @@ def test_a_range_of_everything_is_everything(session, tmp_path):
     saved = json.loads((tmp_path / "all.json").read_text("utf-8"))
     again = judge(session.judged, shown=session.shown)
     assert [check["id"] for check in saved["checks"]] == [check.id for check in again.checks]
-    assert saved["summary"]["win_back_ns"] == again.summary.win_back_ns
+    assert saved["summary"]["savings_ns"] == again.summary.savings_ns
 
 
 def test_a_name_that_is_not_there_is_refused_before_anything_is_shown(queued, waiting):

@@ -71,7 +71,7 @@ SORT_COLUMNS: dict[str, str] = {
     "total": "total_ns",
     "sum": "total_ns",
     "count": "count",
-    "elapsed": "union_ns",
+    "elapsed": "elapsed_ns",
     "mean": "mean_ns",
     "min": "min_ns",
     "median": "p50_ns",

@@ -76,7 +76,7 @@ SLICES = 20
 class InFlight:
     """How many predictions were in flight at once, over time."""
 
-    most: int
+    max: int
     mean: float
     """Mean over the time in which at least one was."""
     at_depth_ns: tuple[int, ...]
@@ -99,7 +99,7 @@ def summarize_in_flight(predictions: pd.DataFrame) -> InFlight | None:
     edges = np.linspace(whole.times_ns[0], whole.times_ns[-1], SLICES + 1).astype(np.int64)
     means = integrate(whole.times_ns, whole.depth, edges[:-1], edges[1:]) / np.diff(edges)
     return InFlight(
-        most=int(whole.depth.max()),
+        max=int(whole.depth.max()),
         mean=whole.mean,
         at_depth_ns=tuple(whole.at_depth_ns.tolist()),
         start_ns=int(edges[0]),

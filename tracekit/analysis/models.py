@@ -14,7 +14,7 @@ from tracekit.analysis.concurrency import summarize_in_flight
 from tracekit.analysis.latency import frame_rate, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import row_statistics
-from tracekit.analysis.throughput import bursts, summarize_cadence
+from tracekit.analysis.throughput import bursts, summarize_throughput
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.concurrency import InFlight
     from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend
     from tracekit.analysis.statistics import Statistics
-    from tracekit.analysis.throughput import Cadence
+    from tracekit.analysis.throughput import Throughput
     from tracekit.arrays import BoolArray
     from tracekit.intervals import CoveredTime
     from tracekit.trace.filter import Shown
@@ -47,22 +47,24 @@ class ModelSummary:
     """Pipelines it is a stage of."""
     instances: int | None
     """Distinct instance numbers seen; None where names carry none."""
-    loads: int
+    loads: int | None
+    """None where Core ML recorded nothing, so that it is not known."""
     cold_loads: int | None
     """Loads that prepared the model for the device; None where the recording does not tell cold from cached."""
-    predictions: int
+    predictions: int | None
+    """Those inferred from hardware where Core ML recorded nothing; None where there are none of these either."""
     prediction: Statistics | None
     """None where there is no prediction."""
     load: Statistics | None
     """None where there is no load."""
     latency: Latency | None = None
     """Warm and cold apart. This and what follows is of the app's own calls: None for a stage, and without any."""
-    cadence: Cadence | None = None
+    throughput: Throughput | None = None
     in_flight: InFlight | None = None
     """None too where predictions have no duration."""
-    course: LatencyTrend | None = None
+    latency_trend: LatencyTrend | None = None
     """Of the warm ones; None too where they are too few to tell."""
-    frames_per_second: FrameRate | None = None
+    fps: FrameRate | None = None
     """What its latency allows; None too where no prediction ran warm and alone."""
     breakdown: BreakdownSummary | None = None
 
@@ -95,7 +97,20 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
             strict=True,
         )
     ]
+    if not _has_core_ml(trace):
+        summaries = [_without_zeros(summary) for summary in summaries]
     return tuple(sorted(summaries, key=lambda summary: (-_total_ns(summary), summary.name)))
+
+
+def _has_core_ml(trace: Trace) -> bool:
+    """Whether Core ML recorded any event: predictions may be inferred from hardware."""
+    inferred = is_any(trace.activity["attribution"], Attribution.INFERRED)
+    return not inferred.all() or any(len(frame) for frame in (trace.data, trace.compute, trace.other))
+
+
+def _without_zeros(summary: ModelSummary) -> ModelSummary:
+    """The summary where Core ML recorded nothing: what was not seen may still have been there."""
+    return replace(summary, loads=summary.loads or None, predictions=summary.predictions or None)
 
 
 def _working(trace: Trace) -> CoveredTime | None:
@@ -169,10 +184,10 @@ def _with_calls(
     return replace(
         summary,
         latency=summarize_latency(predictions, warm) if timed else None,
-        cadence=summarize_cadence(predictions, bursts(predictions), busy),
+        throughput=summarize_throughput(predictions, bursts(predictions), busy),
         in_flight=summarize_in_flight(predictions) if timed else None,
-        course=summarize_latency_trend(predictions[warm]) if timed else None,
-        frames_per_second=frame_rate(predictions, warm) if timed else None,
+        latency_trend=summarize_latency_trend(predictions[warm]) if timed else None,
+        fps=frame_rate(predictions, warm) if timed else None,
         breakdown=summarize_breakdown(parts.of(predictions.index)),
     )
 

@@ -27,7 +27,7 @@ class Statistics:
     count: int
     total_ns: int
     """Plain sum, as Instruments shows it. Rows may overlap: it is not elapsed time."""
-    union_ns: int
+    elapsed_ns: int
     """Elapsed time covered by at least one of the rows."""
     mean_ns: float
     min_ns: int
@@ -59,7 +59,7 @@ def duration_statistics(starts_ns: IntArray, durations_ns: IntArray) -> Statisti
     return Statistics(
         count=count,
         total_ns=total,
-        union_ns=Intervals(starts_ns, starts_ns + durations_ns).covered_ns,
+        elapsed_ns=Intervals(starts_ns, starts_ns + durations_ns).covered_ns,
         mean_ns=total / count,
         min_ns=int(durations_ns.min()),
         p50_ns=float(values[0]),

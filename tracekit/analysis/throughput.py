@@ -1,4 +1,4 @@
-"""When predictions come: bursts, gaps between predictions, throughput, and whether something paces them."""
+"""When predictions come: bursts, gaps between predictions, throughput, and whether they start at a steady rate."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ def gaps(predictions: pd.DataFrame, found: Bursts, busy: CoveredTime | None = No
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
-    """A regular beat that the predictions follow."""
+class SteadyRate:
+    """A steady rate at which predictions start."""
 
-    frames_per_second: int
+    fps: int
     """One of `FRAME_RATES`."""
     period_ns: float
     deviation: float
@@ -114,7 +114,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Cadence:
+class Throughput:
     """How predictions follow each other inside bursts of two and more. None: no such burst."""
 
     bursts: int
@@ -130,16 +130,16 @@ class Cadence:
     device_idle_ns: int | None
     """Part of `gap_ns` in which neither the Neural Engine nor the GPU worked, for whomever; None where the work of one
     of them was not recorded."""
-    inter_start_ns: float | None
-    """Median distance from start to start."""
+    interval_ns: float | None
+    """Median time from start to start."""
     per_second: float | None
     """Predictions started per second: distances over their summed length."""
-    pace: Pace | None
+    steady_rate: SteadyRate | None
     """None where the predictions keep no common frame rate, or run back to back, when their own latency sets the
     beat."""
 
 
-def summarize_cadence(
+def summarize_throughput(
     predictions: pd.DataFrame,
     found: Bursts,
     busy: CoveredTime | None = None,
@@ -147,37 +147,37 @@ def summarize_cadence(
     tolerance: float = 0.02,
     spread: float = 0.05,
     slack: float = 0.05,
-) -> Cadence:
-    """Cadence of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n).
+) -> Throughput:
+    """Throughput of the predictions inside the bursts that `bursts` found, `busy` as in `gaps`. O((n + m) log n).
 
-    A pace is named where the median distance lies within `tolerance` of the period of a rate of `FRAME_RATES`, half the
-    distance between the quartiles is at most `spread` of it, and gaps make up at least `slack` of the span: all
-    (heuristic), set so that the nearest rates, 24 and 25, stay apart and that back-to-back calls have no pace.
+    A steady rate is named where the median distance lies within `tolerance` of the period of a rate of `FRAME_RATES`,
+    half the distance between the quartiles is at most `spread` of it, and gaps make up at least `slack` of the span:
+    all (heuristic), set so that the nearest rates, 24 and 25, stay apart and that back-to-back calls have none.
     """
     several = found.count > 1
     starts = predictions["start_ns"].to_numpy()
     distances = np.diff(starts)[np.diff(found.burst) == 0]
     span = int((found.end_ns - found.start_ns)[several].sum())
     gap = int(found.gap_ns[several].sum())
-    pace = None
+    steady = None
     if len(distances) and span and gap >= slack * span:
-        pace = _pace(distances, tolerance, spread)
+        steady = _steady_rate(distances, tolerance, spread)
     total = int(distances.sum())
     free = gaps(predictions, found, busy)
-    return Cadence(
+    return Throughput(
         bursts=len(found.count),
         predictions=int(found.count[several].sum()),
         span_ns=span,
         gap_ns=gap,
         gaps=duration_statistics(free.start_ns, free.end_ns - free.start_ns),
         device_idle_ns=None if free.device_idle_ns is None else int(free.device_idle_ns.sum()),
-        inter_start_ns=float(np.median(distances)) if len(distances) else None,
+        interval_ns=float(np.median(distances)) if len(distances) else None,
         per_second=len(distances) * 1e9 / total if total else None,
-        pace=pace,
+        steady_rate=steady,
     )
 
 
-def _pace(distances: IntArray, tolerance: float, spread: float) -> Pace | None:
+def _steady_rate(distances: IntArray, tolerance: float, spread: float) -> SteadyRate | None:
     low, middle, high = (float(value) for value in np.quantile(distances, [0.25, 0.5, 0.75]))
     if middle <= 0 or (high - low) / 2 > spread * middle:
         return None
@@ -185,4 +185,4 @@ def _pace(distances: IntArray, tolerance: float, spread: float) -> Pace | None:
     deviation = middle * rate / 1e9 - 1
     if abs(deviation) > tolerance:
         return None
-    return Pace(rate, 1e9 / rate, deviation, (high - low) / 2 / middle)
+    return SteadyRate(rate, 1e9 / rate, deviation, (high - low) / 2 / middle)

@@ -9,7 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, stacks, tables, view
+from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, schema, stacks, tables, view
 from tracekit.cli.completion import SHELLS, PrintCompletion
 from tracekit.cli.output import emit
 from tracekit.errors import UsageError
@@ -27,6 +27,7 @@ COMMANDS: tuple[Command, ...] = (
     export.COMMAND,
     detectors.COMMAND,
     explain.COMMAND,
+    schema.COMMAND,
     doctor.COMMAND,
 )
 """All commands, in the order in which `tracekit --help` lists them."""

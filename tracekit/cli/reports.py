@@ -77,7 +77,7 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
             "see NOT EVALUATED in the report"
         )
         return ExitStatus.UNUSABLE
-    if not report.summary.judged:
+    if not report.summary.evaluated:
         return ExitStatus.INCONCLUSIVE
     reached = reached_checks(report, fail_on)
     if reached and fail_on is not None:

@@ -54,7 +54,7 @@ def below(name: str, value: float | None, unit: str, threshold: float) -> Metric
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The time that the fix could win back at most."""
+    """The time that the fix saves at most: the est. savings."""
 
     ns: int
     share: float
@@ -175,7 +175,7 @@ quarter is what the sources of the catalogue call strong (A03); below a tenth, o
 
 
 def severity_of(cost: Cost | None) -> Severity:
-    """Severity from the share of time that the fix could win back at most; the lowest where no time was measured."""
+    """Severity from the share of time that the fix saves at most; the lowest where no time was measured."""
     if cost is None:
         return Severity.LOW
     return next(severity for severity, floor in SEVERITY_FLOORS if cost.share >= floor)

@@ -1,4 +1,4 @@
-"""What fixing each finding would win back, no nanosecond counted for two, and which findings lead to each other.
+"""What fixing each finding would save, no nanosecond counted for two, and which findings lead to each other.
 
 A finding claims its cost evenly over the time that it calls affected. Of two findings that claim the same time, the one
 that is ranked first has it, and the other only what it claims beyond that.
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Relation(StrEnum):
-    """How a finding stands to another one. What detectors know of each other in general: no recording shows what
+    """What another finding may be to this one. What detectors know of each other in general: no recording shows what
     caused what."""
 
-    CAUSED_BY = "can be caused by"
-    CAUSES = "can cause"
+    CAUSED_BY = "possible_cause"
+    CAUSES = "possible_effect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class RankedFinding:
     """A finding in its place."""
 
     judgment: Judgment
-    net_ns: int | None
-    """Time in ns that its fix could win back beyond what the findings before it claim; None where it has no cost."""
+    extra_savings_ns: int | None
+    """Time in ns that its fix saves beyond what the findings before it claim; None where it has no cost."""
     related: tuple[Related, ...]
 
 
 def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
-    """The findings among the judgements: detectors by what fixing their findings could win back together, largest
+    """The findings among the judgements: detectors by what fixing their findings would save together, largest
     first; the findings of a detector by cost. O(n log n) in the intervals, for each detector that found something.
     """
     groups: dict[str, list[Judgment]] = {}
@@ -61,19 +61,19 @@ def rank(judgments: Iterable[Judgment]) -> tuple[RankedFinding, ...]:
         group.sort(key=lambda entry: (-_cost_ns(_finding(entry)), entry.outcome.model or ""))
     together = {name: sum(savings([_finding(entry) for entry in group])) for name, group in groups.items()}
     order = [entry for name in sorted(groups, key=lambda name: (-together[name], name)) for entry in groups[name]]
-    gains = savings([_finding(entry) for entry in order])
+    saved = savings([_finding(entry) for entry in order])
     related = _related(order)
     return tuple(
-        RankedFinding(entry, None if _finding(entry).cost is None else gain, related[index])
-        for index, (entry, gain) in enumerate(zip(order, gains, strict=True))
+        RankedFinding(entry, None if _finding(entry).cost is None else saved_ns, related[index])
+        for index, (entry, saved_ns) in enumerate(zip(order, saved, strict=True))
     )
 
 
 def savings(findings: Sequence[Finding]) -> list[int]:
     """For each finding, the time in ns that it claims beyond what those before it claim. Their sum is the time that
-    all fixes together could win back.
+    all fixes together would save.
 
-    O(n log n) in the intervals, and for each finding O(pieces of its time of which any can still be won back).
+    O(n log n) in the intervals, and for each finding O(pieces of its time of which any can still be saved).
     """
     costs = [_cost_ns(entry) for entry in findings]
     affected = [entry.affected for entry in findings]
@@ -86,22 +86,22 @@ def savings(findings: Sequence[Finding]) -> list[int]:
     lengths = np.diff(edges)
     taken = np.zeros(len(lengths))
     piece = np.arange(len(edges))
-    gains, finished = [], 0
+    saved, finished = [], 0
     for times, cost, share, later in zip(affected, costs, shares, max_later, strict=True):
         if not share:
-            gains.append(cost)
+            saved.append(cost)
             continue
         pieces = _ranges(*(piece[np.searchsorted(edges, bound)] for bound in (times.starts, times.ends)))
         before = taken[pieces]
         taken[pieces] = after = np.maximum(before, share)
-        gains.append(min(round(float(((after - before) * lengths[pieces]).sum())), cost))
+        saved.append(min(round(float(((after - before) * lengths[pieces]).sum())), cost))
         finished += int((after >= later).sum())
         if finished > len(edges):
             # What no later finding can claim is looked at no more.
             left = taken < later
             piece = np.append(0, np.cumsum(left))[piece]
             lengths, taken, finished = lengths[left], taken[left], 0
-    return gains
+    return saved
 
 
 def _finding(judgment: Judgment) -> Finding:

@@ -79,6 +79,8 @@ class Run:
     time_limit: str | None = None
     issues: tuple[str, ...] | None = None
     """Run issues that Instruments noted while recording. Only bundles hold them."""
+    imported_from: str | None = None
+    """What `xctrace import` made the run from, as written: a path or a name. Only tables of contents hold it."""
     raw_stream: str | None = None
     """Path in the bundle of the raw stream that the run left behind because it was not finished. Its tables may lack
     what the stream holds."""

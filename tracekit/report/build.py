@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
 from tracekit.analysis.models import summarize_models
+from tracekit.report.groups import findings
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (
     SCHEMA_VERSION,
     CoverageInfo,
+    FindingInfo,
     RecordingInfo,
     Report,
     TableInfo,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.recording.contents import Run, TableEntry
+    from tracekit.report.groups import Group
     from tracekit.report.report import Check
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Coverage, Trace
@@ -38,12 +41,12 @@ def build_report(
     shown: Shown | None = None,
     sort: str = "total",
     redact: bool = True,
-    settings: str | None = None,
+    config: str | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
     """The report of one run, with checks in the order of `checks_from`. `shown` is what of the trace counts (None:
     all), and the checks are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
-    people; `settings` is the name of the file of settings that was used; `notes` is what to say beside what the
+    people; `config` is the name of the settings file that was used; `notes` is what to say beside what the
     recording itself notes, one sentence each.
 
     Raises `UsageError` for an unknown sort column.
@@ -52,12 +55,13 @@ def build_report(
     told = notes if shown is None else (*shown.notes, *notes)
     report = Report(
         schema_version=SCHEMA_VERSION,
-        tool=ToolInfo("tracekit", __version__, settings),
+        tool=ToolInfo("tracekit", __version__, config),
         recording=_recording(trace, told),
         tables=tuple(_table(entry) for entry in trace.run.tables),
         coverage=tuple(_coverage(entry) for entry in trace.coverage),
         models=summarize_models(trace, shown),
         aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
+        findings=tuple(map(finding_info, findings(checks))),
         checks=tuple(checks),
         summary=summarize(checks),
     )
@@ -74,7 +78,7 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
     process = run.target.process
     return RecordingInfo(
         source=contents.source,
-        form=contents.form,
+        input_type=contents.form,
         run=run.number,
         runs=tuple(entry.number for entry in contents.runs),
         platform=run.device.platform,
@@ -91,6 +95,7 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
         duration_ns=run.duration_ns,
         end_reason=run.end_reason,
         recording_mode=run.recording_mode,
+        imported_from=run.imported_from,
         notes=(
             *contents.notes,
             *(f"Instruments reported: {issue}" for issue in run.issues or ()),
@@ -105,6 +110,19 @@ def _target(run: Run) -> str | None:
     if run.target.process is not None:
         return run.target.process.name
     return ALL_PROCESSES if run.target.kind == "all-processes" else None
+
+
+def finding_info(group: Group) -> FindingInfo:
+    """A finding as the report lists it."""
+    costs = [check.cost.ns for check in group.checks if check.cost]
+    return FindingInfo(
+        id=group.first.id,
+        title=group.first.title,
+        severity=group.severity,
+        models=tuple(check.model for check in group.checks if check.model is not None),
+        savings_ns=sum(costs) if costs else None,
+        extra_savings_ns=group.extra_savings_ns,
+    )
 
 
 def _table(entry: TableEntry) -> TableInfo:

@@ -12,7 +12,6 @@ from tracekit.detectors.outcomes import (
     NotApplicable,
     Outcome,
     Passed,
-    Severity,
     severity_of,
 )
 from tracekit.detectors.ranking import rank
@@ -27,19 +26,16 @@ if TYPE_CHECKING:
 OUTCOME_ORDER = ("error", "insufficient_data", "passed", "not_applicable")
 """Order of the checks after the findings: what limits the verdict comes first."""
 
-SEVERITY_ORDER = tuple(str(severity) for severity in Severity)
-"""Worst first."""
-
 
 def checks_from(judgments: Sequence[Judgment]) -> tuple[Check, ...]:
-    """The checks of a report: findings by what fixing them could win back, then the others by outcome, id and model."""
-    found = tuple(_check(entry.judgment, entry.net_ns, entry.related) for entry in rank(judgments))
+    """The checks of a report: findings by est. savings, then the others by outcome, id and model."""
+    found = tuple(_check(entry.judgment, entry.extra_savings_ns, entry.related) for entry in rank(judgments))
     others = [_check(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
     return (*found, *others)
 
 
-def _check(judgment: Judgment, net_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
+def _check(judgment: Judgment, extra_savings_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:
     """The check that reports one answer of one detector."""
     detector, outcome, caveats = judgment
     found = outcome if isinstance(outcome, Finding) else None
@@ -57,7 +53,7 @@ def _check(judgment: Judgment, net_ns: int | None = None, related: tuple[Related
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, Finding | Passed) else (),
         cost=found.cost if found else None,
-        net_ns=net_ns,
+        extra_savings_ns=extra_savings_ns,
         related=related,
         evidence=found.evidence if found else (),
         evidence_total=max(found.evidence_total, len(found.evidence)) if found else 0,

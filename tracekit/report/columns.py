@@ -64,7 +64,8 @@ class EventRow:
 class Totals:
     """Loads or predictions of several models together. Quantiles of a mixture are not given: they mislead."""
 
-    count: int
+    count: int | None
+    """None where they were not recorded."""
     total_ns: int
 
     @property
@@ -110,12 +111,12 @@ def event_columns(rows: Sequence[EventRow]) -> tuple[Column[EventRow], ...]:
 
 def overlapping(rows: Iterable[Statistics | None]) -> bool:
     """Whether the sum of any of these is not elapsed time."""
-    return any(row is not None and row.union_ns != row.total_ns for row in rows)
+    return any(row is not None and row.elapsed_ns != row.total_ns for row in rows)
 
 
 def _elapsed(numbers: Statistics | None) -> str:
     """Elapsed time; empty where it is the sum."""
-    return formatting.duration(numbers.union_ns) if numbers and overlapping([numbers]) else ""
+    return formatting.duration(numbers.elapsed_ns) if numbers and overlapping([numbers]) else ""
 
 
 def _of_one(row: ModelRow, quantile: str) -> str:
@@ -218,7 +219,7 @@ def is_inferred(model: ModelSummary) -> bool:
 
 def _together(parts: Iterable[Totals]) -> Totals:
     listed = tuple(parts)
-    return Totals(sum(part.count for part in listed), sum(part.total_ns for part in listed))
+    return Totals(_added(part.count for part in listed), sum(part.total_ns for part in listed))
 
 
 def _added(values: Iterable[int | None]) -> int | None:

@@ -251,7 +251,7 @@ def _loaded(report: Report) -> tuple[str, ...]:
 
 
 def _speed(report: Report) -> tuple[str, ...]:
-    savings = report.summary.win_back_ns
+    savings = report.summary.savings_ns
     return (f"Estimated savings, all fixes combined: up to {format_estimate(savings)}.",) if savings else ()
 
 

@@ -38,8 +38,8 @@ STATE_WORDS = {
 }
 """States of instruments in words; `coverage_state` is more exact."""
 
-RELATIONS = {"can be caused by": "possible cause", "can cause": "possible effect"}
-"""How another finding relates to one, in words."""
+RELATIONS = {"possible_cause": "possible cause", "possible_effect": "possible effect"}
+"""What another finding may be to one, in words."""
 
 END_REASONS = {
     "user pressed stop": "stopped by user",

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.report.totals import SEVERITIES
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -22,20 +23,25 @@ class Group:
 
     @property
     def first(self) -> Check:
-        """The worst; title, reason, fix and references are the same in all."""
+        """The one that costs most; title, reason, fix and references are the same in all."""
         return self.checks[0]
 
     @property
     def severities(self) -> tuple[str, ...]:
         """Severities that occur, worst first."""
-        return tuple(dict.fromkeys(check.severity or "" for check in self.checks))
+        return tuple(severity for severity in SEVERITIES if any(check.severity == severity for check in self.checks))
 
     @property
-    def net_ns(self) -> int | None:
-        """Time that their fixes could win back beyond the findings before them, no ns counted twice; None where none
-        has a cost."""
-        gains = [check.net_ns for check in self.checks if check.net_ns is not None]
-        return sum(gains) if gains else None
+    def severity(self) -> str:
+        """The worst of them."""
+        return self.severities[0]
+
+    @property
+    def extra_savings_ns(self) -> int | None:
+        """Time that their fixes save beyond those of the findings above, no ns counted twice; None where none has a
+        cost."""
+        extra = [check.extra_savings_ns for check in self.checks if check.extra_savings_ns is not None]
+        return sum(extra) if extra else None
 
 
 @dataclass(frozen=True, slots=True)

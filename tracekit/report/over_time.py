@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.latency import Latency, LatencyTrend
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.statistics import Statistics
-    from tracekit.analysis.throughput import Cadence
+    from tracekit.analysis.throughput import Throughput
 
 TITLE = "Predictions over time"
 
@@ -78,12 +78,12 @@ def time_rows(models: Iterable[ModelSummary]) -> tuple[TimeRow, ...]:
     return tuple(
         TimeRow(
             model.name,
-            _cells(model.cadence, model.in_flight, model.latency),
-            _pace(model.cadence, model.in_flight),
-            _course(model.course, model.latency),
+            _cells(model.throughput, model.in_flight, model.latency),
+            _pace(model.throughput, model.in_flight),
+            _course(model.latency_trend, model.latency),
         )
         for model in models
-        if model.cadence is not None and model.cadence.per_second is not None
+        if model.throughput is not None and model.throughput.per_second is not None
     )
 
 
@@ -94,35 +94,35 @@ def bars(values: Sequence[float]) -> str:
     return "".join(_BARS[height] if value else "·" for height, value in zip(heights, values, strict=True))
 
 
-def _cells(cadence: Cadence, in_flight: InFlight | None, latency: Latency | None) -> tuple[str, ...]:
+def _cells(throughput: Throughput, in_flight: InFlight | None, latency: Latency | None) -> tuple[str, ...]:
     warm, cold = (latency.warm, latency.cold) if latency else (None, None)
-    gaps, idle, share = cadence.gaps, cadence.device_idle_ns, formatting.quantity
+    gaps, idle, share = throughput.gaps, throughput.device_idle_ns, formatting.quantity
     return (
-        _rate(cadence.per_second),
-        formatting.duration(cadence.inter_start_ns),
-        formatting.count(cadence.bursts),
-        formatting.count(in_flight.most if in_flight else None),
+        _rate(throughput.per_second),
+        formatting.duration(throughput.interval_ns),
+        formatting.count(throughput.bursts),
+        formatting.count(in_flight.max if in_flight else None),
         share(round(in_flight.mean, 1) if in_flight else None, "ratio"),
-        bars(in_flight.slices) if in_flight and in_flight.most > 1 else "",
+        bars(in_flight.slices) if in_flight and in_flight.max > 1 else "",
         formatting.duration(gaps.p50_ns if gaps else None),
         formatting.duration(gaps.p95_ns if gaps else None),
-        share(cadence.gap_ns / cadence.span_ns if cadence.span_ns else None, "share"),
-        share(idle / cadence.gap_ns if idle is not None and cadence.gap_ns else None, "share"),
+        share(throughput.gap_ns / throughput.span_ns if throughput.span_ns else None, "share"),
+        share(idle / throughput.gap_ns if idle is not None and throughput.gap_ns else None, "share"),
         *(formatting.duration(value) for value in (_median(cold), _median(warm))),
         *(formatting.duration(getattr(warm, quantile, None)) for quantile in ("p95_ns", "p99_ns")),
     )
 
 
-def _pace(cadence: Cadence, in_flight: InFlight | None) -> str:
-    steady = f", steady {cadence.pace.frames_per_second} fps" if cadence.pace else ""
-    words = f"{_rate(cadence.per_second)}/s (every {_time(cadence.inter_start_ns)}{steady})"
-    words += f", in {format_count(cadence.bursts, 'burst')}" if cadence.bursts > 1 else ""
+def _pace(throughput: Throughput, in_flight: InFlight | None) -> str:
+    steady = f", steady {throughput.steady_rate.fps} fps" if throughput.steady_rate else ""
+    words = f"{_rate(throughput.per_second)}/s (every {_time(throughput.interval_ns)}{steady})"
+    words += f", in {format_count(throughput.bursts, 'burst')}" if throughput.bursts > 1 else ""
     if in_flight is not None:
         mean = formatting.quantity(round(in_flight.mean, 1), "ratio")
-        words += ", never concurrent" if in_flight.most == 1 else f", up to {in_flight.most} in flight (mean {mean})"
-    if cadence.gaps is not None and cadence.span_ns:
-        share = format_share(cadence.gap_ns / cadence.span_ns)
-        words += f"; gaps of {_time(cadence.gaps.p50_ns)} ({share} of the time)"
+        words += ", never concurrent" if in_flight.max == 1 else f", up to {in_flight.max} in flight (mean {mean})"
+    if throughput.gaps is not None and throughput.span_ns:
+        share = format_share(throughput.gap_ns / throughput.span_ns)
+        words += f"; gaps of {_time(throughput.gaps.p50_ns)} ({share} of the time)"
     return words
 
 
@@ -142,7 +142,7 @@ def _course(course: LatencyTrend | None, latency: Latency | None) -> str:
 
 
 def _run(course: LatencyTrend) -> str:
-    drift, correlation = course.trend.last_third, course.trend.correlation
+    drift, correlation = course.trend.last_to_first_third, course.trend.correlation
     if drift is not None and correlation is not None and abs(correlation) >= TREND and _apart(drift):
         return f"latency {'grows' if drift > 1 else 'falls'}: the last third takes {drift:.1f}x as long as the first"
     if len(course.levels) > 1:

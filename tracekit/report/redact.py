@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 PRIVATE = "<private>"
 """Stands for a private value that a text quotes."""
 
-KEPT_FIELDS = frozenset({"model", "name", "parents", "url", "version"})
+KEPT_FIELDS = frozenset({"model", "models", "name", "parents", "url", "version"})
 """Fields that stay as they are: model names (`name` is one in `ModelSummary`, a fixed word elsewhere) and addresses."""
 
 FIXED_FIELDS = frozenset(
@@ -61,7 +61,7 @@ FIXED_FIELDS = frozenset(
         "part",
         "unknown",
         "direction",
-        "form",
+        "input_type",
         "instrument",
         "table",
         "tables",
@@ -207,7 +207,7 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     def change(field: str, text: str) -> str:
         if field in KEPT_FIELDS:
             return foreign.get(text, text)
-        if field == "source":
+        if field in ("source", "imported_from"):
             text = PurePosixPath(text.replace("\\", "/")).name or text
         return (paths_and_ids if field in FIXED_FIELDS else everything)(text)
 

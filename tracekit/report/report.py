@@ -1,6 +1,6 @@
 """The report: one object that every renderer, the terminal UI and the gate read.
 
-It mirrors the published JSON key for key (`report/schema/report-1.json`). Names are kept once published; a change
+It mirrors the published JSON key for key (`report/schema/report-2.json`). Names are kept once published; a change
 raises `SCHEMA_VERSION`. All times are ns; None means "not recorded" or "not enough data", never zero.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.ranking import Related
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ToolInfo:
 
     name: str
     version: str
-    settings: str | None
+    config: str | None
     """Name of the file of settings that was used; None where there was none."""
 
 
@@ -36,7 +36,8 @@ class RecordingInfo:
     """Facts about the recording. None: not in the input."""
 
     source: str
-    form: str
+    input_type: str
+    """`trace bundle` or `xctrace export XML`."""
     run: int
     runs: tuple[int, ...]
     """Numbers of all runs in the input."""
@@ -55,6 +56,8 @@ class RecordingInfo:
     duration_ns: int | None
     end_reason: str | None
     recording_mode: str | None
+    imported_from: str | None
+    """What `xctrace import` made the run from."""
     notes: tuple[str, ...]
     redacted: bool
     """Whether private fields were left out or replaced."""
@@ -111,8 +114,8 @@ class Check:
     metrics: tuple[Metric, ...]
     cost: Cost | None
     """None unless the outcome is `finding`, and for findings that cost no measured time."""
-    net_ns: int | None
-    """The part of the cost that no finding before this one claims; None where there is no cost."""
+    extra_savings_ns: int | None
+    """The part of the cost that is not counted in findings above; None where there is no cost."""
     related: tuple[Related, ...]
     """Findings of this report that can cause this one, or that it can cause."""
     evidence: tuple[Evidence, ...]
@@ -121,23 +124,44 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingInfo:
+    """What one check found, in all models together."""
+
+    id: str
+    title: str
+    severity: str
+    """The worst of its models."""
+    models: tuple[str, ...]
+    """In the order of the checks; empty for a finding about the recording."""
+    savings_ns: int | None
+    """Time that the fix saves at most, summed over the models; None where none has a cost."""
+    extra_savings_ns: int | None
+    """The part of it that is not counted in findings above."""
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """The verdict in numbers."""
+    """The verdict in numbers. A check counts once, however many models it was evaluated for."""
 
     findings: int
     critical: int
+    """Findings by the worst severity of their models."""
     high: int
     medium: int
     low: int
+    models: int
+    """Models with at least one finding."""
     passed: int
     not_applicable: int
     insufficient_data: int
+    """Checks that were evaluated for no model."""
     errors: int
-    judged: bool
-    """Whether at least one check of the app could look (finding or passed). Checks of the recording itself count only
-    where no others were run."""
-    win_back_ns: int | None
-    """Time that all fixes together could win back at most, no ns counted twice; None where no finding has a cost."""
+    """Checks that failed for at least one model."""
+    evaluated: bool
+    """Whether at least one check of the app has a verdict (finding or passed). Checks of the recording itself count
+    only where no others were run."""
+    savings_ns: int | None
+    """Time that all fixes together save at most, no ns counted twice; None where no finding has a cost."""
     verdict: str
     """One sentence."""
 
@@ -153,8 +177,10 @@ class Report:
     coverage: tuple[CoverageInfo, ...]
     models: tuple[ModelSummary, ...]
     aggregation: tuple[AggregationRow, ...]
+    findings: tuple[FindingInfo, ...]
+    """One per check that found a problem, the one that costs most first. `checks` holds the answer for each model."""
     checks: tuple[Check, ...]
-    """Findings first, by what fixing them could win back; then what could not be judged; then the rest."""
+    """Findings first, by est. savings; then what could not be evaluated; then the rest."""
     summary: Summary
 
     def __repr__(self) -> str:

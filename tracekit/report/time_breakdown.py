@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown import Part, Unknown
 from tracekit.report import formatting
-from tracekit.units import format_share, format_time
+from tracekit.units import format_percent, format_share, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,6 +20,10 @@ TITLE = "Where the time of a prediction goes"
 
 AT_LEAST = "≥ "
 """Stands before time that is known for some predictions or units only."""
+
+
+WORTH_SAYING = 0.1
+"""Least share of a prediction's time that a headline names (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +78,9 @@ class PartsRow:
     slices: tuple[Slice, ...]
     """What took time, in the order of `GROUPS`; together the whole."""
     parts: tuple[PartSummary, ...]
-    typical: float | None
+    at_mean: float | None
     """Frames per second that its latency allows."""
-    sustained: float | None
+    at_p95: float | None
 
     def bar(self, cells: int) -> str:
         """The slices drawn in so many cells: whole cells first, the rest by largest remainder."""
@@ -88,19 +92,27 @@ class PartsRow:
         return "".join(part.group.sign * size for part, size in zip(self.slices, given, strict=True))
 
     @property
+    def headline(self) -> str:
+        """The groups that took most, in whole percent."""
+        large = sorted((part for part in self.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
+        return ", ".join(
+            f"{part.group.name} {AT_LEAST if part.incomplete else ''}{format_percent(part.share)}" for part in large
+        )
+
+    @property
     def sentence(self) -> str:
         """Its mean prediction and the slices, largest first, and the frame rate."""
         ordered = sorted(self.slices, key=lambda part: -part.mean_ns)
         parts = ", ".join(f"{part.group.name} {part.words}" for part in ordered)
-        rate = f"; fast enough for {frames(self.typical)} fps" if self.typical is not None else ""
-        rate += f" ({frames(self.sustained)} at p95)" if self.sustained is not None else ""
+        rate = f"; fast enough for {frames(self.at_mean)} fps" if self.at_mean is not None else ""
+        rate += f" ({frames(self.at_p95)} at p95)" if self.at_p95 is not None else ""
         return f"of {format_time(self.mean_ns)}: {parts}{rate}"
 
 
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
     """One row for each model whose predictions are broken down."""
     return tuple(
-        parts_row(model.name, model.breakdown, model.frames_per_second)
+        parts_row(model.name, model.breakdown, model.fps)
         for model in models
         if model.breakdown is not None and model.breakdown.total_ns
     )
@@ -120,8 +132,8 @@ def parts_row(name: str, whole: BreakdownSummary, rate: FrameRate | None = None)
         mean_ns=whole.mean_ns,
         slices=tuple(slices),
         parts=whole.parts,
-        typical=rate.typical if rate else None,
-        sustained=rate.sustained if rate else None,
+        at_mean=rate.at_mean if rate else None,
+        at_p95=rate.at_p95 if rate else None,
     )
 
 
@@ -181,6 +193,6 @@ def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:
                 notes.append(_INFERRED)
             elif part.part in _UNITS and (reason != Unknown.NOT_SPLIT or part.part in (Part.ANE, Part.GPU)):
                 notes.append(_REASONS[reason].format(_UNITS[part.part]))
-    if any(row.typical is not None for row in rows):
+    if any(row.at_mean is not None for row in rows):
         notes.append(_FRAMES)
     return tuple(dict.fromkeys(notes))

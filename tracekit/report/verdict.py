@@ -19,25 +19,22 @@ if TYPE_CHECKING:
 
 def summarize(checks: Sequence[Check]) -> Summary:
     """Summary of ordered checks."""
-    outcomes = Counter(check.outcome for check in checks)
-    severities = Counter(check.severity for check in checks)
+    totals = count_checks(checks)
     # Whoever asks about the recording itself alone is answered by that.
     judging = [check for check in checks if check.pattern != Pattern.RECORDING] or checks
-    judged = any(check.outcome in ("finding", "passed") for check in judging)
-    gains = [check.net_ns for check in checks if check.net_ns is not None]
+    evaluated = any(check.outcome in ("finding", "passed") for check in judging)
+    extra = [check.extra_savings_ns for check in checks if check.extra_savings_ns is not None]
     return Summary(
-        findings=outcomes["finding"],
-        critical=severities["critical"],
-        high=severities["high"],
-        medium=severities["medium"],
-        low=severities["low"],
-        passed=outcomes["passed"],
-        not_applicable=outcomes["not_applicable"],
-        insufficient_data=outcomes["insufficient_data"],
-        errors=outcomes["error"],
-        judged=judged,
-        win_back_ns=sum(gains) if gains else None,
-        verdict=_verdict(checks) if judged else f"Inconclusive: {_obstacle(judging)}",
+        findings=totals.findings,
+        **dict(totals.severities),
+        models=totals.models,
+        passed=totals.passed,
+        not_applicable=totals.not_applicable,
+        insufficient_data=totals.not_evaluated,
+        errors=totals.failed,
+        evaluated=evaluated,
+        savings_ns=sum(extra) if extra else None,
+        verdict=_verdict(checks) if evaluated else f"Inconclusive: {_obstacle(judging)}",
     )
 
 

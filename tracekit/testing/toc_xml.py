@@ -80,6 +80,7 @@ def _summary(run: Scenario) -> list[str]:
         "template-name": run.template,
         "recording-mode": run.recording_mode,
         "time-limit": run.time_limit,
+        "imported-from": run.imported_from,
     }
     return [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
 

@@ -37,6 +37,9 @@ _REMEDY = (
 )
 
 
+_RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
+
+
 def coverage(
     recording: Recording, hardware: pd.DataFrame, failures: Mapping[str, str], shared: Sharing
 ) -> tuple[Coverage, ...]:
@@ -51,7 +54,7 @@ def coverage(
     entries = {entry.name: _covered(recording, run, entry, failures) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
-        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware))
+        entries[CORE_ML] = _empty_core_ml(core_ml, _evidence(hardware), run.imported_from)
     for name, lane in _LANES.items():
         entries[name] = replace(entries[name], shares=_shares(hardware[hardware["lane"] == lane]))
     engine = entries[NEURAL_ENGINE]
@@ -149,10 +152,13 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
     return [f"{what} ({format_count(count, 'row')})" for what, count in found if count]
 
 
-def _empty_core_ml(entry: Coverage, evidence: Sequence[str]) -> Coverage:
+def _empty_core_ml(entry: Coverage, evidence: Sequence[str], imported_from: str | None) -> Coverage:
     start = entry.conclusion.rstrip(".")
     if evidence:
         start = f"The Core ML instrument recorded no events, although {' and '.join(evidence)}"
+    if imported_from is not None:
+        why = f"the recording was imported from {imported_from}, and `xctrace import` loses the rows of Core ML"
+        return replace(entry, conclusion=_sentence(f"{start}: {why}"), advice=_sentence(_RECORD_AGAIN))
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
 
 

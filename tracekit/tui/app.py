@@ -193,7 +193,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         marked = Lanes(self._lanes[index].lanes, message.evidence)
         self._lanes = (*self._lanes[:index], marked, *self._lanes[index + 1 :])
         # What could not be judged is explained there.
-        pane = self.state.pane if session.report is None or session.report.summary.judged else "facts"
+        pane = self.state.pane if session.report is None or session.report.summary.evaluated else "facts"
         self.change(sessions=sessions, pane=pane)
 
     async def on_opening_failed(self, message: OpeningFailed) -> None:

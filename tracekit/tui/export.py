@@ -11,7 +11,7 @@ from tracekit.recording.writing.files import whole_file
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_text
-from tracekit.report.renderers import markdown
+from tracekit.report.renderers import markdown, markdown_tables, markdown_text
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.report.strings import map_strings
 from tracekit.trace.filter import everything, model_names, only_range
@@ -34,8 +34,8 @@ def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence
     models = {name for trace in traces for name in model_names(trace)}
     # As one text, so that one name is one alias in all cells; before anything is escaped, so that names are found.
     redacted = redact_text(_EDGE.join([visible(about), *(text for _, text in filled)]), facts, models)
-    lead, *cells = map(markdown.escape, redacted.split(_EDGE))
-    table = markdown.table([title for title, _ in filled], [cells], words=len(filled))
+    lead, *cells = map(markdown_text.escape, redacted.split(_EDGE))
+    table = markdown_text.table([title for title, _ in filled], [cells], words=len(filled))
     return f"{lead}\n\n{table}\n" if about else f"{table}\n"
 
 
@@ -57,8 +57,8 @@ def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter
     report = dataclasses.replace(_known(session), aggregation=aggregation(session, span, chosen) or ())
     safe = map_strings(redact(report, facts).aggregation, lambda _, text: visible(text))
     words = f"{session.name}: {counted_words(span, chosen)}" if named else _capitalized(counted_words(span, chosen))
-    title = markdown.escape(visible(redact_text(words, facts, model_names(session.judged))))
-    return f"{title}\n\n{markdown.aggregation(safe)}\n" if safe else ""
+    title = markdown_text.escape(visible(redact_text(words, facts, model_names(session.judged))))
+    return f"{title}\n\n{markdown_tables.aggregation(safe)}\n" if safe else ""
 
 
 def save_report(session: Session, span: Span | None, path: Path, *, replace: bool) -> str:

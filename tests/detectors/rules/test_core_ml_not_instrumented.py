@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+import tracekit
 from tracekit.detectors.outcomes import Finding, InsufficientData, Passed
 from tracekit.detectors.rules.core_ml_not_instrumented import Options, detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
 from tracekit.recording.contents import TableEntry
 from tracekit.recording.table import TableState
-from tracekit.testing import write_single_export
+from tracekit.report.renderers.concise import render_concise
+from tracekit.report.renderers.serialize import to_json
+from tracekit.testing import write_export, write_single_export
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import ENGINE_LOAD, Model, SignpostRow
 from tracekit.testing.scenario import CORE_ML
@@ -135,6 +138,31 @@ def test_a_damaged_log_is_named_as_the_cause(scenario, tmp_path):
     issues = ("Fatal logging system error: The log archive is corrupt or incomplete",)
     found = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
     assert "a damaged log archive" in found.summary
+
+
+def test_an_import_is_named_as_the_cause(scenario, tmp_path):
+    executions(scenario, 30)
+    scenario.imported_from = "/Users/me/Attachments/trace-data.atrc"
+    write_export(scenario, tmp_path)
+    report = tracekit.analyze(tmp_path)
+    assert report.recording.imported_from == "trace-data.atrc"
+    (found,) = (check for check in report.checks if check.outcome == "finding" and check.id == ID)
+    assert "imported from" in found.summary
+    assert "/Users/me" not in to_json(report)
+    # The short report and the coverage say so, and blame no entitlement.
+    (core_ml,) = (entry for entry in report.coverage if entry.instrument == "Core ML")
+    short = render_concise(report, width=200, color=False)
+    for text in (core_ml.conclusion, short):
+        assert "trace-data.atrc" in text
+        assert "`xctrace import` loses" in text
+    assert "entitlement" not in core_ml.conclusion + core_ml.advice
+
+
+def test_work_of_a_unit_that_was_not_recorded_is_not_none(scenario, judge):
+    scenario.missing.add("metal-gpu-intervals")
+    executions(scenario, 30)
+    found = judged(judge, scenario)
+    assert [metric.value for metric in found.metrics] == [None, 30]
 
 
 @pytest.mark.corpus

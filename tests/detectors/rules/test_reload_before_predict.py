@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed, Severity, severity_of
-from tracekit.testing.rows import Model
+from tracekit.testing.rows import LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
 ID = "reload-before-predict"
@@ -156,3 +156,23 @@ def test_an_empty_core_ml_table_is_not_judged(scenario, judge):
     outcomes = judge(scenario, ID)
     assert isinstance(outcomes[None], InsufficientData)
     assert "get-task-allow" in outcomes[None].reason + outcomes[None].record
+
+
+@pytest.mark.parametrize("apart_ns", [10 * MS, -100 * MS], ids=["after it", "inside it"])
+@pytest.mark.parametrize("check", [ID, "load-churn", "duplicate-instances", "unused-load"])
+def test_the_cached_load_beside_the_first_specialization_is_no_reload(scenario, judge, check, apart_ns):
+    # In a first run, one model shows one row that prepares it and one cached row.
+    for number in range(3):
+        model, start = Model(f"Net{number}"), (1_000 + 4_000 * number) * MS
+        end = scenario.load(model, start, 1_200 * MS, LOAD_COLD)
+        scenario.load(model, end + apart_ns, 60 * MS)
+        scenario.predict(model, end + 100 * MS, 8 * MS)
+    assert not any(isinstance(outcome, Finding) for outcome in judge(scenario, check).values())
+
+
+def test_not_even_one_that_is_asked_for_from_the_second_load_on(scenario, judge):
+    end = scenario.load(STYLE, 1_000 * MS, 1_200 * MS, LOAD_COLD)
+    scenario.load(STYLE, end + 10 * MS, 60 * MS)
+    scenario.predict(STYLE, end + 100 * MS, 8 * MS)
+    outcome = judge(scenario, ID, min_loads=2)["Watercolor"]
+    assert not isinstance(outcome, Finding)

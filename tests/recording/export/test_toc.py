@@ -51,6 +51,26 @@ def test_what_the_file_does_not_say_is_none(xml: Xml, write: Write) -> None:
     assert run.target == Target(kind=None, process=Process("a", None))
 
 
+@pytest.mark.parametrize(
+    ("summary", "expected"),
+    [
+        (f"{SUMMARY}<imported-from>/Users/me/trace-data.atrc</imported-from>", "/Users/me/trace-data.atrc"),
+        (f'{SUMMARY}<imported-from path="run.logarchive"/>', "run.logarchive"),
+        (f"{SUMMARY}<imported-from><file>a.ktrace</file></imported-from>", "a.ktrace"),
+        (f"{SUMMARY}<imported-from/>", "an unnamed file"),
+        (SUMMARY, None),
+    ],
+)
+def test_what_a_run_was_imported_from_is_kept(xml: Xml, write: Write, summary: str, expected: str | None) -> None:
+    run = open_recording(write(xml.toc(summary=summary, target=DEVICE))).run
+    assert (run.imported_from, run.end_reason) == (expected, "Target app exited")
+
+
+def test_an_attribute_of_the_run_tells_the_same(write: Write) -> None:
+    run = open_recording(write("<trace-toc><run imported-from='x.atrc'><info/></run></trace-toc>")).run
+    assert run.imported_from == "x.atrc"
+
+
 def test_a_machine_wide_recording_of_a_phone_has_a_host_and_no_process(xml: Xml, write: Write) -> None:
     target = f"{DEVICE.replace('macOS', 'iOS')}{DEVICE.replace('<device', '<host-device')}<all-processes/>"
     run = open_recording(write(xml.toc(target=target))).run

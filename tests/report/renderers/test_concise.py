@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from rich.cells import cell_len
 import tracekit
 from tracekit.report.renderers.concise import LINES, render_concise, render_summary
 from tracekit.report.report import Report
+from tracekit.report.verdict import summarize
 from tracekit.testing import Model, Process, Scenario, write_export
 
 SAMPLES = (
@@ -91,6 +93,32 @@ def test_ten_models_with_many_findings_stay_below_the_limit(tmp_path: Path) -> N
     report = tracekit.analyze(tmp_path)
     assert len({check.id for check in report.checks if check.outcome == "finding"}) >= 3
     assert len(render_concise(report, width=100, color=False).splitlines()) <= LINES
+
+
+def test_ten_models_with_every_check_failing_them_stay_below_the_limit(full: Report) -> None:
+    names = [f"StyleTransferForTheBackgroundOfTheFrame{number}" for number in range(10)]
+    checks = [
+        replace(full.checks[0], id=f"check-number-{k}", model=name, caveats=("It may be otherwise. " * 12,))
+        for k in range(14)
+        for name in names
+    ]
+    blind = next(check for check in full.checks if check.outcome == "insufficient_data")
+    checks += [
+        replace(blind, id=f"blind-{k}", summary=f"Reason {k}. ", record=f"Record for {k} s. " * 12) for k in range(12)
+    ]
+    report = replace(
+        full,
+        models=tuple(replace(full.models[0], name=name) for name in names),
+        checks=tuple(checks),
+        summary=summarize(checks),
+        recording=replace(full.recording, notes=("A note that is long. " * 12,) * 6),
+    )
+    text = render_concise(report, width=100, color=False)
+    assert len(text.splitlines()) <= LINES
+    # Findings come before notes and reasons, and each is named.
+    assert all(f"check-number-{k}" in text for k in range(14))
+    assert "5 more notes (-v)" in text
+    assert "14 findings (14 critical) in 10 models · " in text
 
 
 def test_names_of_a_recording_cannot_steer_the_terminal(tmp_path: Path) -> None:

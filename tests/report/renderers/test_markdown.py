@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tracekit.report.renderers.markdown import code, escape, render_markdown, sentence
+from tracekit.report.renderers.markdown import render_markdown
+from tracekit.report.renderers.markdown_text import code, escape, sentence
 from tracekit.report.report import Report
 from tracekit.report.strings import map_strings
 
@@ -33,9 +35,10 @@ def shape(text: str) -> list[str]:
 def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
     text = render_markdown(full)
     for part in (
-        "## 2 findings (1 critical, 1 low) in 6 models",
+        "## 2 findings (1 critical, 1 low) in 6 models · est. savings up to 7.7 s · ",
         "### Critical: The model is reloaded before every prediction",
         "| `Watercolor` | critical | 75 loads for 75 predictions. | up to 1.3 s | 69% |",
+        "| **all 6** |",
         "```swift\nfinal class StyleFilter {\n",
         "- 00:00.137 – 00:00.154 (17.17 ms): `Load`, `coreml-os-signpost` row 1\n",
         "- 69 more",
@@ -44,6 +47,24 @@ def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
         "<summary>Coverage</summary>",
     ):
         assert part in text, part
+
+
+def test_the_order_is_that_of_the_screen_and_the_rest_is_folded(full: Report) -> None:
+    text = render_markdown(full)
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert [line.split(" ")[0] for line in headings[:2]] == ["##", "###"]
+    assert headings[-2:] == ["### Models", "### Not evaluated"]
+    # What is open at first fits on a screen.
+    opened = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
+    assert len([line for line in opened.splitlines() if line]) <= 40
+    assert "coreml-os-signpost" not in opened
+    assert "```" not in opened
+
+
+def test_a_count_that_is_not_known_is_no_zero(full: Report) -> None:
+    unknown = replace(full.models[0], loads=None, load=None)
+    text = render_markdown(replace(full, models=(unknown,)))
+    assert "| `Watercolor` | – | – | – | 75 |" in text.replace("`Watercolor` | 0 |", "")
 
 
 def test_at_most_five_intervals_are_listed_per_model(full: Report) -> None:

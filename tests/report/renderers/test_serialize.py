@@ -7,7 +7,6 @@ import types
 import typing
 from dataclasses import fields, replace
 from enum import StrEnum
-from importlib.resources import files
 from typing import Any
 
 import jsonschema
@@ -21,17 +20,17 @@ from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend, Mode, Tr
 from tracekit.analysis.latency import Level as CourseLevel
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
-from tracekit.analysis.throughput import Cadence, Pace
+from tracekit.analysis.throughput import SteadyRate, Throughput
 from tracekit.detectors import framework, outcomes
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Cost, Evidence, Metric, Severity
 from tracekit.detectors.ranking import Related
 from tracekit.recording.table import TableState
 from tracekit.report import report
-from tracekit.report.renderers.serialize import to_dict, to_json
+from tracekit.report.renderers.serialize import schema_text, to_dict, to_json
 from tracekit.report.report import CoverageInfo, Report
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 
-SCHEMA: dict[str, Any] = json.loads(files("tracekit.report").joinpath("schema/report-1.json").read_text("utf-8"))
+SCHEMA: dict[str, Any] = json.loads(schema_text())
 
 CLASSES: dict[str, type] = {
     "tool": report.ToolInfo,
@@ -43,20 +42,21 @@ CLASSES: dict[str, type] = {
     "evidence": outcomes.Evidence,
     "related": Related,
     "reference": framework.Reference,
+    "finding": report.FindingInfo,
     "check": report.Check,
     "summary": report.Summary,
     "aggregation": AggregationRow,
     "model": ModelSummary,
     "statistics": Statistics,
     "latency": Latency,
-    "pace": Pace,
-    "cadence": Cadence,
+    "steady_rate": SteadyRate,
+    "throughput": Throughput,
     "in_flight": InFlight,
     "trend": Trend,
     "level": CourseLevel,
     "mode": Mode,
-    "course": LatencyTrend,
-    "frame_rate": FrameRate,
+    "latency_trend": LatencyTrend,
+    "fps": FrameRate,
     "part": PartSummary,
     "breakdown": BreakdownSummary,
 }
@@ -80,6 +80,10 @@ def test_the_schema_is_one() -> None:
     assert SCHEMA["properties"]["schema_version"]["const"] == report.SCHEMA_VERSION
 
 
+def test_a_report_names_the_schema_that_describes_it(full: Report) -> None:
+    assert valid(full)["$schema"] == SCHEMA["$id"] == "urn:tracekit:report:2"
+
+
 def test_the_schema_defines_each_dataclass_and_nothing_else() -> None:
     assert set(SCHEMA["$defs"]) == set(CLASSES)
 
@@ -88,6 +92,7 @@ def test_the_schema_defines_each_dataclass_and_nothing_else() -> None:
 def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
     definition = SCHEMA["$defs"][name] if name else SCHEMA
     names = [field.name for field in fields(CLASSES[name] if name else Report)]
+    names = names if name else ["$schema", *names]
     assert list(definition["properties"]) == names
     assert definition["required"] == names
     assert definition["additionalProperties"] is False
@@ -96,7 +101,7 @@ def test_schema_and_dataclass_agree_key_for_key(name: str) -> None:
 @pytest.mark.parametrize("name", CLASSES)
 def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
     classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, framework.Reference)
-    parts = (Latency, Pace, Cadence, InFlight, FrameRate, PartSummary, BreakdownSummary)
+    parts = (Latency, SteadyRate, Throughput, InFlight, FrameRate, PartSummary, BreakdownSummary)
     course = (LatencyTrend, CourseLevel, Mode, Trend)
     known = {each.__name__: each for each in (*classes, *parts, *course)}
     for field, hint in typing.get_type_hints(CLASSES[name], localns=known).items():
@@ -143,7 +148,7 @@ def test_shares_are_named_by_attribution() -> None:
         lambda document: document["checks"][0].update(outcome="warning"),
         lambda document: document["checks"][-1].update(severity="low"),
         lambda document: document["models"][0]["load"].update(mean_ms=17.17),
-        lambda document: document.update(schema_version=2),
+        lambda document: document.update(schema_version=1),
     ],
 )
 def test_the_schema_refuses_what_is_not_published(full: Report, change: Any) -> None:
@@ -154,8 +159,8 @@ def test_the_schema_refuses_what_is_not_published(full: Report, change: Any) -> 
 
 
 def test_keys_stand_in_the_order_of_the_architecture(full: Report) -> None:
-    order = ["schema_version", "tool", "recording", "tables", "coverage", "models", "aggregation", "checks", "summary"]
-    assert list(json.loads(to_json(full))) == order
+    order = ["$schema", "schema_version", "tool", "recording", "tables", "coverage", "models", "aggregation"]
+    assert list(json.loads(to_json(full))) == [*order, "findings", "checks", "summary"]
 
 
 def test_numbers_of_numpy_become_plain_and_infinite_ones_null(full: Report) -> None:

@@ -269,15 +269,15 @@ def test_code_that_wraps_goes_on_under_its_line_and_items_hang(full: Report) -> 
 
 
 @pytest.mark.parametrize(
-    ("net_ns", "shown"),
+    ("extra_savings_ns", "shown"),
     [
         (1_300_000_000, "of this model's time) longest: "),
         (300_000_000, "of this model's time), 0.30 s of it not included above longest: "),
         (0, "of this model's time), already included above longest: "),
     ],
 )
-def test_time_that_findings_above_claim_is_told(full: Report, net_ns: int, shown: str) -> None:
-    first = replace(full.checks[0], net_ns=net_ns)
+def test_time_that_findings_above_claim_is_told(full: Report, extra_savings_ns: int, shown: str) -> None:
+    first = replace(full.checks[0], extra_savings_ns=extra_savings_ns)
     assert first.cost is not None
     assert first.cost.ns == 1_300_000_000
     assert shown in flat(plain(replace(full, checks=(first,))))

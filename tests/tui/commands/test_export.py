@@ -105,7 +105,7 @@ def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample
         await screen.answer("a.json")
         saved = json.loads((tmp_path / "a.json").read_text("utf-8"))
         assert saved["recording"]["redacted"] is True
-        assert saved["summary"]["findings"] == 5
+        assert saved["summary"]["models"] == 5
         await screen.press("S")
         await screen.answer("a.pdf")
         assert "a.pdf: unknown extension" in screen.text()
@@ -126,7 +126,7 @@ def test_a_file_is_replaced_only_when_asked_twice(run_view, reload_sample, tmp_p
         await screen.press("escape")
         assert there.read_text("utf-8") == "mine"
         await screen.press("S", "enter", "enter")
-        assert there.read_text("utf-8").startswith("## 5 findings")
+        assert there.read_text("utf-8").startswith("## 1 finding")
 
     run_view(test, reload_sample)
 

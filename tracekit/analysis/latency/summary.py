@@ -46,9 +46,9 @@ def summarize_latency(predictions: pd.DataFrame, warm: BoolArray) -> Latency:
 class FrameRate:
     """How many frames per second a model could support, one prediction per frame and one at a time."""
 
-    typical: float
+    at_mean: float
     """1 / mean warm latency."""
-    sustained: float | None
+    at_p95: float | None
     """1 / 95th percentile: nineteen of twenty frames come in time. None below 20 predictions."""
     predictions: int
     """Warm predictions it is worked out from: those during which no other of the model was in flight."""
@@ -64,7 +64,7 @@ def frame_rate(predictions: pd.DataFrame, warm: BoolArray) -> FrameRate | None:
     if numbers is None:
         return None
     return FrameRate(
-        typical=1e9 / numbers.mean_ns,
-        sustained=None if numbers.p95_ns is None else 1e9 / numbers.p95_ns,
+        at_mean=1e9 / numbers.mean_ns,
+        at_p95=None if numbers.p95_ns is None else 1e9 / numbers.p95_ns,
         predictions=numbers.count,
     )

@@ -37,7 +37,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class LatencyTrend:
-    """The course of the latency of one model's warm predictions."""
+    """How the latency of one model's warm predictions develops."""
 
     trend: Trend
     levels: tuple[Level, ...]

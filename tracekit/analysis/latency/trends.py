@@ -22,13 +22,13 @@ class Trend:
     count: int
     correlation: float | None
     """Spearman's rank correlation of duration with order, -1 to 1; None below 3 values and where all are equal."""
-    last_third: float | None
+    last_to_first_third: float | None
     """Median of the last third over that of the first; None below 3 values, or where the first is 0."""
 
 
 def trend(durations_ns: IntArray) -> Trend:
     """Trend of durations in the order of their predictions, shape (n,). O(n log n)."""
-    return Trend(len(durations_ns), _correlation(durations_ns), _last_third(durations_ns))
+    return Trend(len(durations_ns), _correlation(durations_ns), _last_to_first_third(durations_ns))
 
 
 def _correlation(durations: IntArray) -> float | None:
@@ -37,7 +37,7 @@ def _correlation(durations: IntArray) -> float | None:
     return float(rank_correlations(durations, np.zeros(len(durations), np.int64), 1)[0])
 
 
-def _last_third(durations: IntArray) -> float | None:
+def _last_to_first_third(durations: IntArray) -> float | None:
     """Median of the last third over that of the first."""
     size = len(durations) // 3
     if not size:

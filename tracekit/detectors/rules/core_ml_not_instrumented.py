@@ -28,7 +28,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.wording import listed
 from tracekit.recording.table import TableState
-from tracekit.trace.instruments.catalogue import CORE_ML
+from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,8 +73,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
         )
     own, unattributed = _own_work(trace), _unnamed_work(trace)
     metrics = (
-        above("GPU rows of the target that name a model", len(own), "count", 1),
-        above("Neural Engine executions", len(unattributed), "count", options.min_executions),
+        above("GPU rows of the target that name a model", _known(trace, GPU, own), "count", 1),
+        above("Neural Engine executions", _known(trace, NEURAL_ENGINE, unattributed), "count", options.min_executions),
     )
     if reached(metrics, "GPU rows of the target that name a model"):
         return _finding(trace, own, metrics, is_certain=True)
@@ -86,6 +86,11 @@ def detect(trace: Trace, options: Options) -> Outcome:
 def _other_frameworks(trace: Trace) -> str:
     """Tables of other frameworks that hold rows, as words; empty where there is none."""
     return " and ".join(entry.schema for entry in trace.run.tables if entry.schema in OTHER_FRAMEWORKS and entry.rows)
+
+
+def _known(trace: Trace, instrument: str, rows: pd.DataFrame) -> int | None:
+    """Number of rows of an instrument; None where it was not recorded or cannot be read."""
+    return len(rows) if trace.coverage_of(instrument).state in (TableState.ROWS, TableState.EMPTY) else None
 
 
 def _own_work(trace: Trace) -> pd.DataFrame:
@@ -130,6 +135,11 @@ def _cause(trace: Trace) -> str:
     """What this recording tells of the cause; empty where it tells nothing."""
     if any(_CORRUPT in issue.casefold() for issue in trace.run.issues or ()):
         return " Instruments reported a damaged log archive, which leaves this table empty."
+    if trace.coverage_of(CORE_ML).state is TableState.EMPTY and trace.run.imported_from is not None:
+        return (
+            f" The recording was imported from {trace.run.imported_from}: `xctrace import` loses the rows of Core ML "
+            "and of all other signposts."
+        )
     signposts = [name for name in ("signposts", "signpost_events") if len(trace.context.get(name, ()))]
     if trace.coverage_of(CORE_ML).state is TableState.EMPTY and signposts:
         return " Other signposts were recorded, so the likely cause is a missing entitlement."

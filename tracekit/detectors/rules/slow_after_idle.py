@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.throughput import bursts, summarize_cadence
+from tracekit.analysis.throughput import bursts, summarize_throughput
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -141,8 +141,8 @@ def _more_work(view: ModelView, calls: Calls, slow: BoolArray, others: BoolArray
 
 def _pace(view: ModelView) -> int | None:
     """Frame rate of the calls: what generates a text calls the model again at once, and keeps none."""
-    cadence = summarize_cadence(view.predictions, bursts(view.predictions), slack=_IDLE_SHARE)
-    return cadence.pace.frames_per_second if cadence.pace else None
+    throughput = summarize_throughput(view.predictions, bursts(view.predictions), slack=_IDLE_SHARE)
+    return throughput.steady_rate.fps if throughput.steady_rate else None
 
 
 def _finding(

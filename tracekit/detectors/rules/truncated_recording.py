@@ -137,7 +137,7 @@ def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: t
 
 def _share(name: str, part: pd.DataFrame, whole: pd.DataFrame, threshold: float) -> Metric:
     time = covered_ns(whole)
-    return above(name, covered_ns(part) / time if time else 0.0, "share", threshold)
+    return above(name, covered_ns(part) / time if time else None, "share", threshold)
 
 
 def _activity(trace: Trace) -> pd.DataFrame:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tracekit.recording.sources import Source
 
 ROOT: Final = "trace-toc"
+IMPORTED: Final = "imported-from"
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 _WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
 
@@ -103,7 +104,7 @@ def _parse(source: Source, meter: Meter) -> etree._Element:
 def _run(label: str, index: int, element: etree._Element) -> TocRun:
     number = _number(label, "run number", element.get("number")) or index
     summary = element.find("info/summary")
-    texts = {} if summary is None else {str(child.tag): _whole_text(label, child) for child in summary}
+    texts = {} if summary is None else {str(c.tag): _whole_text(label, c) for c in summary if c.tag != IMPORTED}
     target = element.find("info/target")
     data = element.find("data")
     duration = _duration_ns(label, texts.get("duration"))
@@ -122,9 +123,24 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
         template=texts.get("template-name"),
         recording_mode=texts.get("recording-mode"),
         time_limit=texts.get("time-limit"),
+        imported_from=_imported_from(element),
     )
     tables = None if data is None else tuple(_table(label, each) for each in data.findall("table"))
     return TocRun(run, tables, failed)
+
+
+def _imported_from(run: etree._Element) -> str | None:
+    """What `xctrace import` made the run from; `an unnamed file` where only that it was imported is told.
+
+    No such table of contents was seen, so it is found as an attribute or an element, wherever it stands.
+    """
+    for element in (run, *run.iterfind("info//")):
+        if element.tag == IMPORTED:
+            texts = (text for each in element.iter() for text in (each.text, *map(str, each.attrib.values())))
+            return next(filter(None, map(_text, texts)), "an unnamed file")
+        if found := _text(element.get(IMPORTED)):
+            return found
+    return None
 
 
 def _table(label: str, element: etree._Element) -> TocTable:

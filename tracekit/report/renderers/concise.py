@@ -15,7 +15,7 @@ from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, prin
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import frames, parts_row
 from tracekit.report.totals import Totals, count_checks
-from tracekit.units import format_count, format_estimate, format_percent, format_time
+from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 LINES = 60
 """Most lines for a recording of up to ten models; findings beyond them take one line each."""
 MODELS, REMEDIES, NOTES = 10, 8, 3
-"""Most lines of each of these parts."""
+"""Most entries of each of these parts."""
+TIGHT_REMEDIES, TIGHT_NOTES = 3, 1
+"""The same where the findings leave no room, in a line each."""
 BAR = 33
 """Cells of a bar: 3% each."""
 NAME_CELLS = 28
-WORTH_SAYING = 0.1
-"""Least share of a prediction's time that is given in words (heuristic)."""
 MANY = 8
 """From this number on, checks that need the same are counted, not named."""
 
@@ -42,9 +42,13 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
     width = min(max(width, NARROWEST), WIDEST)
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
     layout = Layout(width)
-    head = [*layout.wrapped(Text(_context(safe.recording, safe.tool.settings), style="dim")), Text()]
-    tail = [*_models(safe, layout), *_not_evaluated(safe, layout), *_notes(safe, layout), *summary_lines(safe, layout)]
-    body = _findings(safe, layout, LINES - len(head) - len(tail))
+    head = [*layout.wrapped(Text(context_line(safe.recording, safe.tool.config), style="dim")), Text()]
+    for tight in (False, True):
+        limited = [*_not_evaluated(safe, layout, tight), *_notes(safe, layout, tight)]
+        tail = [*_models(safe, layout), *limited, *summary_lines(safe, layout)]
+        body, hidden = _findings(safe, layout, LINES - len(head) - len(tail))
+        if not hidden:
+            break
     return printed([*head, *body, *tail], width, color)
 
 
@@ -60,7 +64,7 @@ def render_summary(report: Report, *, width: int, color: bool, more: bool = True
 def summary_line(report: Report) -> Text:
     """Counts by check and the estimated savings of all fixes together, in one line."""
     totals, summary = count_checks(report.checks), report.summary
-    if not summary.judged and not summary.errors:
+    if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         return Text(f"Inconclusive: {count} could not be evaluated · exit status 3", style="bold yellow")
     parts = [totals.found, _savings(report), _rest(totals)]
@@ -69,16 +73,17 @@ def summary_line(report: Report) -> Text:
     return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
 
 
-def summary_lines(report: Report, layout: Layout) -> list[Text]:
-    """The summary, and where to read on."""
+def summary_lines(report: Report, layout: Layout, *, full: bool = False) -> list[Text]:
+    """The summary, and where to read on; after a `full` report that is `tracekit view` alone."""
     lines = layout.wrapped(summary_line(report))
-    if report.summary.findings or not report.summary.judged:
+    if report.summary.findings or not report.summary.evaluated:
         source = formatting.shorten(report.recording.source, max(layout.width - 30, 12))
-        lines += layout.wrapped(Text.assemble("more: ", ("-v", "cyan"), "  ·  ", (f"tracekit view {source}", "cyan")))
+        text = Text("more: ") if full else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
+        lines += layout.wrapped(text.append(f"tracekit view {source}", style="cyan"))
     return lines
 
 
-def _context(recording: RecordingInfo, config: str | None) -> str:
+def context_line(recording: RecordingInfo, config: str | None) -> str:
     """One line: which recording of what, where and how long."""
     pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
     version = (recording.os_version or "").partition(" (")[0]
@@ -96,11 +101,12 @@ def _context(recording: RecordingInfo, config: str | None) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _findings(report: Report, layout: Layout, room: int) -> list[Text]:
-    """All findings in detail where there is room, else those that cost most; the others in a line each."""
+def _findings(report: Report, layout: Layout, room: int) -> tuple[list[Text], int]:
+    """All findings in detail where there is room, else those that cost most; the others in a line each, as far as these
+    fit, and how many are left out."""
     groups = findings(report.checks)
     whole: list[list[Text]] = []
-    if not report.summary.judged:
+    if not report.summary.evaluated:
         # What is wrong with the recording is why nothing could be evaluated.
         health = [group for group in groups if group.first.pattern == Pattern.RECORDING]
         groups = tuple(group for group in groups if group not in health)
@@ -108,12 +114,17 @@ def _findings(report: Report, layout: Layout, room: int) -> list[Text]:
     details = [finding_lines(group, layout) for group in groups]
     rows = [one_line(group, layout) for group in groups]
     shown = len(groups)
+    room -= sum(len(lines) + 1 for lines in whole)
     while shown > 1 and _length(details[:shown], rows[shown:]) > room:
         shown -= 1
-    for lines in (*whole, *details[:shown]):
-        lines.append(Text())
-    rest = [line for row in rows[shown:] for line in row]
-    return [line for lines in (*whole, *details[:shown]) for line in lines] + ([*rest, Text()] if rest else [])
+    lines = [line for part in (*whole, *details[:shown]) for line in (*part, Text())]
+    rest = rows[shown:]
+    fitting = max(room - _length(details[:shown], []) - 2, 1)
+    hidden = max(len(rest) - fitting, 0) if sum(map(len, rest)) > fitting + 1 else 0
+    lines += [line for row in rest[: len(rest) - hidden] for line in row]
+    if hidden:
+        lines.append(Text(f"{format_count(hidden, 'more finding')} (-v)", style="dim"))
+    return [*lines, Text()] if rest else lines, hidden
 
 
 def _length(details: Sequence[Sequence[Text]], rows: Sequence[Sequence[Text]]) -> int:
@@ -174,11 +185,7 @@ def _parts(model: ModelSummary, cells: int) -> tuple[str, str]:
     signs = [
         _sign(part, row.slices) * (end - begin) for part, begin, end in zip(slices, [0, *sizes], sizes, strict=False)
     ]
-    large = sorted((part for part in row.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
-    words = ", ".join(
-        f"{part.group.name} {'≥ ' if part.incomplete else ''}{format_percent(part.share)}" for part in large
-    )
-    return "".join(signs) if cells >= 8 else "", words
+    return "".join(signs) if cells >= 8 else "", row.headline
 
 
 _RANK = "█▓▒░"
@@ -195,24 +202,25 @@ def _sign(part: Slice, slices: Iterable[Slice]) -> str:
 
 def _pace(model: ModelSummary) -> str:
     """How often it predicts, how many at once, and which frame rate it allows."""
-    parts = [format_count(model.predictions, "prediction")]
-    if model.cadence is not None and model.cadence.per_second is not None:
-        rate = model.cadence.per_second
+    parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
+    if model.throughput is not None and model.throughput.per_second is not None:
+        rate = model.throughput.per_second
         parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
     if model.in_flight is not None:
-        most = model.in_flight.most
+        most = model.in_flight.max
         parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
-    text, rate_of = ", ".join(parts), model.frames_per_second
+    text, rate_of = ", ".join(parts), model.fps
     if rate_of is None:
         return text
-    tail = f" ({frames(rate_of.sustained)} at p95)" if rate_of.sustained is not None else ""
-    return f"{text}; fast enough for {frames(rate_of.typical)} fps{tail}"
+    tail = f" ({frames(rate_of.at_p95)} at p95)" if rate_of.at_p95 is not None else ""
+    return f"{text}; fast enough for {frames(rate_of.at_mean)} fps{tail}"
 
 
 def _inferred(model: ModelSummary) -> str:
     """What hardware rows tell of a model's predictions; each took at least that long."""
-    parts = [format_count(model.predictions, "prediction")]
-    if model.prediction is not None and model.prediction.p50_ns is not None:
+    parts = []
+    if model.prediction is not None:
+        parts.append(format_count(model.prediction.count, "prediction"))
         parts.append(f"median at least {format_time(model.prediction.p50_ns)}")
     if model.breakdown is not None and model.breakdown.total_ns:
         row = parts_row(model.name, model.breakdown)
@@ -221,30 +229,31 @@ def _inferred(model: ModelSummary) -> str:
             for part in row.slices
             if part.group.name in _COMPUTE
         ]
-    if model.cadence is not None and model.cadence.inter_start_ns is not None:
-        parts.append(f"every {format_time(model.cadence.inter_start_ns)}")
+    if model.throughput is not None and model.throughput.interval_ns is not None:
+        parts.append(f"every {format_time(model.throughput.interval_ns)}")
     return " · ".join(parts)
 
 
-def _not_evaluated(report: Report, layout: Layout) -> list[Text]:
-    """One line for each remedy; instruments to add share one."""
-    entries = _remedies(report)
+def _not_evaluated(report: Report, layout: Layout, tight: bool) -> list[Text]:
+    """One entry for each remedy; instruments to add share one."""
+    entries = remedies(report)
     failed = with_outcome(report.checks, "error")
     if not entries and not failed:
         return []
+    room, most = (TIGHT_REMEDIES, 1) if tight else (REMEDIES, 2)
     lines = layout.heading("NOT EVALUATED", "")
-    for who, what in entries[:REMEDIES]:
-        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, most=2)
-    if len(entries) > REMEDIES:
-        lines.append(Text(f"  {format_count(len(entries) - REMEDIES, 'more reason')} (-v)", style="dim"))
-    for check in failed[:REMEDIES]:
-        lines += layout.hanging(
-            Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}"), 4, most=2
-        )
+    for who, what in entries[:room]:
+        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, most=most)
+    if len(entries) > room:
+        lines.append(Text(f"  {format_count(len(entries) - room, 'more reason')} (-v)", style="dim"))
+    for check in failed[:room]:
+        text = Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}")
+        lines += layout.hanging(text, 4, most=most)
     return [*lines, Text()]
 
 
-def _remedies(report: Report) -> list[tuple[str, str]]:
+def remedies(report: Report) -> list[tuple[str, str]]:
+    """Which checks were not evaluated, and what helps: one entry per remedy."""
     absent = {(entry.conclusion, entry.advice): entry for entry in report.coverage if entry.state == "missing"}
     instruments: list[CoverageInfo] = []
     recordable: list[Check] = []
@@ -285,16 +294,17 @@ def _clause(text: str) -> str:
     return formatting.clause(text.partition(". ")[0].rstrip("."))
 
 
-def _notes(report: Report, layout: Layout) -> list[Text]:
+def _notes(report: Report, layout: Layout, tight: bool) -> list[Text]:
     notes = report.recording.notes
-    lines = [line for note in notes[:NOTES] for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, most=2)]
-    if len(notes) > NOTES:
-        lines.append(Text(f"{format_count(len(notes) - NOTES, 'more note')} (-v)", style="dim"))
+    room, most = (TIGHT_NOTES, 1) if tight else (NOTES, 2)
+    lines = [line for note in notes[:room] for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, most=most)]
+    if len(notes) > room:
+        lines.append(Text(f"{format_count(len(notes) - room, 'more note')} (-v)", style="dim"))
     return [*lines, Text()] if lines else []
 
 
 def _savings(report: Report) -> str:
-    savings = report.summary.win_back_ns
+    savings = report.summary.savings_ns
     return f"est. savings up to {format_estimate(savings)}" if savings else ""
 
 

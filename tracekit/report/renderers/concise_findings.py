@@ -83,7 +83,7 @@ _CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy
 def finding_lines(group: Group, layout: Layout) -> list[Text]:
     """All lines of one detector's findings."""
     first = group.first
-    severity = first.severity or ""
+    severity = group.severity
     body = [*_title(severity.upper(), SEVERITY_STYLES.get(severity, "bold"), first, layout)]
     return [*body, *_details(group, layout)]
 
@@ -104,10 +104,10 @@ def inconclusive_lines(report: Report, health: Sequence[Group], layout: Layout) 
 def one_line(group: Group, layout: Layout) -> list[Text]:
     """A finding for which there is no room."""
     first = group.first
-    savings = f", est. savings up to {format_estimate(group.net_ns)}" if group.net_ns else ""
+    savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     models = {check.model for check in group.checks if check.model}
     where = f" ({format_count(len(models), 'model')})" if models else ""
-    severity = first.severity or ""
+    severity = group.severity
     text = Text(f"{severity.upper():<{LABEL_CELLS}}", style=SEVERITY_STYLES.get(severity, "bold"))
     text.append(first.id, style="bold").append(f"{where}{savings}", style="not bold")
     return layout.hanging(text, layout.indent)
@@ -144,14 +144,14 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     models = {check.model for check in group.checks if check.model}
     where = f"in {format_count(len(models), 'model')}" if models else ""
     costs = [check.cost for check in group.checks if check.cost]
-    if group.net_ns is None or not costs:
+    if group.extra_savings_ns is None or not costs:
         return [Text(f"{' ' * layout.indent}{where}")] if where else []
     total = sum(cost.ns for cost in costs)
     spent = sum(cost.ns / cost.share for cost in costs if cost.share)
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(total), style="bold")
     if spent and not any(cost.of for cost in costs):
         text.append(f" of {format_estimate(spent)} ({format_percent(total / spent)})")
-    text.append(included_above(group.net_ns, total)).append(f", {where}" if where else "")
+    text.append(included_above(group.extra_savings_ns, total)).append(f", {where}" if where else "")
     return layout.hanging(text, layout.indent)
 
 
@@ -168,7 +168,7 @@ def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
             else (f" ({format_percent(check.cost.share)} of {check.cost.of})")
         )
         text.append(of)
-    text.append(included_above(check.net_ns, check.cost.ns))
+    text.append(included_above(check.extra_savings_ns, check.cost.ns))
     for other in check.related:
         text.append(f"; {formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
     if place and len(text.plain) + len(place) + 4 <= layout.width:
@@ -177,11 +177,15 @@ def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
     return lines + (layout.hanging(Text(" " * layout.indent + place, style="dim"), layout.indent) if place else [])
 
 
-def included_above(net_ns: int | None, whole_ns: int) -> str:
+def included_above(extra_savings_ns: int | None, whole_ns: int) -> str:
     """Says where savings are part of findings above too."""
-    if net_ns is None or net_ns >= whole_ns:
+    if extra_savings_ns is None or extra_savings_ns >= whole_ns:
         return ""
-    return f", {format_estimate(net_ns)} of it not included above" if net_ns else ", already included above"
+    return (
+        f", {format_estimate(extra_savings_ns)} of it not included above"
+        if extra_savings_ns
+        else ", already included above"
+    )
 
 
 def _place(check: Check) -> str:

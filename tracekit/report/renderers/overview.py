@@ -53,11 +53,11 @@ def _verdict(entry: Analyzed, room: int) -> Text:
     if entry.report is None:
         return _line("not readable", "bold red", formatting.visible(entry.error))
     totals, summary = count_checks(entry.report.checks), entry.report.summary
-    if not summary.judged:
+    if not summary.evaluated:
         return _line("inconclusive", "yellow", f"{totals.not_evaluated} checks could not be evaluated")
     if not totals.findings:
         return _line("no findings", "green", f"{totals.passed} passed, {totals.not_evaluated} not evaluated")
-    savings = f"  est. savings {format_estimate(summary.win_back_ns)}" if summary.win_back_ns else ""
+    savings = f"  est. savings {format_estimate(summary.savings_ns)}" if summary.savings_ns else ""
     ids = list(dict.fromkeys(check.id for check in entry.report.checks if check.outcome == "finding"))
     what = _listed(ids, room - VERDICT_CELLS - len(savings))
     return _line(f"{format_count(totals.findings, 'finding')} ({totals.worst})", _STYLES[totals.worst], what + savings)
@@ -89,6 +89,6 @@ def _summary(entries: Sequence[Analyzed]) -> Text:
 def _kind(entry: Analyzed) -> str:
     if entry.report is None:
         return "not readable"
-    if not entry.report.summary.judged:
+    if not entry.report.summary.evaluated:
         return "inconclusive"
     return "with findings" if entry.report.summary.findings else "without findings"

@@ -1,27 +1,38 @@
-"""The report as JSON, as published in `report/schema/report-1.json`."""
+"""The report as JSON, as published in `report/schema/report-2.json`."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import fields, is_dataclass
+from importlib.resources import files
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from tracekit.characters import escaped
+from tracekit.report.report import SCHEMA_VERSION, Report
 
 if TYPE_CHECKING:
     from tracekit.report.diagnosis import Diagnosis
-    from tracekit.report.report import Report
 
 DECIMALS = 6
 """Decimals of a float: finer than any clock or share needs, and coarser than the last bits of a sum, which differ
 between processors."""
 
 
+SCHEMA_ID = f"urn:tracekit:report:{SCHEMA_VERSION}"
+"""`$schema` of a report, and `$id` of its JSON Schema."""
+
+
+def schema_text() -> str:
+    """The JSON Schema of the report."""
+    return files("tracekit.report").joinpath(f"schema/report-{SCHEMA_VERSION}.json").read_text("utf-8")
+
+
 def to_dict(report: Report | Diagnosis) -> dict[str, Any]:
     """The report as plain dicts, lists and values, keys in the order of the dataclasses."""
-    return {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
+    head = {"$schema": SCHEMA_ID} if isinstance(report, Report) else {}
+    return head | {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
 
 
 def to_json(report: Report | Diagnosis) -> str:

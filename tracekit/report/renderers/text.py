@@ -76,7 +76,7 @@ def render_text(
     }
     blocks = [*_verdict(safe), *_recording(safe, width, verbose)]
     blocks += [block for name, part in parts.items() if name in show for block in part]
-    blocks += [Text(), *summary_lines(safe, Layout(width))]
+    blocks += [Text(), *summary_lines(safe, Layout(width), full=verbose)]
     return printed(blocks, width, color)
 
 
@@ -89,15 +89,15 @@ def _verdict(report: Report) -> list[RenderableType]:
     summary = report.summary
     severities = {check.severity for check in report.checks}
     worst = next((severity for severity in SEVERITY_STYLES if severity in severities), None)
-    clean = "green" if summary.judged and not summary.errors else "yellow"
+    clean = "green" if summary.evaluated and not summary.errors else "yellow"
     lines = [Text(summary.verdict, style=f"bold {SEVERITY_STYLES[worst] if worst else clean}")]
-    if summary.win_back_ns and len({check.id for check in report.checks if check.cost}) > 1:
+    if summary.savings_ns and len({check.id for check in report.checks if check.cost}) > 1:
         lines.append(
-            Text(f"Estimated savings, all fixes combined: up to {glued(format_estimate(summary.win_back_ns))}.")
+            Text(f"Estimated savings, all fixes combined: up to {glued(format_estimate(summary.savings_ns))}.")
         )
     advice = would_help(report.checks)
     # Where there is hardly more to say, it stands further down in few words.
-    if summary.judged and advice and len(skip_reasons(report.checks, together=True)) > SHORT_LIST:
+    if summary.evaluated and advice and len(skip_reasons(report.checks, together=True)) > SHORT_LIST:
         lines.append(
             Text(f"To evaluate more checks: {'; '.join(formatting.clause(text.rstrip('.')) for text in advice)}.")
         )
@@ -115,8 +115,8 @@ def _recording(report: Report, width: int, verbose: bool) -> list[RenderableType
         lines.append(("Arguments", recording.arguments))
     if recording.redacted and verbose:
         lines.append(("Privacy", "names of devices, users and other processes are redacted (--no-redact keeps them)"))
-    if report.tool.settings:
-        lines.append(("Config", report.tool.settings))
+    if report.tool.config:
+        lines.append(("Config", report.tool.config))
     notes = recording.notes if verbose else recording.notes[:NOTES]
     lines += [("Note", note) for note in notes]
     if len(notes) < len(recording.notes):
@@ -146,7 +146,7 @@ def _recorded_with(recording: RecordingInfo, verbose: bool) -> str:
     template = f"{recording.template} template" if recording.template else ""
     version = f"Instruments {recording.instruments_version}" if recording.instruments_version else ""
     mode = f"{recording.recording_mode} mode" if recording.recording_mode and verbose else ""
-    return ", ".join(filter(None, (template, version, mode, recording.form if verbose else "")))
+    return ", ".join(filter(None, (template, version, mode, recording.input_type if verbose else "")))
 
 
 def _joined(*parts: str | None) -> str:

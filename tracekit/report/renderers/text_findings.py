@@ -43,13 +43,13 @@ def finding_blocks(report: Report, width: int, verbose: bool) -> list[Renderable
 
 def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     first = group.first
-    severity = first.severity or ""
+    severity = group.severity
     label = Text(severity.upper(), style=SEVERITY_STYLES.get(severity, "bold"))
     title = Text(first.title, style="bold", overflow="fold").append(f"  {first.id}", style="not bold dim")
     blocks: list[RenderableType] = [*labelled([(label, title)], width, indent=0), paragraph(first.why, 2)]
-    if len(group.checks) > 1 and group.net_ns is not None:
+    if len(group.checks) > 1 and group.extra_savings_ns is not None:
         models = format_count(len({check.model for check in group.checks if check.model}), "model")
-        cost = f"Estimated savings: up to {format_estimate(group.net_ns)} in {models}{_beyond(group)}."
+        cost = f"Estimated savings: up to {format_estimate(group.extra_savings_ns)} in {models}{_beyond(group)}."
         blocks.append(paragraph(glued(cost), 2))
     blocks.append(Text())
     shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
@@ -68,7 +68,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
 def _beyond(group: Group) -> str:
     """Says where a sum leaves out time that findings above claim too."""
     whole = sum(check.cost.ns for check in group.checks if check.cost)
-    return ", not counting time included above" if group.net_ns != whole else ""
+    return ", not counting time included above" if group.extra_savings_ns != whole else ""
 
 
 def _model_label(check: Check) -> Text:
@@ -84,7 +84,7 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
         text.append("est. savings: up to ").append(glued(format_estimate(check.cost.ns)), style="bold")
         text.append(f" ({format_share(check.cost.share)} of {whole})")
-        text.append(glued(included_above(check.net_ns, check.cost.ns)))
+        text.append(glued(included_above(check.extra_savings_ns, check.cost.ns)))
     for caveat in check.caveats:
         text.append(f"\nnote: {caveat}", style="italic")
     for other in check.related:
@@ -109,7 +109,7 @@ def _where(check: Check, limit: int) -> str:
 def _untold(reason: str, report: Report) -> str:
     """What the verdict, which gives the main point of one reason, has not just said."""
     main, _, rest = reason.partition("; ")
-    if report.summary.judged or main.rstrip(".")[1:] not in report.summary.verdict:
+    if report.summary.evaluated or main.rstrip(".")[1:] not in report.summary.verdict:
         return reason
     return rest[:1].upper() + rest[1:]
 

@@ -27,7 +27,7 @@ def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
     process = f"{info.target} (pid {info.target_pid})" if info.target and info.target_pid is not None else info.target
     yield from (
         ("recording", info.source),
-        ("input type", info.form),
+        ("input type", info.input_type),
         ("run", runs),
         ("target", process or ABSENT),
         ("device", info.device_model or ABSENT),

@@ -40,7 +40,7 @@ def _time(title: str, of: Callable[[ModelSummary], Statistics | None], name: str
 
 
 def _rate(model: ModelSummary) -> float | None:
-    return model.frames_per_second.typical if model.frames_per_second is not None else None
+    return model.fps.at_mean if model.fps is not None else None
 
 
 def _bar(model: ModelSummary) -> Callable[[int], str] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import ABSENT, OUTCOMES, condition, quantity, visible
+from tracekit.report.formatting import ABSENT, OUTCOMES, RELATIONS, condition, quantity, visible
 from tracekit.report.renderers.text_layout import markdown
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import which_interval
@@ -72,22 +72,23 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
     if check.cost is not None:
         whole = f" of {check.cost.of}" if check.cost.of else ""
         yield "saves up to", f"{format_estimate(check.cost.ns)} ({format_percent(check.cost.share)}{whole})"
-        if check.net_ns is not None:
-            yield "extra saving", _extra(check.net_ns, check.cost.ns)
+        if check.extra_savings_ns is not None:
+            yield "extra saving", _extra(check.extra_savings_ns, check.cost.ns)
     for other in check.related:
-        yield "related", f"{other.relation} {other.id}{f' of {other.model}' if other.model else ''} (r to jump)"
+        about = f" of {other.model}" if other.model else ""
+        yield RELATIONS[other.relation], f"{other.id}{about} (r to jump)"
     if check.evidence:
         listed = f", {len(check.evidence)} longest listed" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(check.evidence_total, 'interval')}{listed} (. to step)"
 
 
-def _extra(net_ns: int, cost_ns: int) -> str:
+def _extra(extra_savings_ns: int, cost_ns: int) -> str:
     """What a fix saves beyond those of the findings above."""
-    if net_ns == cost_ns:
+    if extra_savings_ns == cost_ns:
         return "all (no overlap with findings above)"
-    if net_ns == 0:
+    if extra_savings_ns == 0:
         return "none (already included above)"
-    return f"{format_estimate(net_ns)} (the rest is included above)"
+    return f"{format_estimate(extra_savings_ns)} (the rest is included above)"
 
 
 def _same_for(session: Session, check: Check) -> str:

@@ -58,19 +58,19 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "loads", count(model.loads)
     yield "cold loads", count(model.cold_loads)
     yield "predictions", count(model.predictions)
-    cadence, rate = model.cadence, model.frames_per_second
-    if cadence is not None and cadence.per_second is not None:
-        pace = f" ({cadence.pace.frames_per_second} fps cadence)" if cadence.pace is not None else ""
-        yield "rate", f"{cadence.per_second:,.1f} calls/s{pace}"
+    throughput, rate = model.throughput, model.fps
+    if throughput is not None and throughput.per_second is not None:
+        pace = f" ({throughput.steady_rate.fps} fps throughput)" if throughput.steady_rate is not None else ""
+        yield "rate", f"{throughput.per_second:,.1f} calls/s{pace}"
     if rate is not None:
-        yield "fast enough", f"up to {frames(rate.typical)} fps ({frames(rate.sustained)} at p95)"
+        yield "fast enough", f"up to {frames(rate.at_mean)} fps ({frames(rate.at_p95)} at p95)"
 
 
 def _numbers(numbers: Statistics) -> Iterator[tuple[str, str]]:
     yield "count", count(numbers.count)
     yield "sum", duration(numbers.total_ns)
-    if numbers.union_ns != numbers.total_ns:
-        yield "elapsed", duration(numbers.union_ns)
+    if numbers.elapsed_ns != numbers.total_ns:
+        yield "elapsed", duration(numbers.elapsed_ns)
     for name, value in (
         ("mean", numbers.mean_ns),
         ("min", numbers.min_ns),

@@ -1,0 +1,57 @@
+"""`docs/report.md` explains every key of the JSON report."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tracekit.report.renderers.serialize import schema_text
+
+PAGE = (Path(__file__).parents[2] / "docs/report.md").read_text("utf-8")
+KEYS = PAGE.partition("\n### The report")[1] + PAGE.partition("\n### The report")[2].partition("\n### Changed in")[0]
+SCHEMA: dict[str, Any] = json.loads(schema_text())
+
+SECTIONS = {
+    "": "The report",
+    "table": "`tables[]`",
+    "model": "`models[]`",
+    "coverage": "`coverage[]`",
+    "statistics": "Statistics: `statistics`, `warm`, `prediction`, `load`, `gaps`",
+    "aggregation": "`aggregation[]`",
+    "finding": "`findings[]`",
+    "check": "`checks[]`",
+    "part": "`models[].breakdown`",
+    "steady_rate": "`models[].throughput`",
+    **dict.fromkeys(("trend", "level", "mode"), "`models[].latency_trend`"),
+    **dict.fromkeys(("metric", "cost", "evidence", "reference", "related"), "`checks[]`"),
+    **{name: f"`{name}`" for name in ("tool", "recording", "summary")},
+    **{
+        name: f"`models[].{name}`"
+        for name in ("latency", "throughput", "in_flight", "latency_trend", "fps", "breakdown")
+    },
+}
+"""Where the page explains each definition of the schema."""
+
+
+def test_every_definition_has_its_section() -> None:
+    assert set(SECTIONS) == {"", *SCHEMA["$defs"]}
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_key_is_explained(name: str) -> None:
+    body = KEYS.partition(f"\n### {SECTIONS[name]}\n")[2].partition("\n### ")[0]
+    explained = set(re.findall(r"`([^`]+)`", body))
+    keys = set((SCHEMA["$defs"][name] if name else SCHEMA)["properties"])
+    assert keys <= explained
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [("check", "outcome"), ("table", "state"), ("finding", "severity"), ("metric", "direction")]
+)
+def test_every_word_of_these_keys_is_explained(name: str, key: str) -> None:
+    words = {word for word in SCHEMA["$defs"][name]["properties"][key]["enum"] if word is not None}
+    assert words <= set(re.findall(r"`([^`]+)`", KEYS))
