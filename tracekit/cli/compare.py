@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_reader_arguments, positive_number, xctrace_options
+from tracekit.cli.inputs import add_model_argument, add_reader_arguments, xctrace_options
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
@@ -33,20 +33,26 @@ def add_arguments(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
     form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument("--jobs", type=positive_number, default=1, metavar="N", help="recordings to read at a time")
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
     from tracekit.cli.output import emit, has_color, width
     from tracekit.compare.comparison import compare
+    from tracekit.compare.renderers.markdown import render_markdown
     from tracekit.compare.renderers.text import render_comparison
+    from tracekit.report.renderers.serialize import to_json
     from tracekit.report.renderers.text import FILE_WIDTH
 
     before, after = sides_of(arguments)
     renames = dict(map(_rename, arguments.rename))
     comparison = compare(_measured(before, arguments), _measured(after, arguments), renames=renames)
-    emit(render_comparison(comparison, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
+    if arguments.format == "json":
+        emit(to_json(comparison), utf8=True)
+    elif arguments.format in ("markdown", "md"):
+        emit(render_markdown(comparison))
+    else:
+        emit(render_comparison(comparison, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
     return ExitStatus.DONE
 
 
@@ -74,10 +80,11 @@ def _rename(text: str) -> tuple[str, str]:
 
 
 def _measured(paths: Sequence[str], arguments: Namespace) -> list[Measurements]:
-    from tracekit.api import judge, open_trace
+    from tracekit.api import judge
     from tracekit.cli.progress import showing_progress
     from tracekit.compare.measurements import measure
     from tracekit.report.choice import shown_of
+    from tracekit.trace.open import open_trace
 
     found = []
     for path in paths:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tracekit.compare.measurements import Measurements
     from tracekit.compare.models import ModelComparison
 
+SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its name or its meaning."""
+
 LABELS = {
     "device": "device",
     "system": "system",
@@ -47,7 +50,9 @@ class EnvironmentDifference:
 class Comparison:
     """What changed."""
 
+    schema_version: int
     method: int
+    """Version of the method: `METHOD_VERSION`."""
     before: tuple[str, ...]
     """Names of the recordings."""
     after: tuple[str, ...]
@@ -90,6 +95,7 @@ def compare(
         ]
         models.append(compare_model(*sides, floor=own_floor(name), confidence=confidence))
     return Comparison(
+        schema_version=SCHEMA_VERSION,
         method=METHOD_VERSION,
         before=tuple(recording.source for recording in before),
         after=tuple(recording.source for recording in after),

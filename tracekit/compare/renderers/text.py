@@ -31,6 +31,7 @@ STYLES: dict[str, str] = {
     Status.NOT_COMPARABLE: "yellow",
 }
 STATUS_CELLS = 14
+ROW_CELLS = 7
 
 
 def render_comparison(comparison: Comparison, *, width: int, color: bool) -> str:
@@ -84,6 +85,8 @@ def _models(comparison: Comparison, layout: Layout) -> list[Text]:
         lines = layout.heading("MODELS", f"{what}, 95% interval of the change")
         for model in compared:
             lines += _model(model, layout)
+        totals = words.totals(compared)
+        lines += layout.hanging(Text.assemble("  ", ("all models", "bold"), f"  {totals}"), 4) if totals else []
         lines.append(Text())
     alone = words.unmatched(comparison.models)
     if alone:
@@ -96,26 +99,22 @@ def _models(comparison: Comparison, layout: Layout) -> list[Text]:
 def _model(model: ModelComparison, layout: Layout) -> list[Text]:
     change = model.latency
     name = model.name if model.name == model.name_before else words.arrow(model.name_before, model.name)
+    by = f" by {words.percent_change(change.ratio).lstrip('+−')}"
+    answer = f"{change.answer}{by if change.answer in (Answer.IMPROVED, Answer.REGRESSED) else ''}"
     span = words.interval(change)
-    head = Text("  ").append(name, "bold").append("  ").append(str(change.answer), STYLES[change.answer])
-    if change.answer in (Answer.IMPROVED, Answer.REGRESSED):
-        head.append(f" by {words.percent_change(change.ratio).lstrip('+−')}", STYLES[change.answer])
+    numbers = f"{words.latencies(change)}, {words.percent_change(change.ratio)}" + (f" ({span})" if span else "")
+    head = Text.assemble("  ", (name, "bold"), "  ", (answer, STYLES[change.answer]), "  ", glued(numbers))
+    rows = [
+        ("why", words.reason(change)),
+        ("where", words.parts(model)),
+        ("p95", words.p95(model)),
+        ("also", words.facts(model)),
+        ("data", words.measured(change)),
+    ]
     lines = layout.hanging(head, 4)
-    marks = f"  {words.percent_change(change.ratio)}" + (f" ({span})" if span else "")
-    rows = [(words.basis(model), f"{words.latencies(change)}{marks}, {words.measured(change)}")]
-    if change.reason is not None:
-        rows.insert(0, ("why", words.answer(change).partition(": ")[2]))
-    if model.p95 is not None and model.p95.reason is None:
-        rows.append(
-            ("p95", f"{words.latencies(model.p95)}  {words.percent_change(model.p95.ratio)}: {model.p95.answer}")
-        )
-    changed = words.parts(model)
-    if changed:
-        rows.append(("where", changed))
-    rows += words.facts(model)
-    room = max(len(label) for label, _ in rows) + 2
     for label, text in rows:
-        lines += layout.hanging(Text.assemble("    ", (f"{label:<{room}}", "dim"), glued(text)), 4 + room)
+        if text:
+            lines += layout.hanging(Text.assemble("    ", (f"{label:<{ROW_CELLS}}", "dim"), glued(text)), 4 + ROW_CELLS)
     return lines
 
 

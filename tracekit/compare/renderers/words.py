@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.compare.findings import Status
-from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Floor, Reason
-from tracekit.compare.models import Basis, Presence
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
+from tracekit.compare.models import Pair, Presence
 from tracekit.report.formatting import ABSENT, listed
 from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tracekit.compare.comparison import Comparison
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.latency import LatencyChange
-    from tracekit.compare.models import ModelComparison, Pair, PartChange
+    from tracekit.compare.models import ModelComparison, PartChange
 
 PARTS = 4
 """Most parts of a breakdown that are given in words."""
+NOTABLE = 0.01
+"""Least difference of a part that is given, as a share of the latency before."""
 ARROW = "→"
 
 
@@ -46,14 +48,10 @@ def interval(change: LatencyChange) -> str:
     return f"{percent_change(change.low)} to {percent_change(change.high)}"
 
 
-def answer(change: LatencyChange) -> str:
-    """The answer, and why it cannot be another."""
+def reason(change: LatencyChange) -> str:
+    """Why there is not enough data, and what would be; empty where there is."""
     if change.reason is None:
-        return str(change.answer)
-    return f"{change.answer}: {_reason(change)}"
-
-
-def _reason(change: LatencyChange) -> str:
+        return ""
     more = f"; record at least {format_count(change.wanted, 'prediction')} a side" if change.wanted else ""
     few = min(change.counts) < MIN_PREDICTIONS
     words = {
@@ -68,7 +66,7 @@ def _reason(change: LatencyChange) -> str:
         Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
         Reason.MODES: "latencies gather around several values",
     }
-    return words[change.reason or Reason.WIDE] + more
+    return words[change.reason] + more
 
 
 def _worth(change: LatencyChange) -> str:
@@ -93,14 +91,18 @@ def latencies(change: LatencyChange) -> str:
     )
 
 
-def basis(model: ModelComparison) -> str:
-    """Which predictions the latency is of."""
-    return "prediction" if model.basis is Basis.WARM else "prediction (all)"
+def p95(model: ModelComparison) -> str:
+    """The 95th percentile, where it can be compared; else empty."""
+    change = model.p95
+    if change is None or change.reason is not None:
+        return ""
+    return f"{latencies(change)}, {percent_change(change.ratio)} ({interval(change)}): {change.answer}"
 
 
 def parts(model: ModelComparison) -> str:
     """Where the difference lies: the parts that changed for certain, largest first; empty where none did."""
-    changed = [part for part in model.parts if part.differs]
+    least = NOTABLE * (model.latency.before_ns or 0)
+    changed = [part for part in model.parts if part.differs and abs(part.difference_ns) >= least]
     changed.sort(key=lambda part: -abs(part.difference_ns))
     return ", ".join(map(_part, changed[:PARTS]))
 
@@ -110,9 +112,9 @@ def _part(part: PartChange) -> str:
     return f"{part.part} {sign}{format_duration(abs(part.difference_ns))}"
 
 
-def facts(model: ModelComparison) -> list[tuple[str, str]]:
-    """Counts that differ, with their labels."""
-    rows = [
+def facts(model: ModelComparison) -> str:
+    """Loads, copies and the like that differ, in one line; empty where none does."""
+    rows: list[tuple[str, Pair, Callable[[float], str]]] = [
         ("loads", model.loads, _number),
         ("load time", model.load_ns, format_duration),
         ("cold load", model.cold_load_ns, format_duration),
@@ -120,18 +122,33 @@ def facts(model: ModelComparison) -> list[tuple[str, str]]:
         ("copies per prediction", model.copies, _number),
         ("most in flight", model.in_flight, _number),
     ]
-    shown = [(label, pair_words(pair, form)) for label, pair, form in rows if _differs(pair)]
-    units = [(f"{_UNIT[name]} share", pair_words(pair, _share)) for name, pair in model.units if _moved(pair)]
-    return [*shown, *units]
+    rows += [(f"{_UNIT[name]} share", pair, _share) for name, pair in model.units if _moved(pair)]
+    return ", ".join(f"{label} {pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
 
 
 _UNIT = {"ane": "Neural Engine", "gpu": "GPU", "cpu": "CPU"}
 
 
-def pair_words(pair: Pair, form: object) -> str:
+def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
     """`373 → 5`."""
-    assert callable(form)
-    return arrow(*(ABSENT if value is None else form(value) for value in (pair.before, pair.after)))
+    before, after = (ABSENT if value is None else form(value) for value in (pair.before, pair.after))
+    return arrow(before, after)
+
+
+def totals(models: Sequence[ModelComparison]) -> str:
+    """Loads and load time of all models together, where they differ; empty where they do not, or for one model."""
+    if len(models) < 2:
+        return ""
+    rows = [
+        ("loads", [model.loads for model in models], _number),
+        ("load time", [model.load_ns for model in models], format_duration),
+    ]
+    words = []
+    for label, pairs, form in rows:
+        whole = Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
+        if _differs(whole):
+            words.append(f"{label} {pair_words(whole, form)}")
+    return ", ".join(words)
 
 
 def _number(value: float) -> str:
@@ -200,11 +217,6 @@ def unmatched(models: Iterable[ModelComparison]) -> list[str]:
     if all(groups.values()):
         lines.append("if a model was renamed: --rename OLD=NEW")
     return lines
-
-
-def floor_words(floor: Floor) -> str:
-    """What counts as a change."""
-    return f"{floor.ratio * 100:.0f}% and {format_duration(floor.absolute_ns)}"
 
 
 def sources(names: Sequence[str]) -> str:

@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any
 from tracekit.characters import escaped
 
 if TYPE_CHECKING:
-    from tracekit.report.diagnosis import Diagnosis
-    from tracekit.report.report import Report
+    from _typeshed import DataclassInstance
 
 DECIMALS = 6
 """Decimals of a float: finer than any clock or share needs, and coarser than the last bits of a sum, which differ
 between processors."""
 
 
-def to_dict(report: Report | Diagnosis) -> dict[str, Any]:
-    """The report as plain dicts, lists and values, keys in the order of the dataclasses."""
+def to_dict(report: DataclassInstance) -> dict[str, Any]:
+    """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
     return {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
 
 
-def to_json(report: Report | Diagnosis) -> str:
+def to_json(report: DataclassInstance) -> str:
     """The report as JSON text that ends with a line break. The same report gives the same bytes on any machine.
 
     Non-ASCII text stays readable; characters that could steer a terminal are written as escapes, so that nothing is
