@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from support.simulated_latencies import (
     DEPENDENT,
     NOTHING_CHANGED,
@@ -13,7 +14,6 @@ from support.simulated_latencies import (
     answers,
     latencies,
 )
-
 from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
 
 PAIRS = 30

@@ -70,24 +70,29 @@ def answers(case: Case, count: int, pairs: int, *, seed: int = 1) -> Counter[Ans
 def main(pairs: int = 200) -> None:
     """Print the tables of the documentation."""
     counts = (20, 50, 100, 500)
-    print(f"Nothing changed: called a change / unchanged, in % of {pairs} pairs of recordings\n")
+    _say(f"Nothing changed: called a change / unchanged, in % of {pairs} pairs of recordings\n")
     _print_table(((*NOTHING_CHANGED, RUNS_DIFFER), counts, pairs), (Answer.REGRESSED, Answer.IMPROVED))
-    print(f"\n10% slower: found / called faster, in % of {pairs} pairs\n")
+    _say(f"\n10% slower: found / called faster, in % of {pairs} pairs\n")
     _print_table(((SLOWER, NOISY, DEPENDENT), counts, pairs), (Answer.REGRESSED,))
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def _print_table(what: tuple[tuple[Case, ...], tuple[int, ...], int], first: tuple[Answer, ...]) -> None:
     cases, counts, pairs = what
     second = Answer.UNCHANGED if len(first) == 2 else Answer.IMPROVED
-    print(f"| case | {' | '.join(f'{count} predictions' for count in counts)} |")
-    print(f"|---|{'---|' * len(counts)}")
+    _say(f"| case | {' | '.join(f'{count} predictions' for count in counts)} |")
+    _say(f"|---|{'---|' * len(counts)}")
     for case in cases:
         cells = []
         for count in counts:
             found = answers(case, count, pairs)
             share = 100 * sum(found[answer] for answer in first) / pairs
             cells.append(f"{share:.0f} / {100 * found[second] / pairs:.0f}")
-        print(f"| {case.name} | {' | '.join(cells)} |", flush=True)
+        _say(f"| {case.name} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":
