@@ -75,9 +75,12 @@ def compare(
     """Compare two sides of one or more recordings each. The same measurements give the same digits.
 
     `renames` maps names of models before to their names after; `floor` gives the smallest change that counts, by the
-    name of a model. Raises `UsageError` for a rename of a model that is not there.
+    name of a model. Raises `UsageError` for a rename of a model that is not there, and for a recording that is given
+    twice on one side, since it would count as two.
     """
     renamed = dict(renames or {})
+    for side in (before, after):
+        _check_repeats(side)
     _check_renames(renamed, before, after)
     own_floor = floor or (lambda _: Floor())
     names = dict.fromkeys(
@@ -104,6 +107,15 @@ def compare(
         findings=finding_changes(before, after, renamed),
         notes=_notes(before, after, models),
     )
+
+
+def _check_repeats(side: Sequence[Measurements]) -> None:
+    seen = set()
+    for recording in side:
+        content = _content(recording)
+        if content and content in seen:
+            raise UsageError(f"{recording.source} is given twice on one side; a recording counts once")
+        seen.add(content)
 
 
 def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
@@ -165,9 +177,10 @@ def _notes(
 
 
 def _same(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
-    """Whether any recording of one side has the latencies of one of the other, to the last digit."""
+    """Whether any recording of one side is one of the other, too."""
+    return bool(set(filter(None, map(_content, before))) & set(map(_content, after)))
 
-    def key(recording: Measurements) -> tuple[tuple[str, bytes], ...]:
-        return tuple((entry.name, entry.latencies_ns.tobytes()) for entry in recording.models if entry.predictions)
 
-    return bool({key(one) for one in before if key(one)} & {key(one) for one in after})
+def _content(recording: Measurements) -> tuple[tuple[str, bytes], ...]:
+    """What tells recordings apart: the latencies of all models, to the last digit. Empty without any."""
+    return tuple((entry.name, entry.latencies_ns.tobytes()) for entry in recording.models if entry.predictions)
