@@ -135,9 +135,9 @@ def compare_p95(before: IntArray, after: IntArray, *, floor: Floor | None = None
     """Compare the 95th percentile of warm latencies in ns of two recordings, in order of time."""
     floor = floor or Floor()
     if min(len(before), len(after)) < MIN_P95:
-        reason = Reason.FEW if min(len(before), len(after)) else Reason.MISSING
+        why = Reason.FEW if min(len(before), len(after)) else Reason.MISSING
         return LatencyChange(
-            Answer.NOT_ENOUGH_DATA, reason, None, None, None, None, None, (len(before), len(after)), None, MIN_P95
+            Answer.NOT_ENOUGH_DATA, why, None, None, None, None, None, (len(before), len(after)), None, MIN_P95
         )
     estimates = [_estimate(_logs(values), 0.95) for values in (before, after)]
     values = [math.exp(estimate.center) for estimate in estimates]
