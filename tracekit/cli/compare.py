@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 from tracekit.cli.command import Command
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.inputs import add_model_argument, add_reader_arguments, xctrace_options
+from tracekit.cli.inputs import add_model_argument, add_reader_arguments
+from tracekit.cli.measuring import measured
 from tracekit.cli.project import add_config_arguments, config_of
 from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
-
-    from tracekit.compare.measurements import Measurements
 
 FORMATS = ("text", "markdown", "json")
 
@@ -45,8 +43,9 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.report.renderers.text import FILE_WIDTH
 
     before, after = sides_of(arguments)
+    config = config_of(arguments)
     renames = dict(map(_rename, arguments.rename))
-    comparison = compare(_measured(before, arguments), _measured(after, arguments), renames=renames)
+    comparison = compare(measured(before, arguments, config), measured(after, arguments, config), renames=renames)
     if arguments.format == "json":
         emit(to_json(comparison), utf8=True)
     elif arguments.format in ("markdown", "md"):
@@ -77,22 +76,6 @@ def _rename(text: str) -> tuple[str, str]:
     if not equals or not old or not new:
         raise UsageError(f"--rename {text}: write OLD=NEW")
     return old, new
-
-
-def _measured(paths: Sequence[str], arguments: Namespace) -> list[Measurements]:
-    from tracekit.api import judge
-    from tracekit.cli.progress import showing_progress
-    from tracekit.compare.measurements import measure
-    from tracekit.report.choice import shown_of
-    from tracekit.trace.open import open_trace
-
-    found = []
-    for path in paths:
-        with showing_progress() as progress:
-            trace = open_trace(path, reader=arguments.reader, xctrace=xctrace_options(arguments), progress=progress)
-        shown = shown_of(trace, models=arguments.model)
-        found.append(measure(trace, judge(trace, shown=shown, config=config_of(arguments)), shown))
-    return found
 
 
 COMMAND = Command(

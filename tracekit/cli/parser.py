@@ -9,7 +9,20 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import analyze, compare, detectors, diagnose, doctor, explain, export, record, tables, view
+from tracekit.cli import (
+    analyze,
+    baseline,
+    check,
+    compare,
+    detectors,
+    diagnose,
+    doctor,
+    explain,
+    export,
+    record,
+    tables,
+    view,
+)
 from tracekit.cli.completion import SHELLS, PrintCompletion
 from tracekit.cli.output import emit
 from tracekit.errors import UsageError
@@ -21,6 +34,8 @@ COMMANDS: tuple[Command, ...] = (
     analyze.COMMAND,
     view.COMMAND,
     compare.COMMAND,
+    check.COMMAND,
+    baseline.COMMAND,
     diagnose.COMMAND,
     tables.COMMAND,
     record.COMMAND,

@@ -102,7 +102,7 @@ def compare(
         method=METHOD_VERSION,
         before=tuple(recording.source for recording in before),
         after=tuple(recording.source for recording in after),
-        unfair=_unfair(before, after),
+        unfair=environment_differences(before, after),
         models=tuple(sorted(models, key=_order)),
         findings=finding_changes(before, after, renamed),
         notes=_notes(before, after, models),
@@ -128,7 +128,9 @@ def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], a
         raise UsageError("two models are renamed to the same name; write each --rename OLD=NEW with a name of its own")
 
 
-def _unfair(before: Sequence[Measurements], after: Sequence[Measurements]) -> tuple[EnvironmentDifference, ...]:
+def environment_differences(
+    before: Sequence[Measurements], after: Sequence[Measurements]
+) -> tuple[EnvironmentDifference, ...]:
     """Fields of the environment whose values differ. What one side did not record is no difference."""
     found = []
     for field in fields(Environment):
@@ -179,6 +181,11 @@ def _notes(
 def _same(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
     """Whether any recording of one side is one of the other, too."""
     return bool(set(filter(None, map(_content, before))) & set(map(_content, after)))
+
+
+def same_content(one: Measurements, other: Measurements) -> bool:
+    """Whether two measurements are of one recording."""
+    return bool(_content(one)) and _content(one) == _content(other)
 
 
 def _content(recording: Measurements) -> tuple[tuple[str, bytes], ...]:
