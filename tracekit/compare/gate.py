@@ -163,7 +163,7 @@ def _words(name: str, value: float) -> str:
         return format_duration(value)
     if name in SHARES:
         return f"{value * 100:.0f}%"
-    return f"{value:,.0f}" if value.is_integer() else f"{value:,.1f}"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
 def _allowed_findings(recordings: Sequence[Measurements], settings: CheckSettings, today: date) -> list[Item]:
