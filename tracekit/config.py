@@ -26,6 +26,7 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tracekit.compare.limits import CheckSettings, parse_check
 from tracekit.detectors.budgets import with_budgets
 from tracekit.detectors.expectations import UNITS, with_expectations
 from tracekit.detectors.framework import RecordingDetector
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
 
-_TOP = ("only", "skip", "budget", "expect", "fail-on", "detectors", "models")
+_TOP = ("only", "skip", "budget", "expect", "fail-on", "detectors", "models", "check")
 _OF_MODEL = ("skip", "budget", "expect", "detectors")
 _LARGEST = 1 << 18
 """Bytes of a settings file; a larger one is something else."""
@@ -73,6 +74,8 @@ class Config:
     model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Detectors left out, by pattern of base names."""
     fail_on: str | None = None
+    check: CheckSettings = field(default_factory=CheckSettings)
+    """What `tracekit check` holds a recording against."""
 
 
 def find_config(folder: Path) -> Path | None:
@@ -194,7 +197,8 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     settings, model_settings = with_budgets(budgets, settings, model_settings)
     settings, model_settings = with_expectations(expectations, settings, model_settings)
     check_settings(detectors, settings, model_settings)
-    return Config(path, only, skip, settings, model_settings, model_skip, _fail_on(table))
+    checked = parse_check(table.get("check", {}), frozenset(detector.id for detector in detectors))
+    return Config(path, only, skip, settings, model_settings, model_skip, _fail_on(table), checked)
 
 
 def _known_keys(table: dict[str, Any], keys: Collection[str], where: str) -> None:

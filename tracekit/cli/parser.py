@@ -9,7 +9,22 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli import analyze, detectors, diagnose, doctor, explain, export, record, schema, stacks, tables, view
+from tracekit.cli import (
+    analyze,
+    baseline,
+    check,
+    compare,
+    detectors,
+    diagnose,
+    doctor,
+    explain,
+    export,
+    record,
+    schema,
+    stacks,
+    tables,
+    view,
+)
 from tracekit.cli.completion import SHELLS, PrintCompletion
 from tracekit.cli.output import emit
 from tracekit.errors import UsageError
@@ -20,6 +35,9 @@ if TYPE_CHECKING:
 COMMANDS: tuple[Command, ...] = (
     analyze.COMMAND,
     view.COMMAND,
+    compare.COMMAND,
+    check.COMMAND,
+    baseline.COMMAND,
     diagnose.COMMAND,
     stacks.COMMAND,
     tables.COMMAND,

@@ -165,4 +165,4 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     under_way = (place >= 0) & (time < np.maximum.accumulate(ends[order])[place])
     stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
     in_core_ml = np.append(kinds["api"].notna().to_numpy(), False)[stack]
-    return under_way & in_core_ml
+    return np.asarray(under_way & in_core_ml, dtype=bool)

@@ -79,7 +79,7 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
         for code, library, at in zip(function.codes[first], images, offset[first].tolist(), strict=True)
     ]
     own = is_any(stacks["owner"], APP)[first].tolist()
-    return place, tuple(name or UNKNOWN for name in names), tuple(images), tuple(own)
+    return place.astype(np.int64), tuple(name or UNKNOWN for name in names), tuple(images), tuple(own)
 
 
 def _nodes(

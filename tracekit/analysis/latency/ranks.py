@@ -30,6 +30,6 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
     return np.where(known, shared / np.where(known, scale, 1), 0.0)
 
 
-def ranks(values: IntArray) -> FloatArray:
+def ranks(values: IntArray | FloatArray) -> FloatArray:
     """Ranks from 1, equal values sharing the mean of theirs: shape (n,). O(n log n)."""
     return np.asarray(pd.Series(values).rank(), dtype=np.float64)

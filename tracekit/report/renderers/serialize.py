@@ -13,7 +13,7 @@ from tracekit.characters import escaped
 from tracekit.report.report import SCHEMA_VERSION, Report
 
 if TYPE_CHECKING:
-    from tracekit.report.diagnosis import Diagnosis
+    from _typeshed import DataclassInstance
 
 DECIMALS = 6
 """Decimals of a float: finer than any clock or share needs, and coarser than the last bits of a sum, which differ
@@ -29,13 +29,13 @@ def schema_text() -> str:
     return files("tracekit.report").joinpath(f"schema/report-{SCHEMA_VERSION}.json").read_text("utf-8")
 
 
-def to_dict(report: Report | Diagnosis) -> dict[str, Any]:
-    """The report as plain dicts, lists and values, keys in the order of the dataclasses."""
+def to_dict(report: DataclassInstance) -> dict[str, Any]:
+    """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
     head = {"$schema": SCHEMA_ID} if isinstance(report, Report) else {}
     return head | {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
 
 
-def to_json(report: Report | Diagnosis) -> str:
+def to_json(report: DataclassInstance) -> str:
     """The report as JSON text that ends with a line break. The same report gives the same bytes on any machine.
 
     Non-ASCII text stays readable; characters that could steer a terminal are written as escapes, so that nothing is

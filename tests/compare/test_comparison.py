@@ -1,0 +1,118 @@
+"""Samples before and after the change that their ground truth describes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tracekit.compare.comparison import compare
+from tracekit.compare.findings import Status
+from tracekit.compare.latency import Answer
+from tracekit.compare.models import Basis, Presence
+from tracekit.errors import UsageError
+
+
+def test_reloads_are_fixed_and_predictions_unchanged(measured):
+    comparison = compare([measured("style_transfer_reload")], [measured("style_transfer_fixed")])
+    assert [(one.status, one.id, len(one.models)) for one in comparison.findings] == [
+        (Status.FIXED, "reload-before-predict", 5)
+    ]
+    assert sum(model.loads.before for model in comparison.models) == 373
+    assert sum(model.loads.after for model in comparison.models) == 5
+    assert {model.latency.answer for model in comparison.models} == {Answer.UNCHANGED}
+    # Each prediction before follows a load, so all of both sides are compared.
+    assert {model.basis for model in comparison.models} == {Basis.ALL}
+    # Fewer loads are the fix, not another environment.
+    assert comparison.unfair == ()
+
+
+def test_float16_interfaces_improve_predictions_by_a_third_of_their_time(measured):
+    comparison = compare([measured("sharpen_8bit")], [measured("sharpen_float16")])
+    (model,) = comparison.models
+    assert model.latency.answer is Answer.IMPROVED
+    assert model.latency.low < 0.70 < model.latency.high
+    assert {one.status for one in comparison.findings} == {Status.FIXED}
+    parts = {part.part: part for part in model.parts}
+    # The conversions and copies that the ground truth takes out of each prediction.
+    assert parts["data"].differs
+    assert min(model.parts, key=lambda part: part.difference_ns).part == "data"
+    assert (model.copies.before, model.copies.after) == (5, 2)
+
+
+def test_parts_add_up_to_the_change_of_the_mean(measured):
+    before, after = measured("sharpen_8bit"), measured("sharpen_float16")
+    (model,) = compare([before], [after]).models
+    means = [entry.models[0].warm_ns.mean() for entry in (before, after)]
+    assert sum(part.difference_ns for part in model.parts) == pytest.approx(means[1] - means[0], abs=200)
+
+
+def test_a_recording_against_itself_says_so(measured):
+    for name in ("sharpen_8bit", "style_transfer_fixed", "captions_concurrent"):
+        comparison = compare([measured(name)], [measured(name)])
+        assert not {model.latency.answer for model in comparison.models} & {Answer.IMPROVED, Answer.REGRESSED}
+        assert not {one.status for one in comparison.findings} & {Status.NEW, Status.FIXED}
+        assert "compared with itself" in comparison.notes[0]
+
+
+def test_two_halves_of_a_recording_are_not_called_changed(measured):
+    whole = measured("style_transfer_fixed")
+    halves = [replace(whole, models=tuple(half(model, odd) for model in whole.models)) for odd in (0, 1)]
+    comparison = compare([halves[0]], [halves[1]])
+    assert not {model.latency.answer for model in comparison.models} & {Answer.IMPROVED, Answer.REGRESSED}
+
+
+def half(model, odd):
+    kept = slice(None, len(model.warm) // 2) if not odd else slice(len(model.warm) // 2, None)
+    return replace(model, latencies_ns=model.latencies_ns[kept], warm=model.warm[kept])
+
+
+def test_another_model_changes_nothing_for_the_others(measured):
+    before, after = measured("sharpen_8bit"), measured("sharpen_float16")
+    other = measured("style_transfer_fixed").models[0]
+    alone = compare([before], [after]).models[0]
+    beside = compare(
+        [replace(before, models=(*before.models, other))], [replace(after, models=(other, *after.models))]
+    ).models
+    assert next(model for model in beside if model.name == alone.name) == alone
+
+
+def test_a_renamed_model_is_compared(measured):
+    before, after = measured("sharpen_8bit"), measured("sharpen_float16")
+    renamed = replace(after, models=(replace(after.models[0], name="Sharpen2"),), checks=())
+    apart = compare([before], [renamed])
+    assert [model.presence for model in apart.models] == [Presence.ONLY_BEFORE, Presence.ONLY_AFTER]
+    joined = compare([before], [renamed], renames={"SharpenFilter": "Sharpen2"})
+    assert [(model.name_before, model.name) for model in joined.models] == [("SharpenFilter", "Sharpen2")]
+    assert joined.models[0].latency.answer is Answer.IMPROVED
+
+
+def test_a_rename_of_a_model_that_is_not_there_is_an_error(measured):
+    with pytest.raises(UsageError, match="SharpenFiltr"):
+        compare([measured("sharpen_8bit")], [measured("sharpen_float16")], renames={"SharpenFiltr": "SharpenFilter"})
+
+
+@pytest.mark.parametrize("field", ["device", "system", "instruments", "template", "thermal", "input_type"])
+def test_what_makes_a_comparison_unfair_is_told(measured, field):
+    before = measured("sharpen_8bit")
+    known = replace(before, environment=replace(before.environment, **{field: "one"}))
+    other = replace(before, environment=replace(before.environment, **{field: "other"}))
+    unknown = replace(before, environment=replace(before.environment, **{field: None}))
+    (difference,) = compare([known], [other]).unfair
+    assert (difference.before, difference.after) == ("one", "other")
+    assert compare([known], [unknown]).unfair == ()
+
+
+def test_several_recordings_a_side_are_the_sample(measured):
+    model = measured("sharpen_8bit").models[0]
+
+    def recording(scale):
+        scaled = replace(model, latencies_ns=(model.latencies_ns * scale).astype(np.int64))
+        return replace(measured("sharpen_8bit"), models=(scaled,))
+
+    before, after = map(recording, (1.0, 1.01, 0.99)), map(recording, (1.2, 1.21, 1.19))
+    (compared,) = compare([*before], [*after]).models
+    assert compared.latency.answer is Answer.REGRESSED
+    assert compared.latency.counts == (3, 3)
+    assert compared.p95 is None

@@ -1,0 +1,173 @@
+"""The gate fails where it must, and never passes in silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+
+from tracekit.compare.baseline import baseline_of
+from tracekit.compare.gate import Verdict, check
+from tracekit.compare.limits import CheckSettings, Limit, Suppression
+
+TODAY = date(2026, 11, 22)
+
+
+def limits(*entries):
+    return CheckSettings(limits=tuple(Limit(*entry) for entry in entries))
+
+
+def verdict(recordings, settings=None, baseline=None, **options):
+    return check(recordings, settings or CheckSettings(), baseline, today=TODAY, **options)
+
+
+def subjects(gate, wanted):
+    return [(item.subject, item.model) for item in gate.items if item.verdict is wanted]
+
+
+def shifted(recording, factor):
+    model = recording.models[0]
+    return replace(recording, models=(replace(model, latencies_ns=(model.latencies_ns * factor).astype(np.int64)),))
+
+
+def test_a_limit_that_holds_passes_and_one_that_does_not_fails(measured):
+    recording = measured("sharpen_8bit")
+    assert verdict([recording], limits(("Sharpen*", "p50", 13e6))).verdict is Verdict.PASSED
+    assert verdict([recording], limits(("Sharpen*", "p50", 12e6))).verdict is Verdict.FAILED
+
+
+@pytest.mark.parametrize(("name", "good", "bad"), [
+    ("p95", 14e6, 13e6),
+    ("copies", 5, 4),
+    ("in-flight", 1, 0),
+    ("neural-engine", 0.9, None),
+])  # fmt: skip
+def test_each_limit_is_held_against_what_was_recorded(measured, name, good, bad):
+    recording = measured("sharpen_8bit")
+    assert verdict([recording], limits(("*", name, good))).verdict is Verdict.PASSED
+    if bad is not None:
+        assert verdict([recording], limits(("*", name, bad))).verdict is Verdict.FAILED
+
+
+def test_nothing_to_check_against_is_unusable(measured):
+    assert verdict([measured("sharpen_8bit")]).verdict is Verdict.UNUSABLE
+
+
+def test_an_empty_recording_is_unusable(measured):
+    empty = replace(measured("sharpen_8bit"), models=())
+    assert verdict([empty], limits(("*", "p50", 1e9))).verdict is Verdict.UNUSABLE
+
+
+def test_a_limit_that_applies_to_no_model_is_unusable(measured):
+    gate = verdict([measured("sharpen_8bit")], limits(("Sharpn", "p50", 1e9), ("Sharpen*", "p50", 1e9)))
+    assert gate.verdict is Verdict.UNUSABLE
+    assert "matches 'Sharpn'" in gate.items[0].text
+
+
+def test_a_limit_that_nothing_was_measured_for_is_not_enough_data(measured):
+    gate = verdict([measured("sharpen_8bit")], limits(("*", "cold-load", 1e12)))
+    assert gate.verdict is Verdict.NOT_ENOUGH_DATA
+
+
+def test_the_same_build_passes(measured):
+    recording = measured("sharpen_8bit")
+    gate = verdict([recording], baseline=baseline_of([shifted(recording, 1.001)]))
+    assert gate.verdict is Verdict.PASSED
+
+
+def test_a_slower_build_fails(measured):
+    recording = measured("sharpen_float16")
+    gate = verdict([shifted(recording, 1.2)], baseline=baseline_of([recording]))
+    assert subjects(gate, Verdict.FAILED) == [("baseline", "SharpenFilter")]
+    assert "could show a change of 5% or more" in gate.items[0].text
+
+
+def test_a_build_is_held_against_the_spread_of_the_baseline(measured):
+    recording = measured("sharpen_float16")
+    wide = baseline_of([shifted(recording, factor) for factor in (0.8, 0.9, 1.0, 1.1, 1.2)])
+    assert verdict([shifted(recording, 1.21)], baseline=wide).verdict is Verdict.NOT_ENOUGH_DATA
+
+
+def test_a_vanished_model_fails_unless_it_may_be_gone(measured):
+    both = replace(
+        measured("sharpen_8bit"),
+        models=(*measured("sharpen_8bit").models, *measured("style_transfer_fixed").models[:1]),
+    )
+    baseline = baseline_of([both])
+    gone = both.models[1].name
+    assert subjects(verdict([measured("sharpen_8bit")], baseline=baseline), Verdict.FAILED) == [("baseline", gone)]
+    allowed = verdict([measured("sharpen_8bit")], baseline=baseline, allow_missing=[gone])
+    assert allowed.verdict is Verdict.PASSED
+
+
+def test_no_model_in_common_is_unusable(measured):
+    gate = verdict([measured("style_transfer_fixed")], baseline=baseline_of([measured("sharpen_8bit")]))
+    assert gate.verdict is Verdict.UNUSABLE
+    assert "no model in common" in gate.items[0].text
+
+
+def test_another_environment_is_unusable_unless_it_is_allowed(measured):
+    recording = measured("sharpen_8bit")
+    other = shifted(replace(recording, environment=replace(recording.environment, system="iOS 19")), 1.001)
+    baseline = baseline_of([recording])
+    gate = verdict([other], baseline=baseline)
+    assert gate.verdict is Verdict.UNUSABLE
+    assert "iOS 19" in gate.items[0].text
+    assert verdict([other], baseline=baseline, allow_environment_change=True).verdict is Verdict.PASSED
+
+
+def test_a_new_finding_fails_and_a_new_check_does_not(measured):
+    before, after = measured("sharpen_float16"), measured("sharpen_8bit")
+    after = replace(before, checks=after.checks, source="other")
+    baseline = baseline_of([shifted(before, 1.001)])
+    gate = verdict([after], baseline=baseline)
+    assert {item.text.partition(":")[0] for item in gate.items if item.verdict is Verdict.FAILED} == {
+        "excess-data-copies",
+        "float-conversion",
+    }
+    older = replace(baseline, checks=frozenset(baseline.checks - {"excess-data-copies", "float-conversion"}))
+    assert verdict([after], baseline=older).verdict is Verdict.PASSED
+
+
+def test_findings_are_counted_by_check(measured):
+    reloads = measured("style_transfer_reload")
+    # One check found the same in five models.
+    assert verdict([reloads], CheckSettings(findings={"critical": 1})).verdict is Verdict.PASSED
+    assert verdict([reloads], CheckSettings(findings={"critical": 0})).verdict is Verdict.FAILED
+
+
+def test_a_suppression_holds_until_it_expires(measured):
+    reloads = measured("style_transfer_reload")
+    entry = Suppression("reload-before-predict:*", "later", date(2026, 11, 22))
+    settings = CheckSettings(findings={"critical": 0}, suppressions=(entry,))
+    assert verdict([reloads], settings).verdict is Verdict.PASSED
+    expired = replace(settings, suppressions=(replace(entry, expires=date(2026, 11, 21)),))
+    gate = verdict([reloads], expired)
+    assert ("suppression", None) in subjects(gate, Verdict.FAILED)
+    assert ("findings", None) in subjects(gate, Verdict.FAILED)
+
+
+def test_an_inconclusive_recording_never_passes(measured):
+    gate = verdict([measured("not_instrumented")], CheckSettings(findings={"critical": 0}))
+    assert gate.verdict in (Verdict.UNUSABLE, Verdict.NOT_ENOUGH_DATA)
+
+
+def test_of_many_models_one_that_seems_changed_by_chance_does_not_count(measured):
+    recording = measured("sharpen_float16")
+    model = recording.models[0]
+    generator = np.random.default_rng(4)
+
+    def side(changed):
+        models = []
+        for number in range(20):
+            noise = generator.normal(0, 0.25, 60)
+            values = (1e7 * np.exp(noise) * (changed if number == 0 else 1)).astype(np.int64)
+            models.append(replace(model, name=f"M{number}", latencies_ns=values, warm=np.ones(60, dtype=bool)))
+        return replace(recording, models=tuple(models))
+
+    gate = verdict([side(1.0)], baseline=baseline_of([side(1.0)]))
+    assert not subjects(gate, Verdict.FAILED)
+    gate = verdict([side(2.0)], baseline=baseline_of([side(1.0)]))
+    assert subjects(gate, Verdict.FAILED) == [("baseline", "M0")]

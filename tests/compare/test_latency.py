@@ -1,0 +1,153 @@
+"""Answers about latencies: what they rest on, how often they are wrong, and what changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from support.simulated_latencies import (
+    DEPENDENT,
+    NOTHING_CHANGED,
+    RUNS_DIFFER,
+    SLOWER,
+    Case,
+    answers,
+    latencies,
+)
+from tracekit.compare.latency import Answer, Floor, Reason, compare_latency, compare_p95
+
+PAIRS = 30
+
+
+def drawn(count, seed=0, *, scale=1.0, **options):
+    return latencies(Case("", **options), count, np.random.default_rng(seed), scale)
+
+
+@pytest.mark.parametrize("count", [20, 50, 100])
+@pytest.mark.parametrize("case", NOTHING_CHANGED, ids=lambda case: case.name)
+def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count):
+    found = answers(case, count, PAIRS)
+    # The published limit is 20 of 200 pairs.
+    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= PAIRS // 10 + 2
+
+
+def test_recordings_of_one_build_that_differ_are_called_changed_at_times():
+    found = answers(RUNS_DIFFER, 100, 100)
+    assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= 18
+
+
+def test_a_slowdown_of_a_tenth_is_found():
+    assert answers(SLOWER, 100, PAIRS)[Answer.REGRESSED] >= 0.9 * PAIRS
+
+
+def test_a_slowdown_is_never_called_an_improvement():
+    assert answers(DEPENDENT, 100, PAIRS)[Answer.IMPROVED] == 0
+
+
+def test_ten_per_cent_are_found_with_their_interval():
+    change = compare_latency([drawn(200)], [drawn(200, 1, scale=1.1)])
+    assert change.answer is Answer.REGRESSED
+    assert change.low < 1.1 < change.high
+    assert change.ratio == pytest.approx(1.1, abs=0.03)
+    assert change.counts == (200, 200)
+
+
+def test_sides_mirror_each_other():
+    one, other = drawn(100), drawn(100, 1, scale=1.2)
+    there, back = compare_latency([one], [other]), compare_latency([other], [one])
+    assert (there.answer, back.answer) == (Answer.REGRESSED, Answer.IMPROVED)
+    assert there.low == pytest.approx(1 / back.high)
+    assert there.high == pytest.approx(1 / back.low)
+
+
+def test_another_unit_changes_nothing():
+    one, other = drawn(100), drawn(100, 1, scale=1.2)
+    there, scaled = compare_latency([one], [other]), compare_latency([one * 1000], [other * 1000])
+    assert there.answer is scaled.answer
+    assert there.low == pytest.approx(scaled.low)
+
+
+def test_the_same_values_give_the_same_digits():
+    assert compare_latency([drawn(100)], [drawn(100, 1)]) == compare_latency([drawn(100)], [drawn(100, 1)])
+
+
+def test_a_recording_against_itself_never_changed():
+    for count in (5, 20, 100, 500):
+        change = compare_latency([drawn(count)], [drawn(count)])
+        assert change.answer in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA)
+
+
+def test_eleven_predictions_are_too_few():
+    change = compare_latency([drawn(11)], [drawn(100)])
+    assert (change.answer, change.reason) == (Answer.NOT_ENOUGH_DATA, Reason.FEW)
+
+
+def test_predictions_that_depend_on_each_other_are_worth_fewer():
+    change = compare_latency([drawn(30, phi=0.95)], [drawn(30, 1, phi=0.95)])
+    assert change.reason is Reason.FEW
+    assert min(change.effective) < 8
+    assert change.wanted > 30
+
+
+def test_a_side_without_predictions_gives_no_answer():
+    nothing = np.zeros(0, np.int64)
+    change = compare_latency([nothing], [drawn(50)])
+    assert (change.reason, change.before_ns, change.ratio) == (Reason.MISSING, None, None)
+    assert compare_latency([], [drawn(50), drawn(50)]).reason is Reason.MISSING
+
+
+def test_a_recording_that_steps_by_as_much_is_not_steady():
+    stepping = np.concatenate([drawn(60), drawn(200, 1, scale=1.3)])
+    change = compare_latency([drawn(200, 2)], [stepping])
+    assert (change.answer, change.reason) == (Answer.NOT_ENOUGH_DATA, Reason.NOT_STEADY)
+
+
+def test_latencies_around_two_values_give_no_answer():
+    generator = np.random.default_rng(3)
+    fast, slow = drawn(200, spread=0.02), drawn(200, 1, scale=2.0, spread=0.02)
+    mostly_fast = np.where(generator.random(200) < 0.35, slow, fast)
+    mostly_slow = np.where(generator.random(200) < 0.65, slow, fast)
+    change = compare_latency([mostly_fast], [mostly_slow])
+    assert (change.answer, change.reason) == (Answer.NOT_ENOUGH_DATA, Reason.MODES)
+
+
+def test_half_a_microsecond_of_a_short_prediction_does_not_count():
+    before, after = drawn(300) // 100, drawn(300, 1, scale=1.2) // 100
+    assert compare_latency([before], [after]).answer is Answer.UNCHANGED
+    assert compare_latency([before], [after], floor=Floor(0.05, 0)).answer is Answer.REGRESSED
+
+
+def test_equal_durations_are_exact():
+    change = compare_latency([np.full(50, 10_000_000)], [np.full(50, 12_000_000)])
+    assert (change.answer, change.low, change.high) == (Answer.REGRESSED, pytest.approx(1.2), pytest.approx(1.2))
+
+
+def test_three_recordings_a_side_are_the_sample():
+    before = [drawn(50, seed, scale=1 + 0.01 * seed) for seed in range(3)]
+    after = [drawn(50, seed + 3, scale=1.2 + 0.01 * seed) for seed in range(3)]
+    change = compare_latency(before, after)
+    assert change.answer is Answer.REGRESSED
+    assert change.counts == (3, 3)
+    assert change.effective is None
+
+
+def test_recordings_that_differ_by_more_than_the_change_hide_it():
+    # Within each recording nothing varies; only the recordings tell how much of this is chance.
+    before = [np.full(100, 10_000_000), np.full(100, 11_500_000), np.full(100, 9_000_000)]
+    after = [np.full(100, 11_000_000), np.full(100, 12_000_000), np.full(100, 9_900_000)]
+    assert compare_latency(before, after).answer is Answer.NOT_ENOUGH_DATA
+
+
+def test_one_recording_is_held_against_the_spread_of_several():
+    # mean +- t(4) s sqrt(1 + 1/5), s = 0.0158 in logarithms and t = 2.776: 4.8% to either side.
+    before = [np.full(50, round(10_000_000 * 1.01**step)) for step in (-2, -1, 0, 1, 2)]
+    inside = compare_latency(before, [np.full(50, 10_400_000)], floor=Floor(0.01, 0))
+    outside = compare_latency(before, [np.full(50, 10_600_000)], floor=Floor(0.01, 0))
+    assert (inside.answer, outside.answer) == (Answer.NOT_ENOUGH_DATA, Answer.REGRESSED)
+
+
+def test_a_95th_percentile_needs_three_hundred_predictions():
+    assert compare_p95(drawn(299), drawn(300, 1)).reason is Reason.FEW
+    slower = compare_p95(drawn(400), drawn(400, 1, scale=1.5))
+    assert slower.answer is Answer.REGRESSED
+    assert slower.low < 1.5 < slower.high

@@ -1,0 +1,64 @@
+"""`tracekit baseline save|update|show`: the recordings that later ones are checked against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_reader_arguments
+from tracekit.cli.measuring import measured
+from tracekit.cli.project import add_config_arguments, config_of
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("action", choices=("save", "update", "show"), help="write a new one, add to one, or print one")
+    parser.add_argument("file", metavar="FILE", help="the baseline, for example perf/baseline.json")
+    parser.add_argument("path", metavar="PATH", nargs="*", help="recordings of the build, three or more")
+    add_reader_arguments(parser)
+    add_config_arguments(parser)
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Do what the action says."""
+    from tracekit.cli.output import emit, narrate
+    from tracekit.cli.reports import check_output, write_report
+    from tracekit.compare.baseline import baseline_of, load_baseline, to_text
+    from tracekit.compare.renderers.baseline import render_baseline
+
+    path = Path(arguments.file)
+    if arguments.action == "show":
+        if arguments.path:
+            raise UsageError("baseline show takes the baseline alone")
+        emit(render_baseline(load_baseline(path)))
+        return ExitStatus.DONE
+    if not arguments.path:
+        raise UsageError(f"missing recordings: tracekit baseline {arguments.action} {path} A.trace B.trace C.trace")
+    check_output(path, arguments.path)
+    if arguments.action == "save" and path.exists():
+        raise UsageError(f"{path} exists; add to it with 'tracekit baseline update', or delete it first")
+    earlier = load_baseline(path) if arguments.action == "update" else None
+    baseline = baseline_of(measured(arguments.path, arguments, config_of(arguments)), earlier)
+    write_report(path, to_text(baseline))
+    emit(render_baseline(baseline))
+    if len(baseline.recordings) < 3:
+        narrate("tracekit: fewer than three recordings cannot show how much recordings of one build differ")
+    return ExitStatus.DONE
+
+
+COMMAND = Command(
+    name="baseline",
+    summary="save recordings to check later ones against",
+    description=(
+        "Keep the measurements of up to ten recordings of one kind of device in a small JSON file, with which "
+        "'tracekit check' compares. The file holds no paths, names of people or serial numbers."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

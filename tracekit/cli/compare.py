@@ -1,0 +1,90 @@
+"""`tracekit compare BEFORE AFTER`: what a change did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.cli.command import Command
+from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import add_model_argument, add_reader_arguments
+from tracekit.cli.measuring import measured
+from tracekit.cli.project import add_config_arguments, config_of
+from tracekit.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+FORMATS = ("text", "markdown", "json")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("path", metavar="PATH", nargs="*", help="one recording before and one after the change")
+    parser.add_argument("--before", nargs="+", default=[], metavar="PATH", help="recordings before the change")
+    parser.add_argument("--after", nargs="+", default=[], metavar="PATH", help="recordings after the change")
+    parser.add_argument(
+        "--rename", action="append", default=[], metavar="OLD=NEW", help="compare model OLD with model NEW; repeatable"
+    )
+    add_model_argument(parser)
+    add_reader_arguments(parser)
+    add_config_arguments(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=(*FORMATS, "md"), default="text", help="what to print (default: text)")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
+    from tracekit.cli.output import emit, has_color, width
+    from tracekit.compare.comparison import compare
+    from tracekit.compare.renderers.markdown import render_markdown
+    from tracekit.compare.renderers.text import render_comparison
+    from tracekit.report.renderers.serialize import to_json
+    from tracekit.report.renderers.text import FILE_WIDTH
+
+    before, after = sides_of(arguments)
+    config = config_of(arguments)
+    renames = dict(map(_rename, arguments.rename))
+    comparison = compare(measured(before, arguments, config), measured(after, arguments, config), renames=renames)
+    if arguments.format == "json":
+        emit(to_json(comparison), utf8=True)
+    elif arguments.format in ("markdown", "md"):
+        emit(render_markdown(comparison))
+    else:
+        emit(render_comparison(comparison, width=width(FILE_WIDTH), color=has_color()), styled=has_color())
+    return ExitStatus.DONE
+
+
+def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
+    """Paths before and after. Raises `UsageError` unless both are given, in one way."""
+    if arguments.path and (arguments.before or arguments.after):
+        raise UsageError("give either two paths, or --before and --after with theirs")
+    if arguments.path:
+        if len(arguments.path) != 2:
+            raise UsageError(
+                f"compare takes one recording before and one after (got {len(arguments.path)}); for more: "
+                "--before A B C --after D E F"
+            )
+        return [arguments.path[0]], [arguments.path[1]]
+    if not arguments.before or not arguments.after:
+        raise UsageError("missing recordings: tracekit compare BEFORE AFTER, or --before A B C --after D E F")
+    return arguments.before, arguments.after
+
+
+def _rename(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not equals or not old or not new:
+        raise UsageError(f"--rename {text}: write OLD=NEW")
+    return old, new
+
+
+COMMAND = Command(
+    name="compare",
+    summary="show what changed between recordings",
+    description=(
+        "Compare recordings before and after a change: findings that are fixed, new or still there, and for each model "
+        "whether it improved, regressed, is unchanged, or there is not enough data to tell."
+    ),
+    add_arguments=add_arguments,
+    run=run,
+)

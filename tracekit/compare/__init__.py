@@ -1,0 +1,1 @@
+"""Recordings side by side: what changed, and how sure that is."""

@@ -1,0 +1,103 @@
+"""A baseline: measurements of up to ten recordings of one kind of device, in a small JSON file for a repository."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tracekit._version import __version__
+from tracekit.compare.comparison import environment_differences, same_content
+from tracekit.compare.latency import METHOD_VERSION
+from tracekit.compare.storage import MalformedError, from_plain, to_plain
+from tracekit.errors import TracekitError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tracekit.compare.measurements import Measurements
+
+SCHEMA_VERSION = 1
+MAX_RECORDINGS = 10
+"""More would make the file grow, and a baseline old: the oldest ones go first."""
+MAX_BYTES = 64 << 20
+"""Of a baseline file; ten recordings of a thousand predictions a model have 0.1 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What later recordings are held against."""
+
+    recordings: tuple[Measurements, ...]
+    """At least one, oldest first."""
+    checks: frozenset[str]
+    """Checks that the tracekit which wrote it knew: a new one is no regression."""
+    method: int = METHOD_VERSION
+
+
+def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = None) -> Baseline:
+    """A baseline of these recordings, behind those of an earlier one; the oldest beyond `MAX_RECORDINGS` go.
+
+    Raises `UsageError` for recordings without predictions, of different environments, and for one that is in it.
+    """
+    kept = list(earlier.recordings if earlier is not None else ())
+    for recording in recordings:
+        if not any(len(model.latencies_ns) for model in recording.models):
+            raise UsageError(f"{recording.source}: no prediction with a known latency, so nothing to compare with")
+        if any(same_content(recording, other) for other in kept):
+            raise UsageError(f"{recording.source} is in the baseline already; a recording counts once")
+        kept.append(recording)
+    differences = environment_differences(kept[:1], kept[1:])
+    if differences:
+        first = differences[0]
+        raise UsageError(
+            f"recordings of different environments ({first.what}: {first.before}, {first.after}); "
+            "keep a baseline for each"
+        )
+    nameless = (replace(recording, source=f"recording {number}") for number, recording in enumerate(kept, 1))
+    checks = frozenset(result.id for recording in kept for result in recording.checks)
+    return Baseline(
+        tuple(nameless)[-MAX_RECORDINGS:], checks | (earlier.checks if earlier is not None else frozenset())
+    )
+
+
+def to_text(baseline: Baseline) -> str:
+    """The file: sorted keys and a line for each value, so that a review shows what moved."""
+    plain = {
+        "schema_version": SCHEMA_VERSION,
+        "tracekit": __version__,
+        "method": baseline.method,
+        "checks": sorted(baseline.checks),
+        "recordings": [to_plain(recording) for recording in baseline.recordings],
+    }
+    return _compact(json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=1, sort_keys=True)) + "\n"
+
+
+def _compact(text: str) -> str:
+    """Indented JSON whose lists of numbers stand on one line. Texts hold no raw line break, so none is touched."""
+    return re.sub(r"\[\n\s*(-?\d+(?:,\n\s*-?\d+)*)\n\s*\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+
+
+def load_baseline(path: Path) -> Baseline:
+    """A baseline file. Raises `TracekitError` with what is wrong with it."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise TracekitError(f"{path} has more than {MAX_BYTES >> 20} MB, so it is not a baseline")
+        plain = json.loads(path.read_bytes())
+    except OSError as error:
+        raise TracekitError(f"cannot read the baseline {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise TracekitError(f"{path} is not a baseline: it is not valid JSON") from None
+    if not isinstance(plain, dict) or plain.get("schema_version") != SCHEMA_VERSION:
+        raise TracekitError(f"{path} is not a baseline of this version of tracekit; save it again")
+    entries, checks = plain.get("recordings"), plain.get("checks")
+    if not isinstance(entries, list) or not 0 < len(entries) <= MAX_RECORDINGS or not isinstance(checks, list):
+        raise TracekitError(f"{path} is not a whole baseline: it holds no recordings; save it again")
+    try:
+        recordings = tuple(map(from_plain, entries))
+    except MalformedError as error:
+        raise TracekitError(f"{path} is not a whole baseline: '{error}' is missing or wrong; save it again") from None
+    method = plain.get("method")
+    return Baseline(recordings, frozenset(map(str, checks)), method if isinstance(method, int) else 0)

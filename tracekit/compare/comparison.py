@@ -1,0 +1,193 @@
+"""Recordings before a change against recordings after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from tracekit.compare.findings import finding_changes
+from tracekit.compare.latency import METHOD_VERSION, Answer, Floor, Reason
+from tracekit.compare.measurements import Environment
+from tracekit.compare.models import Basis, Presence, compare_model
+from tracekit.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from tracekit.compare.findings import FindingChange
+    from tracekit.compare.measurements import Measurements
+    from tracekit.compare.models import ModelComparison
+
+SCHEMA_VERSION = 1
+"""Raised when a key of the JSON changes its name or its meaning."""
+
+LABELS = {
+    "device": "device",
+    "system": "system",
+    "instruments": "Instruments",
+    "template": "template",
+    "thermal": "thermal state",
+    "input_type": "input type",
+}
+"""What each field of `Environment` is called."""
+
+ONE_RECORDING = (
+    "One recording each: recordings of the same build differ too, and one pair cannot show by how much. Where they "
+    "differ by 2%, one answer in ten is wrong; compare three or more a side."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentDifference:
+    """Something that must agree for a fair comparison, and does not."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed."""
+
+    schema_version: int
+    method: int
+    """Version of the method: `METHOD_VERSION`."""
+    before: tuple[str, ...]
+    """Names of the recordings."""
+    after: tuple[str, ...]
+    unfair: tuple[EnvironmentDifference, ...]
+    models: tuple[ModelComparison, ...]
+    """Those on both sides first, then those on one, each by the time they took."""
+    findings: tuple[FindingChange, ...]
+    notes: tuple[str, ...]
+    """What to know before relying on the answers, one sentence each."""
+
+
+def compare(
+    before: Sequence[Measurements],
+    after: Sequence[Measurements],
+    *,
+    renames: Mapping[str, str] | None = None,
+    floor: Callable[[str], Floor] | None = None,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Compare two sides of one or more recordings each. The same measurements give the same digits.
+
+    `renames` maps names of models before to their names after; `floor` gives the smallest change that counts, by the
+    name of a model. Raises `UsageError` for a rename of a model that is not there, and for a recording that is given
+    twice on one side, since it would count as two.
+    """
+    renamed = dict(renames or {})
+    for side in (before, after):
+        _check_repeats(side)
+    _check_renames(renamed, before, after)
+    own_floor = floor or (lambda _: Floor())
+    names = dict.fromkeys(
+        name
+        for side, mapping in ((after, {}), (before, renamed))
+        for recording in side
+        for name in (mapping.get(entry.name, entry.name) for entry in recording.models)
+    )
+    back = {new: old for old, new in renamed.items()}
+    models = []
+    for name in names:
+        sides = [
+            [found for recording in side if (found := recording.model(wanted)) is not None]
+            for side, wanted in ((before, back.get(name, name)), (after, name))
+        ]
+        models.append(compare_model(*sides, floor=own_floor(name), confidence=confidence))
+    return Comparison(
+        schema_version=SCHEMA_VERSION,
+        method=METHOD_VERSION,
+        before=tuple(recording.source for recording in before),
+        after=tuple(recording.source for recording in after),
+        unfair=environment_differences(before, after),
+        models=tuple(sorted(models, key=_order)),
+        findings=finding_changes(before, after, renamed),
+        notes=_notes(before, after, models),
+    )
+
+
+def _check_repeats(side: Sequence[Measurements]) -> None:
+    seen = set()
+    for recording in side:
+        content = _content(recording)
+        if content and content in seen:
+            raise UsageError(f"{recording.source} is given twice on one side; a recording counts once")
+        seen.add(content)
+
+
+def _check_renames(renames: Mapping[str, str], before: Sequence[Measurements], after: Sequence[Measurements]) -> None:
+    for names, side, words in ((renames.keys(), before, "before"), (renames.values(), after, "after")):
+        held = sorted({entry.name for recording in side for entry in recording.models})
+        for name in names:
+            if name not in held:
+                raise unknown(f"model {words}", name, held)
+    if len(set(renames.values())) < len(renames):
+        raise UsageError("two models are renamed to the same name; write each --rename OLD=NEW with a name of its own")
+
+
+def environment_differences(
+    before: Sequence[Measurements], after: Sequence[Measurements]
+) -> tuple[EnvironmentDifference, ...]:
+    """Fields of the environment whose values differ. What one side did not record is no difference."""
+    found = []
+    for field in fields(Environment):
+        sides = [
+            {value for recording in side if (value := getattr(recording.environment, field.name)) is not None}
+            for side in (before, after)
+        ]
+        if all(sides) and len(sides[0] | sides[1]) > 1:
+            words = [" / ".join(sorted(values)) for values in sides]
+            found.append(EnvironmentDifference(LABELS[field.name], *words))
+    return tuple(found)
+
+
+def _order(model: ModelComparison) -> tuple[bool, float, str]:
+    time = max(
+        (median or 0) * (count or 0)
+        for median, count in (
+            (model.latency.before_ns, model.predictions.before),
+            (model.latency.after_ns, model.predictions.after),
+        )
+    )
+    return (model.presence is not Presence.BOTH, -time, model.name)
+
+
+def _notes(
+    before: Sequence[Measurements], after: Sequence[Measurements], models: Sequence[ModelComparison]
+) -> tuple[str, ...]:
+    notes = []
+    if _same(before, after):
+        notes.append("Both sides hold the same measurements: a recording was compared with itself.")
+    if len(before) == len(after) == 1:
+        notes.append(ONE_RECORDING)
+    elif min(len(before), len(after)) == 2:
+        notes.append("Two recordings a side find a change of 10% in a third of all cases; record three or more.")
+    if not all(recording.core_ml for recording in (*before, *after)):
+        notes.append("A recording without Core ML's rows says nothing about loads, copies and latency.")
+    if any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models):
+        notes.append(
+            "Where one side has too few warm predictions, all predictions were compared, also those after a load."
+        )
+    if any(model.latency.reason is Reason.NOT_STEADY for model in models):
+        notes.append("A recording that is not steady changes by itself as much as the two differ; record again.")
+    if sum(model.latency.answer is not Answer.NOT_ENOUGH_DATA for model in models) > 1:
+        notes.append("Each model is judged by itself, at 95%; of twenty models one may seem changed by chance.")
+    return tuple(notes)
+
+
+def _same(before: Sequence[Measurements], after: Sequence[Measurements]) -> bool:
+    """Whether any recording of one side is one of the other, too."""
+    return bool(set(filter(None, map(_content, before))) & set(map(_content, after)))
+
+
+def same_content(one: Measurements, other: Measurements) -> bool:
+    """Whether two measurements are of one recording."""
+    return bool(_content(one)) and _content(one) == _content(other)
+
+
+def _content(recording: Measurements) -> tuple[tuple[str, bytes], ...]:
+    """What tells recordings apart: the latencies of all models, to the last digit. Empty without any."""
+    return tuple((entry.name, entry.latencies_ns.tobytes()) for entry in recording.models if entry.predictions)

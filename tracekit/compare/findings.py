@@ -1,0 +1,137 @@
+"""What became of each finding between recordings; never "fixed" where a check was not evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tracekit.compare.measurements import CheckResult, Measurements
+
+
+class Status(StrEnum):
+    """What became of a finding. In the order in which a reader cares."""
+
+    NEW = "new"
+    """Evaluated before, too, and not found then."""
+    STILL_THERE = "still there"
+    FIXED = "fixed"
+    """Evaluated after, too, and not found."""
+    NOT_COMPARABLE = "not comparable"
+    """One side did not evaluate it, or does not hold the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChange:
+    """One check, for the models with one status."""
+
+    status: Status
+    id: str
+    title: str
+    severity: str
+    """The worst among its models and recordings."""
+    models: tuple[str | None, ...]
+    """None: the recording as a whole."""
+    savings_before_ns: int | None
+    """Estimated savings, summed over the models; of several recordings the largest sum. None: no cost is known."""
+    savings_after_ns: int | None
+    reason: str
+    """Why it is not comparable, in a few words; empty otherwise."""
+
+
+SEVERITIES = ("critical", "high", "medium", "low")
+
+
+def finding_changes(
+    before: Sequence[Measurements], after: Sequence[Measurements], renamed: Mapping[str, str]
+) -> tuple[FindingChange, ...]:
+    """All findings of both sides, by check and status. `renamed` maps names before to names after.
+
+    A side has a finding where any of its recordings has it, and passes a check where one passed it and none has it.
+    O(checks).
+    """
+    sides = (_outcomes(before, renamed), _outcomes(after, {}))
+    groups: dict[tuple[Status, str, str], list[str | None]] = {}
+    for key in dict.fromkeys((*sides[0], *sides[1])):
+        check, model = key
+        outcomes = tuple(_outcome(side, check, model) for side in sides)
+        if "finding" in outcomes:
+            status, reason = _status(*outcomes, has_model=tuple(_has_model(side, model) for side in sides))
+            groups.setdefault((status, check, reason), []).append(model)
+    changes = [_change(key, models, sides) for key, models in groups.items()]
+    order = list(Status)
+    return tuple(
+        sorted(changes, key=lambda one: (order.index(one.status), SEVERITIES.index(one.severity), one.id, one.reason))
+    )
+
+
+Outcomes = dict[tuple[str, str | None], list["CheckResult"]]
+
+
+def _outcomes(side: Iterable[Measurements], renamed: Mapping[str, str]) -> Outcomes:
+    found: Outcomes = {}
+    for recording in side:
+        for result in recording.checks:
+            model = None if result.model is None else renamed.get(result.model, result.model)
+            found.setdefault((result.id, model), []).append(result)
+    return found
+
+
+def _outcome(side: Outcomes, check: str, model: str | None) -> str:
+    """`finding`, `passed`, or `unknown`. An answer for the recording as a whole stands for each of its models."""
+    results = side.get((check, model)) or side.get((check, None), [])
+    outcomes = {result.outcome for result in results}
+    if "finding" in outcomes:
+        return "finding"
+    # Not applicable says that it cannot occur, which is as good as passed.
+    return "passed" if outcomes & {"passed", "not_applicable"} else "unknown"
+
+
+def _has_model(side: Outcomes, model: str | None) -> bool:
+    return model is None or any(name == model for _, name in side)
+
+
+def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[Status, str]:
+    if before == after:
+        return Status.STILL_THERE, ""
+    place, words = (0, "before") if after == "finding" else (1, "after")
+    if not has_model[place]:
+        return Status.NOT_COMPARABLE, f"no such model {words}"
+    if (before, after)[place] == "unknown":
+        return Status.NOT_COMPARABLE, f"not evaluated {words}"
+    return (Status.NEW, "") if place == 0 else (Status.FIXED, "")
+
+
+def _change(
+    key: tuple[Status, str, str], models: Sequence[str | None], sides: tuple[Outcomes, Outcomes]
+) -> FindingChange:
+    status, check, reason = key
+    results = [
+        [result for model in models for result in side.get((check, model), []) if result.outcome == "finding"]
+        for side in sides
+    ]
+    latest = (results[1] or results[0])[0]
+    severities = [result.severity for side in results for result in side if result.severity is not None]
+    return FindingChange(
+        status,
+        check,
+        latest.title,
+        min(severities, key=SEVERITIES.index),
+        tuple(models),
+        _savings(sides[0], check, models),
+        _savings(sides[1], check, models),
+        reason,
+    )
+
+
+def _savings(side: Outcomes, check: str, models: Sequence[str | None]) -> int | None:
+    """Largest savings of each model among the recordings of a side, summed."""
+    largest = []
+    for model in models:
+        costs = [result.savings_ns for result in side.get((check, model), []) if result.savings_ns is not None]
+        largest.append(max(costs, default=None))
+    known = [value for value in largest if value is not None]
+    return sum(known) if known else None

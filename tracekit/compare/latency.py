@@ -1,0 +1,266 @@
+"""Whether the latency of one model changed between two recordings, or between two sets of recordings.
+
+A latency is compared by the logarithm of its median, so that a change is a ratio. The method is described in
+docs/compare.md, with its measured error rates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.latency import change_point_segments, modes
+from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
+from tracekit.compare.student import t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.arrays import FloatArray, IntArray
+
+METHOD_VERSION = 1
+"""Raised when the same recordings may get another answer. A baseline names the version it was judged by."""
+
+MIN_PREDICTIONS = 12
+"""Fewest warm predictions on either side."""
+MIN_EFFECTIVE = 8.0
+"""Least effective sample size on either side. Without it, up to 37% of comparisons of one build were wrong."""
+MIN_P95 = 300
+"""Fewest warm predictions for a 95th percentile: at 100, half of the shifts of 10% are missed, at 300 1%."""
+
+
+class Answer(StrEnum):
+    """What a comparison says."""
+
+    REGRESSED = "regressed"
+    IMPROVED = "improved"
+    UNCHANGED = "unchanged"
+    """The whole interval lies within the floor: earned, not assumed."""
+    NOT_ENOUGH_DATA = "not enough data"
+
+
+class Reason(StrEnum):
+    """Why there is not enough data."""
+
+    MISSING = "missing"
+    """One side has no warm prediction of the model."""
+    FEW = "few"
+    """Fewer predictions than `MIN_PREDICTIONS`, or worth fewer than `MIN_EFFECTIVE` independent ones."""
+    WIDE = "wide"
+    """The interval reaches beyond the floor, and does not exclude that nothing changed."""
+    SMALL = "small"
+    """Changed for certain, but whether by more than the floor is open."""
+    NOT_STEADY = "not steady"
+    """One recording itself moves by as much as the two differ."""
+    MODES = "modes"
+    """Latencies gather around several values that overlap with the other side's: their median may jump between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Smaller changes do not count. Both must be exceeded."""
+
+    ratio: float = 0.05
+    absolute_ns: float = 50_000.0
+    """Below a millisecond, recordings of one build differ by more than 5%."""
+
+    def log(self, before_ns: float, after_ns: float) -> float:
+        """The floor as a difference of logarithms; the same in both directions."""
+        smaller = max(min(before_ns, after_ns), 1.0)
+        return max(math.log1p(self.ratio), math.log1p(self.absolute_ns / smaller))
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyChange:
+    """A latency before and after. Times in ns; None where a side has no value."""
+
+    answer: Answer
+    reason: Reason | None
+    """None unless the answer is "not enough data"."""
+    before_ns: float | None
+    """Median; of several recordings the geometric mean of their medians."""
+    after_ns: float | None
+    ratio: float | None
+    """After by before."""
+    low: float | None
+    """Ends of the interval of the ratio; None where it cannot be given."""
+    high: float | None
+    counts: tuple[int, int]
+    """Values on each side."""
+    effective: tuple[float, float] | None
+    """Independent predictions that those of each side are worth; None where the recordings are the sample."""
+    wanted: int | None
+    """Predictions a side that would settle it, where more of them would."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    """Logarithm of a side's latency, its standard error and the degrees of freedom of that."""
+
+    center: float
+    error: float
+    degrees: float
+
+
+def compare_latency(
+    before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None, confidence: float = 0.95
+) -> LatencyChange:
+    """Compare warm latencies in ns, an array in order of time for each recording of a side.
+
+    One recording a side is judged by its own predictions, which cannot see how much recordings of one build differ.
+    As soon as a side has several, recordings with at least `MIN_PREDICTIONS` are the sample. O(n log n).
+    """
+    floor = floor or Floor()
+    if len(before) == 1 and len(after) == 1:
+        return _of_two(before[0], after[0], floor, confidence)
+    sides = [[values for values in side if len(values) >= MIN_PREDICTIONS] for side in (before, after)]
+    if not all(sides):
+        any_values = all(any(len(values) for values in side) for side in (before, after))
+        return _nothing(before, after, Reason.FEW if any_values else Reason.MISSING)
+    if max(map(len, sides)) == 1:
+        return _of_two(sides[0][0], sides[1][0], floor, confidence)
+    centers = [np.array([math.log(max(np.median(values), 1.0)) for values in side]) for side in sides]
+    change, width = _welch(centers[0], centers[1], confidence)
+    medians = [math.exp(float(side.mean())) for side in centers]
+    answer, reason = _judge(change, width, floor.log(*medians))
+    counts = (len(sides[0]), len(sides[1]))
+    return _change(answer, reason, medians, change, width, counts, None, None)
+
+
+def compare_p95(before: IntArray, after: IntArray, *, floor: Floor | None = None) -> LatencyChange:
+    """Compare the 95th percentile of warm latencies in ns of two recordings, in order of time."""
+    floor = floor or Floor()
+    if min(len(before), len(after)) < MIN_P95:
+        why = Reason.FEW if min(len(before), len(after)) else Reason.MISSING
+        return LatencyChange(
+            Answer.NOT_ENOUGH_DATA, why, None, None, None, None, None, (len(before), len(after)), None, MIN_P95
+        )
+    estimates = [_estimate(_logs(values), 0.95) for values in (before, after)]
+    values = [math.exp(estimate.center) for estimate in estimates]
+    change, width = _interval(estimates[0], estimates[1], 0.95)
+    answer, reason = _judge(change, width, floor.log(*values))
+    effective = (effective_size(_logs(before)), effective_size(_logs(after)))
+    return _change(answer, reason, values, change, width, (len(before), len(after)), effective, None)
+
+
+def _of_two(before: IntArray, after: IntArray, floor: Floor, confidence: float) -> LatencyChange:
+    counts = len(before), len(after)
+    if not all(counts):
+        return _nothing([before], [after], Reason.MISSING)
+    logs = _logs(before), _logs(after)
+    effective = effective_size(logs[0]), effective_size(logs[1])
+    medians = [float(np.median(values)) for values in (before, after)]
+    if min(counts) < 4:
+        return _change(Answer.NOT_ENOUGH_DATA, Reason.FEW, medians, None, None, counts, effective, MIN_PREDICTIONS)
+    change, width = _interval(_estimate(logs[0], 0.5), _estimate(logs[1], 0.5), confidence)
+    limit = floor.log(*medians)
+    answer, reason = _judge(change, width, limit)
+    if min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE:
+        answer, reason = Answer.NOT_ENOUGH_DATA, Reason.FEW
+    elif answer in (Answer.REGRESSED, Answer.IMPROVED):
+        doubt = _doubt(before, after, change)
+        if doubt is not None:
+            answer, reason = Answer.NOT_ENOUGH_DATA, doubt
+    wanted = _wanted(counts, effective, width, limit) if reason in (Reason.FEW, Reason.WIDE) else None
+    return _change(answer, reason, medians, change, width, counts, effective, wanted)
+
+
+def _judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | None]:
+    """The answer to a difference of logarithms with half the width of its interval."""
+    if abs(change) > width and abs(change) >= floor:
+        return (Answer.REGRESSED if change > 0 else Answer.IMPROVED), None
+    if abs(change) + width < floor:
+        return Answer.UNCHANGED, None
+    return Answer.NOT_ENOUGH_DATA, Reason.SMALL if abs(change) > width else Reason.WIDE
+
+
+def _doubt(before: IntArray, after: IntArray, change: float) -> Reason | None:
+    """Why a change that the interval shows is not believed; None where it is."""
+    ratio = math.exp(abs(change))
+    if any(len(change_point_segments(values, min_ratio=ratio)) > 1 for values in (before, after)):
+        return Reason.NOT_STEADY
+    centers = [modes(values).centres_ns for values in (before, after)]
+    if max(map(len, centers)) > 1 and centers[0].min() <= centers[1].max() and centers[1].min() <= centers[0].max():
+        return Reason.MODES
+    return None
+
+
+def _wanted(counts: tuple[int, int], effective: tuple[float, float], width: float, floor: float) -> int:
+    """Predictions a side with which the interval would lie within the floor: n (half width / floor)²."""
+    rows = max(
+        max(MIN_PREDICTIONS, count * MIN_EFFECTIVE / max(worth, 0.01))
+        for count, worth in zip(counts, effective, strict=True)
+    )
+    return math.ceil(max(rows, max(counts) * (width / floor) ** 2))
+
+
+def _logs(values: IntArray) -> FloatArray:
+    return np.log(np.maximum(values, 1).astype(np.float64))
+
+
+def _estimate(logs: FloatArray, quantile: float) -> _Estimate:
+    block = block_length(logs)
+    error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
+    return _Estimate(float(np.quantile(logs, quantile)), error, max(len(logs) / block - 1, 1.0))
+
+
+def _interval(before: _Estimate, after: _Estimate, confidence: float) -> tuple[float, float]:
+    """Difference after less before, and half the width of its interval (Welch and Satterthwaite)."""
+    squares = [(side.error**2, side.degrees) for side in (before, after)]
+    total = sum(square for square, _ in squares)
+    if total == 0:
+        return after.center - before.center, 0.0
+    degrees = total**2 / sum(square**2 / own for square, own in squares)
+    return after.center - before.center, t_quantile(0.5 + confidence / 2, degrees) * math.sqrt(total)
+
+
+def _welch(before: FloatArray, after: FloatArray, confidence: float) -> tuple[float, float]:
+    """Difference of the means of recordings, and half the width of its interval.
+
+    Where one side is a single recording, its spread is taken to be the other's: the prediction interval
+    t(k - 1) s sqrt(1 + 1/k).
+    """
+    estimates = []
+    for own, other in ((before, after), (after, before)):
+        sample = own if len(own) > 1 else other
+        error = float(sample.std(ddof=1)) / math.sqrt(len(own))
+        estimates.append(_Estimate(float(own.mean()), error, len(sample) - 1))
+    if min(len(before), len(after)) == 1:
+        shared = math.hypot(*(side.error for side in estimates))
+        degrees = max(len(before), len(after)) - 1
+        return float(after.mean() - before.mean()), t_quantile(0.5 + confidence / 2, degrees) * shared
+    return _interval(estimates[0], estimates[1], confidence)
+
+
+def _change(
+    answer: Answer,
+    reason: Reason | None,
+    values: Sequence[float],
+    change: float | None,
+    width: float | None,
+    counts: tuple[int, int],
+    effective: tuple[float, float] | None,
+    wanted: int | None,
+) -> LatencyChange:
+    low = high = None
+    if change is not None and width is not None:
+        low, high = math.exp(change - width), math.exp(change + width)
+    ratio = values[1] / values[0] if values[0] else None
+    return LatencyChange(answer, reason, values[0], values[1], ratio, low, high, counts, effective, wanted)
+
+
+def _nothing(before: Sequence[IntArray], after: Sequence[IntArray], reason: Reason) -> LatencyChange:
+    """No answer: a side has no, or too few, values."""
+    medians = [_median_of(side) for side in (before, after)]
+    counts = (sum(map(len, before)), sum(map(len, after)))
+    ratio = medians[1] / medians[0] if medians[0] and medians[1] is not None else None
+    return LatencyChange(Answer.NOT_ENOUGH_DATA, reason, medians[0], medians[1], ratio, None, None, counts, None, None)
+
+
+def _median_of(side: Sequence[IntArray]) -> float | None:
+    filled = [values for values in side if len(values)]
+    return float(np.median(np.concatenate(filled))) if filled else None

@@ -1,0 +1,165 @@
+"""What `tracekit check` holds a recording against, as the table `check` of the settings gives it.
+
+[check]
+baseline = "perf/baseline.json"
+
+[check.findings]                  # most findings allowed, by severity
+high = 0
+
+[check.limits."Sharpen*"]
+p50 = "16ms"
+copies = 2
+
+[[check.suppress]]
+finding = "cold-load:Sharpen"
+reason = "fixed in the next model"
+expires = 2027-01-31
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from tracekit.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SEVERITIES = ("critical", "high", "medium", "low")
+TIMES = ("p50", "p95", "load", "cold-load")
+"""Limits that are times: the most that they may be."""
+NUMBERS = ("copies", "in-flight")
+"""Limits that are counts: the most copies per prediction, and predictions in flight at once."""
+SHARES = ("neural-engine",)
+"""Limits that are shares from 0 to 1: the least share of the execution on the Neural Engine."""
+NAMES = (*TIMES, *NUMBERS, *SHARES)
+_KEYS = ("baseline", "findings", "limits", "suppress")
+_TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(ns|us|µs|ms|s)", re.ASCII)
+_UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number that models matching a pattern must keep."""
+
+    pattern: str
+    name: str
+    """One of `NAMES`."""
+    value: float
+    """In ns, a count or a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A finding that does not count, for a time."""
+
+    finding: str
+    """`CHECK`, or `CHECK:MODEL` with a shell pattern."""
+    reason: str
+    expires: date
+
+    def covers(self, check: str, model: str | None) -> bool:
+        """Whether it is about this finding."""
+        own, colon, pattern = self.finding.partition(":")
+        return own == check and (not colon or fnmatchcase(model or "", pattern))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """What is checked. Empty: nothing is set."""
+
+    baseline: str | None = None
+    findings: Mapping[str, int] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+
+
+def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
+    """The table `check` of a file of settings; `checks` are the ids there are. Raises `UsageError` with the key."""
+    own = _table(table, "check")
+    _known(own, _KEYS, "check.")
+    baseline = own.get("baseline")
+    if baseline is not None and not isinstance(baseline, str):
+        raise UsageError("'check.baseline': must be the path of a file")
+    limits = [
+        _limit(pattern, name, value)
+        for pattern, entries in _table(own.get("limits", {}), "check.limits").items()
+        for name, value in _table(entries, f'check.limits."{pattern}"').items()
+    ]
+    suppressed = own.get("suppress", [])
+    if not isinstance(suppressed, list):
+        raise UsageError("'check.suppress': write [[check.suppress]] before each")
+    return CheckSettings(
+        baseline,
+        _findings(_table(own.get("findings", {}), "check.findings")),
+        tuple(limits),
+        tuple(_suppression(entry, checks) for entry in suppressed),
+    )
+
+
+def _limit(pattern: str, name: str, value: object) -> Limit:
+    where = f"'check.limits.\"{pattern}\".{name}'"
+    if name not in NAMES:
+        raise UsageError(f"{where}: {unknown('limit', name, NAMES)}")
+    if name in TIMES:
+        match = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None or not float(match[1]):
+            raise UsageError(f'{where}: must be a time above 0 with its unit, as "16ms"')
+        return Limit(pattern, name, float(match[1]) * _UNITS[match[2]])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        raise UsageError(f"{where}: must be a number from 0 on")
+    if name in SHARES and value > 1:
+        raise UsageError(f"{where}: must be a share from 0 to 1")
+    return Limit(pattern, name, float(value))
+
+
+def _findings(table: dict[str, Any]) -> dict[str, int]:
+    _known(table, SEVERITIES, "check.findings.")
+    for name, value in table.items():
+        if type(value) is not int or value < 0:
+            raise UsageError(f"'check.findings.{name}': must be a whole number from 0 on")
+    return table
+
+
+def _suppression(entry: object, checks: frozenset[str]) -> Suppression:
+    own = _table(entry, "check.suppress")
+    _known(own, ("finding", "reason", "expires"), "check.suppress.")
+    finding, reason, expires = own.get("finding"), own.get("reason"), own.get("expires")
+    if not isinstance(finding, str) or not isinstance(reason, str) or not reason.strip():
+        raise UsageError("'check.suppress': needs finding and reason, each a text")
+    if type(expires) is not date:
+        raise UsageError("'check.suppress.expires': must be a date, as 2027-01-31")
+    if finding.partition(":")[0] not in checks:
+        raise UsageError(f"'check.suppress.finding': {unknown('check', finding.partition(':')[0], sorted(checks))}")
+    return Suppression(finding, reason.strip(), expires)
+
+
+def _table(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"'{where}': must be a table")
+    return value
+
+
+def _known(table: dict[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise UsageError(f"'{where}{key}': {unknown('setting', key, keys)}")
+
+
+def line_of(path: Path, pattern: str, name: str) -> int:
+    """Line of a limit in its file, from 1; 1 where it is not found, for example in an inline table."""
+    header = re.compile(r"\s*\[(?:tool\.tracekit\.)?check\.limits\.(.+?)\]\s*(?:#.*)?")
+    key = re.compile(rf"\s*[\"']?{re.escape(name)}[\"']?\s*=")
+    inside = False
+    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+        if line.lstrip().startswith("["):
+            found = header.fullmatch(line)
+            inside = found is not None and found[1].strip("\"' ") == pattern
+        elif inside and key.match(line):
+            return number
+    return 1

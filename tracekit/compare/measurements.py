@@ -1,0 +1,251 @@
+"""What a comparison takes from one recording: the durations themselves, not only their summary.
+
+Measurements are small, hold nothing private, and say all that a comparison needs, so that a report that holds them can
+stand for the recording.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.breakdown import UNITS, breakdown
+from tracekit.analysis.concurrency import depth_over_time
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
+from tracekit.analysis.latency import warm_mask
+from tracekit.compare.latency import MIN_PREDICTIONS
+from tracekit.compare.resampling import block_length, mean_errors
+from tracekit.report.time_breakdown import GROUPS
+from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from tracekit.analysis.breakdown import Breakdown
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.report.report import Check, Report
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.trace import Trace
+
+RESOLUTION_NS = 100
+"""Durations are kept in tenths of a microsecond, far below what recordings differ by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What must agree for a comparison to be fair. None: not recorded, which never counts as a difference."""
+
+    device: str | None
+    system: str | None
+    """Platform and version."""
+    instruments: str | None
+    template: str | None
+    thermal: str | None
+    """Hottest thermal state in which a prediction began."""
+    input_type: str | None
+    """How the recording was read: a bundle or an export."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartMean:
+    """Mean time per warm prediction of one part of the breakdown, in ns."""
+
+    part: str
+    """Name of a group of `tracekit.report.time_breakdown.GROUPS`."""
+    mean_ns: float
+    error_ns: float
+    """Standard error, by the same draws of whole predictions for all parts."""
+    complete: bool
+    """Whether all of it is known; else the mean is a lower bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where the time of some predictions of a model went, on average."""
+
+    means: tuple[PartMean, ...]
+    """In the order of `GROUPS`; they add up to the mean latency."""
+    degrees: float
+    """Degrees of freedom of the standard errors."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelMeasurements:
+    """One model that the app calls. Durations in ns, multiples of `RESOLUTION_NS`, in order of time."""
+
+    name: str
+    predictions: int
+    latencies_ns: IntArray
+    """Shape (predictions,); (0,) where predictions are inferred from hardware, which does not tell their latency."""
+    warm: BoolArray
+    """Same shape: not the first prediction after a load."""
+    cold_loads_ns: IntArray
+    cached_loads_ns: IntArray
+    other_loads_ns: IntArray
+    """Loads of which the recording does not tell whether they were cold."""
+    copies: int | None
+    """Rows of copies and conversions that belong to its predictions; None where predictions are inferred."""
+    most_in_flight: int | None
+    warm_parts: Parts | None
+    """Of the warm predictions; None where there are too few to resample."""
+    parts: Parts | None
+    """Of all predictions."""
+    units: tuple[tuple[str, float], ...]
+    """Share of the execution on each compute unit; empty where no execution was recorded."""
+
+    @property
+    def warm_ns(self) -> IntArray:
+        """Latencies of the warm predictions."""
+        return self.latencies_ns[self.warm]
+
+    @property
+    def first_ns(self) -> IntArray:
+        """Latencies of the first prediction after each load."""
+        return self.latencies_ns[~self.warm]
+
+    @property
+    def loads(self) -> int:
+        """All loads."""
+        return len(self.cold_loads_ns) + len(self.cached_loads_ns) + len(self.other_loads_ns)
+
+    @property
+    def load_ns(self) -> int:
+        """Summed duration of all loads."""
+        return sum(int(part.sum()) for part in (self.cold_loads_ns, self.cached_loads_ns, self.other_loads_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check answered for one model, or for the recording (None)."""
+
+    id: str
+    title: str
+    model: str | None
+    outcome: str
+    severity: str | None
+    savings_ns: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurements:
+    """One recording."""
+
+    source: str
+    environment: Environment
+    core_ml: bool
+    """Whether Core ML recorded rows: without them, no model and no load that is not there is known to be absent."""
+    models: tuple[ModelMeasurements, ...]
+    """Models that the app calls or loads, in the order of the report."""
+    checks: tuple[CheckResult, ...]
+
+    def model(self, name: str) -> ModelMeasurements | None:
+        """One model by name; None where the recording does not hold it."""
+        return next((entry for entry in self.models if entry.name == name), None)
+
+
+def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measurements:
+    """Measurements of a recording, of which `shown` counts (None: all of it). O(n log n) in the rows of the trace."""
+    rows = trace.activity if shown is None else trace.activity[shown.rows["activity"]]
+    top = rows[is_any(rows["level"], Level.TOP)]
+    copies = trace.data[is_any(trace.data["kind"], *COPY_KINDS)]
+    called = top[is_any(top["kind"], Kind.PREDICTION)]
+    warm = warm_mask(trace.activity, called)
+    whole = breakdown(trace)
+    return Measurements(
+        source=report.recording.source,
+        environment=_environment(trace, report, called),
+        core_ml=not trace.inferred and not trace.activity.empty,
+        models=tuple(
+            _model(entry.name, top, called, warm, copies, whole)
+            for entry in report.models
+            if entry.level == Level.TOP and (entry.predictions or entry.loads)
+        ),
+        checks=tuple(map(_check, report.checks)),
+    )
+
+
+def _check(check: Check) -> CheckResult:
+    savings = check.cost.ns if check.cost is not None else None
+    return CheckResult(check.id, check.title, check.model, check.outcome, check.severity, savings)
+
+
+def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Environment:
+    facts = report.recording
+    states = trace.context.get("thermal")
+    hottest = UNKNOWN
+    if states is not None and len(predictions):
+        hottest = int(states_at(states, THERMAL_STATES, predictions["start_ns"].to_numpy()).max())
+    return Environment(
+        device=facts.device_model,
+        system=" ".join(part for part in (facts.platform, facts.os_version) if part) or None,
+        instruments=facts.instruments_version,
+        template=facts.template,
+        thermal=None if hottest == UNKNOWN else THERMAL_STATES[hottest],
+        input_type=facts.input_type,
+    )
+
+
+def _model(
+    name: str, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, whole: Breakdown
+) -> ModelMeasurements:
+    own = (called["model"] == name).to_numpy(dtype=bool)
+    predictions = called[own]
+    loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
+    inferred = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
+    timed = predictions[:0] if inferred else predictions
+    is_warm = warm[own][: len(timed)]
+    depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
+    return ModelMeasurements(
+        name=name,
+        predictions=len(predictions),
+        latencies_ns=_durations(timed),
+        warm=is_warm,
+        cold_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD_UNCACHED)]),
+        cached_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
+        other_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD)]),
+        copies=None if inferred else int(copies["prediction"].isin(predictions.index).sum()),
+        most_in_flight=None if depth is None else int(depth.max(initial=0)),
+        warm_parts=_parts(whole.of(timed[is_warm].index)),
+        parts=_parts(whole.of(timed.index)),
+        units=_units(whole.of(predictions.index)),
+    )
+
+
+def _durations(rows: pd.DataFrame) -> IntArray:
+    return np.asarray(np.rint(rows["duration_ns"].to_numpy() / RESOLUTION_NS), dtype=np.int64) * RESOLUTION_NS
+
+
+def _parts(own: Breakdown) -> Parts | None:
+    count = len(own.frame)
+    if count < MIN_PREDICTIONS:
+        return None
+    times = np.column_stack([_time(own, group.parts) for group in GROUPS])
+    block = block_length(own.frame["duration_ns"].to_numpy(dtype=np.float64))
+    errors = mean_errors(times, block)
+    means = (
+        PartMean(
+            group.name,
+            float(times[:, place].mean()),
+            float(errors[place]),
+            not any((own.unknown[part] >= 0).any() for part in group.parts),
+        )
+        for place, group in enumerate(GROUPS)
+    )
+    return Parts(tuple(means), max(count / block - 1, 1.0))
+
+
+def _time(own: Breakdown, parts: Sequence[str]) -> FloatArray:
+    """Time of some parts in each prediction, what is not known left out: shape (predictions,)."""
+    columns = [own.frame[f"{part}_ns"].to_numpy(dtype=np.float64, na_value=0.0) for part in parts]
+    return np.asarray(np.sum(columns, axis=0), dtype=np.float64)
+
+
+def _units(own: Breakdown) -> tuple[tuple[str, float], ...]:
+    busy = [(str(unit), _time(own, [f"{str(unit).lower()}_busy"]).sum()) for unit in UNITS]
+    total = sum(time for _, time in busy)
+    return tuple((name, float(time / total)) for name, time in busy) if total else ()

@@ -1,0 +1,205 @@
+"""What changed for one model between recordings: latency, the parts it is made of, loads, copies, compute units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.compare.latency import MIN_PREDICTIONS, Floor, compare_latency, compare_p95
+from tracekit.compare.student import t_quantile
+from tracekit.report.time_breakdown import GROUPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.arrays import IntArray
+    from tracekit.compare.latency import LatencyChange
+    from tracekit.compare.measurements import ModelMeasurements, PartMean, Parts
+
+MIN_LOADS = 6
+"""Loads on either side from which they are compared by their median; fewer are only shown."""
+
+
+class Presence(StrEnum):
+    """On which sides a model was seen."""
+
+    BOTH = "both"
+    ONLY_BEFORE = "only before"
+    ONLY_AFTER = "only after"
+
+
+class Basis(StrEnum):
+    """Which predictions were compared."""
+
+    WARM = "warm"
+    """All but the first after each load."""
+    ALL = "all"
+    """Every prediction, because one side has too few warm ones: nearly each of its predictions follows a load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A number before and after; None: not recorded. Of several recordings their mean."""
+
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """Mean time per prediction of one part, in ns."""
+
+    part: str
+    before_ns: float
+    after_ns: float
+    low_ns: float | None
+    """Ends of the 95% interval of the difference; None with several recordings on a side."""
+    high_ns: float | None
+    complete: bool
+    """Whether all of it is known on both sides; else the numbers are lower bounds."""
+
+    @property
+    def difference_ns(self) -> float:
+        """After less before."""
+        return self.after_ns - self.before_ns
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low_ns is not None and self.high_ns is not None and (self.low_ns > 0 or self.high_ns < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparison:
+    """One model."""
+
+    name: str
+    """Name after; before, where it is only there."""
+    name_before: str
+    """Another one where it was renamed."""
+    presence: Presence
+    basis: Basis
+    latency: LatencyChange
+    p95: LatencyChange | None
+    """None unless one recording is compared with one."""
+    first: Pair
+    """Median latency of the first prediction after a load, in ns."""
+    parts: tuple[PartChange, ...]
+    """Parts that took time on either side; empty where a side has too few predictions."""
+    predictions: Pair
+    loads: Pair
+    """Loads per recording."""
+    load_ns: Pair
+    """Their summed time."""
+    cold_load_ns: Pair
+    """Median cold load; None where there is none, or where the recording does not tell."""
+    cached_load_ns: Pair
+    copies: Pair
+    """Copies and conversions per prediction."""
+    in_flight: Pair
+    """Most predictions in flight at once."""
+    units: tuple[tuple[str, Pair], ...]
+    """Share of the execution on each compute unit."""
+
+
+def compare_model(
+    before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements], *, floor: Floor, confidence: float = 0.95
+) -> ModelComparison:
+    """Compare one model, of which each recording of a side has measurements; one side may have none."""
+    sides = (before, after)
+    basis = _basis(before, after)
+    values = [[_latencies(entry, basis) for entry in side] for side in sides]
+    single = len(before) == len(after) == 1
+    units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
+
+    def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
+        return Pair(_mean([of(entry) for entry in before]), _mean([of(entry) for entry in after]))
+
+    return ModelComparison(
+        name=(after or before)[0].name,
+        name_before=(before or after)[0].name,
+        presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
+        basis=basis,
+        latency=compare_latency(*values, floor=floor, confidence=confidence),
+        p95=compare_p95(values[0][0], values[1][0], floor=floor) if single else None,
+        first=pair(lambda entry: _median(entry.first_ns)),
+        parts=_parts(before, after, basis),
+        predictions=pair(lambda entry: entry.predictions),
+        loads=pair(lambda entry: entry.loads),
+        load_ns=pair(lambda entry: entry.load_ns),
+        cold_load_ns=pair(lambda entry: _median(entry.cold_loads_ns)),
+        cached_load_ns=pair(lambda entry: _median(entry.cached_loads_ns)),
+        copies=pair(_copies),
+        in_flight=pair(lambda entry: entry.most_in_flight),
+        units=tuple((name, pair(_share(name))) for name in units),
+    )
+
+
+def _basis(before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]) -> Basis:
+    """Warm predictions, unless a side has too few of them and enough in all."""
+    for side in (before, after):
+        warm = max((int(entry.warm.sum()) for entry in side), default=0)
+        every = max((len(entry.latencies_ns) for entry in side), default=0)
+        if warm < MIN_PREDICTIONS <= every:
+            return Basis.ALL
+    return Basis.WARM
+
+
+def _latencies(entry: ModelMeasurements, basis: Basis) -> IntArray:
+    return entry.latencies_ns if basis is Basis.ALL else entry.warm_ns
+
+
+def _parts(
+    before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements], basis: Basis
+) -> tuple[PartChange, ...]:
+    sides = [[_of_basis(entry, basis) for entry in side] for side in (before, after)]
+    known = [[entry for entry in side if entry is not None] for side in sides]
+    if not all(known):
+        return ()
+    changes = (_part(place, *known) for place in range(len(GROUPS)))
+    return tuple(change for change in changes if change.before_ns or change.after_ns)
+
+
+def _of_basis(entry: ModelMeasurements, basis: Basis) -> Parts | None:
+    return entry.parts if basis is Basis.ALL else entry.warm_parts
+
+
+def _part(place: int, before: Sequence[Parts], after: Sequence[Parts]) -> PartChange:
+    own = [[entry.means[place] for entry in side] for side in (before, after)]
+    means = [float(np.mean([part.mean_ns for part in side])) for side in own]
+    low = high = None
+    if len(before) == len(after) == 1:
+        width = _width(own[0][0], own[1][0], before[0].degrees, after[0].degrees)
+        low, high = means[1] - means[0] - width, means[1] - means[0] + width
+    complete = all(part.complete for side in own for part in side)
+    return PartChange(own[0][0].part, means[0], means[1], low, high, complete)
+
+
+def _width(before: PartMean, after: PartMean, *degrees: float) -> float:
+    """Half the width of the 95% interval of the difference of two means (Welch and Satterthwaite)."""
+    squares = [before.error_ns**2, after.error_ns**2]
+    if not any(squares):
+        return 0.0
+    joint = sum(squares) ** 2 / sum(square**2 / own for square, own in zip(squares, degrees, strict=True))
+    return t_quantile(0.975, joint) * math.sqrt(sum(squares))
+
+
+def _median(values: IntArray) -> float | None:
+    return float(np.median(values)) if len(values) else None
+
+
+def _copies(entry: ModelMeasurements) -> float | None:
+    return entry.copies / entry.predictions if entry.copies is not None and entry.predictions else None
+
+
+def _share(unit: str) -> Callable[[ModelMeasurements], float | None]:
+    return lambda entry: dict(entry.units).get(unit)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

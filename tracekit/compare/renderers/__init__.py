@@ -1,0 +1,1 @@
+"""A comparison in the forms in which people and programs read it."""

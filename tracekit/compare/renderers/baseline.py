@@ -1,0 +1,41 @@
+"""What a baseline holds, for a reader."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.characters import visible
+from tracekit.compare.comparison import LABELS
+from tracekit.compare.measurements import Environment
+from tracekit.units import format_count, format_duration
+
+if TYPE_CHECKING:
+    from tracekit.compare.baseline import Baseline
+
+
+def render_baseline(baseline: Baseline) -> str:
+    """Environment, then each model with its predictions, median and how far recordings differ, a line each."""
+    environment = baseline.recordings[0].environment
+    known = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
+    lines = [f"{format_count(len(baseline.recordings), 'recording')}, method {baseline.method}"]
+    lines += [f"  {label:<14} {value}" for label, value in known if value is not None]
+    names = dict.fromkeys(model.name for recording in baseline.recordings for model in recording.models)
+    lines += [f"  {_model(baseline, name)}" for name in names]
+    return visible("\n".join(lines), multiline=True) + "\n"
+
+
+def _model(baseline: Baseline, name: str) -> str:
+    models = [found for recording in baseline.recordings if (found := recording.model(name)) is not None]
+    series = [model.warm_ns if model.warm.any() else model.latencies_ns for model in models]
+    medians = [float(np.median(values)) for values in series if len(values)]
+    count = sum(map(len, series))
+    if not medians:
+        return f"{name}: no prediction with a known latency"
+    words = f"{name}: {format_count(count, 'prediction')}, median {format_duration(float(np.median(medians)))}"
+    if len(medians) > 1:
+        spread = float(np.std(np.log(medians), ddof=1))
+        words += f", recordings differ by {spread * 100:.1f}% (standard deviation)"
+    return words

@@ -1,0 +1,224 @@
+"""What a comparison says, in the words that all of its readable forms share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.compare.findings import Status
+from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
+from tracekit.compare.models import Pair, Presence
+from tracekit.report.formatting import ABSENT, listed
+from tracekit.units import format_count, format_duration, format_estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tracekit.compare.comparison import Comparison
+    from tracekit.compare.findings import FindingChange
+    from tracekit.compare.latency import LatencyChange
+    from tracekit.compare.models import ModelComparison, PartChange
+
+PARTS = 4
+"""Most parts of a breakdown that are given in words."""
+NOTABLE = 0.01
+"""Least difference of a part that is given, as a share of the latency before."""
+ARROW = "→"
+
+
+def arrow(before: str, after: str) -> str:
+    """`before → after`."""
+    return f"{before} {ARROW} {after}"
+
+
+def percent_change(ratio: float | None) -> str:
+    """A ratio as a signed change: `+10%`, `−0.4%`; `–` where it is not known."""
+    if ratio is None:
+        return ABSENT
+    percent = (ratio - 1) * 100
+    digits = 0 if abs(percent) >= 9.95 else 1
+    text = f"{abs(percent):,.{digits}f}%"
+    zero = not float(text.rstrip("%").replace(",", ""))
+    return text if zero else f"{'+' if percent > 0 else '−'}{text}"
+
+
+def interval(change: LatencyChange) -> str:
+    """The interval of a ratio as changes: `−31% to −29%`; empty where there is none."""
+    if change.low is None or change.high is None:
+        return ""
+    return f"{percent_change(change.low)} to {percent_change(change.high)}"
+
+
+def reason(change: LatencyChange) -> str:
+    """Why there is not enough data, and what would be; empty where there is."""
+    if change.reason is None:
+        return ""
+    more = f"; record at least {format_count(change.wanted, 'prediction')} a side" if change.wanted else ""
+    few = min(change.counts) < MIN_PREDICTIONS
+    words = {
+        Reason.MISSING: "no latency on one side",
+        Reason.FEW: (
+            f"{min(change.counts)} predictions, {MIN_PREDICTIONS} needed"
+            if few
+            else f"neighboring predictions depend on each other; they are worth {_worth(change)} independent ones"
+        ),
+        Reason.WIDE: "the interval is too wide",
+        Reason.SMALL: "changed, but maybe by less than what counts",
+        Reason.NOT_STEADY: "not steady; one recording changes by as much within itself",
+        Reason.MODES: "latencies gather around several values",
+    }
+    return words[change.reason] + more
+
+
+def _worth(change: LatencyChange) -> str:
+    return ABSENT if change.effective is None else f"{min(change.effective):.0f}"
+
+
+def measured(change: LatencyChange) -> str:
+    """How many values the answer rests on: `139 and 139 predictions`."""
+    noun = "recordings" if change.effective is None and change.low is not None else "predictions"
+    worth = ""
+    if change.effective is not None and any(
+        own < 0.9 * count for own, count in zip(change.effective, change.counts, strict=True)
+    ):
+        worth = ", worth " + " and ".join(f"{own:.0f}" for own in change.effective) + " independent ones"
+    return f"{change.counts[0]:,} and {change.counts[1]:,} {noun}{worth}"
+
+
+def latencies(change: LatencyChange) -> str:
+    """Medians before and after."""
+    return arrow(
+        *(ABSENT if value is None else format_duration(value) for value in (change.before_ns, change.after_ns))
+    )
+
+
+def p95(model: ModelComparison) -> str:
+    """The 95th percentile, where it can be compared; else empty."""
+    change = model.p95
+    if change is None or change.reason is not None:
+        return ""
+    return f"{latencies(change)}, {percent_change(change.ratio)} ({interval(change)}): {change.answer}"
+
+
+def parts(model: ModelComparison) -> str:
+    """Where the difference lies: the parts that changed for certain, largest first; empty where none did."""
+    least = NOTABLE * (model.latency.before_ns or 0)
+    changed = [part for part in model.parts if part.differs and abs(part.difference_ns) >= least]
+    changed.sort(key=lambda part: -abs(part.difference_ns))
+    return ", ".join(map(_part, changed[:PARTS]))
+
+
+def _part(part: PartChange) -> str:
+    sign = "+" if part.difference_ns > 0 else "−"
+    return f"{part.part} {sign}{format_duration(abs(part.difference_ns))}"
+
+
+def facts(model: ModelComparison) -> str:
+    """Loads, copies and the like that differ, in one line; empty where none does."""
+    rows: list[tuple[str, Pair, Callable[[float], str]]] = [
+        ("loads", model.loads, _number),
+        ("load time", model.load_ns, format_duration),
+        ("cold load", model.cold_load_ns, format_duration),
+        ("cached load", model.cached_load_ns, format_duration),
+        ("copies per prediction", model.copies, _number),
+        ("most in flight", model.in_flight, _number),
+    ]
+    rows += [(f"{_UNIT[name]} share", pair, _share) for name, pair in model.units if _moved(pair)]
+    return ", ".join(f"{label} {pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
+
+
+_UNIT = {"ane": "Neural Engine", "gpu": "GPU", "cpu": "CPU"}
+
+
+def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
+    """`373 → 5`."""
+    before, after = (ABSENT if value is None else form(value) for value in (pair.before, pair.after))
+    return arrow(before, after)
+
+
+def totals(models: Sequence[ModelComparison]) -> str:
+    """Loads and load time of all models together, where they differ; empty where they do not, or for one model."""
+    if len(models) < 2:
+        return ""
+    rows = [
+        ("loads", [model.loads for model in models], _number),
+        ("load time", [model.load_ns for model in models], format_duration),
+    ]
+    words = []
+    for label, pairs, form in rows:
+        whole = Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
+        if _differs(whole):
+            words.append(f"{label} {pair_words(whole, form)}")
+    return ", ".join(words)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def _share(value: float) -> str:
+    return f"{value * 100:.0f}%"
+
+
+def _differs(pair: Pair) -> bool:
+    """Whether a pair differs by more than a tenth, or is known on one side only."""
+    if pair.before is None or pair.after is None:
+        return pair.before != pair.after
+    return abs(pair.after - pair.before) > 0.1 * max(abs(pair.before), abs(pair.after))
+
+
+def _moved(pair: Pair) -> bool:
+    return pair.before is not None and pair.after is not None and abs(pair.after - pair.before) >= 0.05
+
+
+def finding_models(change: FindingChange) -> str:
+    """Which models a finding is about: `5 models`, a name, or nothing for the recording."""
+    named = [name for name in change.models if name is not None]
+    return "" if not named else named[0] if len(named) == 1 else format_count(len(named), "model")
+
+
+def savings(change: FindingChange) -> str:
+    """What a finding could save, on the side that has it."""
+    known = [value for value in (change.savings_after_ns, change.savings_before_ns) if value]
+    if change.status is Status.FIXED:
+        known = [value for value in (change.savings_before_ns,) if value]
+    return f"est. savings {format_estimate(known[0])}" if known else ""
+
+
+def summary(comparison: Comparison) -> str:
+    """The comparison in one line."""
+    words = []
+    compared = [model for model in comparison.models if model.presence is Presence.BOTH]
+    for wanted in (Answer.REGRESSED, Answer.IMPROVED):
+        names = [f"{one.name} {percent_change(one.latency.ratio)}" for one in compared if one.latency.answer is wanted]
+        if names:
+            words.append(f"{wanted}: {listed(names[:3])}" + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
+    for wanted in (Answer.UNCHANGED, Answer.NOT_ENOUGH_DATA):
+        count = sum(model.latency.answer is wanted for model in compared)
+        if count:
+            words.append(f"{format_count(count, 'model')} {wanted}" if wanted is Answer.UNCHANGED else _too_few(count))
+    for status in (Status.NEW, Status.STILL_THERE, Status.FIXED, Status.NOT_COMPARABLE):
+        count = len({change.id for change in comparison.findings if change.status is status})
+        if count:
+            words.append(f"{format_count(count, 'finding')} {status}")
+    return " · ".join(words) or "nothing to compare"
+
+
+def _too_few(count: int) -> str:
+    return f"not enough data for {format_count(count, 'model')}"
+
+
+def unmatched(models: Iterable[ModelComparison]) -> list[str]:
+    """Sentences on models that only one side holds, with what may bring them together."""
+    groups: dict[Presence, list[str]] = {Presence.ONLY_BEFORE: [], Presence.ONLY_AFTER: []}
+    for model in models:
+        if model.presence in groups:
+            groups[model.presence].append(model.name)
+    lines = [f"{presence}: {', '.join(names)}" for presence, names in groups.items() if names]
+    if all(groups.values()):
+        lines.append("if a model was renamed: --rename OLD=NEW")
+    return lines
+
+
+def sources(names: Sequence[str]) -> str:
+    """Names of recordings."""
+    return ", ".join(names)

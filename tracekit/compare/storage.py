@@ -1,0 +1,230 @@
+"""Measurements as JSON that reads well in a review, and back.
+
+Durations are whole tenths of a microsecond; longer lists are deflated, in base64. Nothing private is in it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracekit.analysis.breakdown import UNITS
+from tracekit.compare.measurements import (
+    RESOLUTION_NS,
+    CheckResult,
+    Environment,
+    Measurements,
+    ModelMeasurements,
+    PartMean,
+    Parts,
+)
+from tracekit.report.time_breakdown import GROUPS
+
+if TYPE_CHECKING:
+    from tracekit.arrays import IntArray
+
+LISTED = 200
+"""Longest list that is written as numbers; a review can still read it."""
+MAX_VALUES = 1_000_000
+"""Most durations of one list: a prediction a millisecond for a quarter of an hour."""
+MAX_ITEMS = 10_000
+"""Most models, and most checks, of one recording."""
+
+
+class MalformedError(Exception):
+    """The JSON is not what `to_plain` writes; the text says which key."""
+
+
+def to_plain(recording: Measurements) -> dict[str, Any]:
+    """Measurements as dicts, lists and numbers."""
+    return {
+        "source": recording.source,
+        "environment": asdict(recording.environment),
+        "core_ml": recording.core_ml,
+        "models": [_model_to_plain(model) for model in recording.models],
+        "checks": [asdict(check) for check in recording.checks],
+    }
+
+
+def from_plain(plain: object) -> Measurements:
+    """The inverse of `to_plain`. Raises `MalformedError`."""
+    given = _dict(plain, "recording")
+    return Measurements(
+        source=_text(given, "source"),
+        environment=Environment(
+            **{
+                field.name: _optional_text(_dict(given.get("environment"), "environment"), field.name)
+                for field in fields(Environment)
+            }
+        ),
+        core_ml=_bool(given, "core_ml"),
+        models=tuple(_model_from_plain(entry) for entry in _list(given, "models")),
+        checks=tuple(_check_from_plain(entry) for entry in _list(given, "checks")),
+    )
+
+
+def _model_to_plain(model: ModelMeasurements) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "predictions": model.predictions,
+        "latencies": _packed(model.latencies_ns // RESOLUTION_NS),
+        "first_after_load": _packed(np.flatnonzero(~model.warm).astype(np.int64)),
+        "cold_loads": _packed(model.cold_loads_ns // RESOLUTION_NS),
+        "cached_loads": _packed(model.cached_loads_ns // RESOLUTION_NS),
+        "other_loads": _packed(model.other_loads_ns // RESOLUTION_NS),
+        "copies": model.copies,
+        "most_in_flight": model.most_in_flight,
+        "warm_parts": _parts_to_plain(model.warm_parts),
+        "parts": _parts_to_plain(model.parts),
+        "units": {name: round(share, 6) for name, share in model.units},
+    }
+
+
+def _parts_to_plain(parts: Parts | None) -> dict[str, Any] | None:
+    if parts is None:
+        return None
+    means = {
+        part.part: {"mean_ns": round(part.mean_ns, 1), "error_ns": round(part.error_ns, 1), "complete": part.complete}
+        for part in parts.means
+        if part.mean_ns or part.error_ns or not part.complete
+    }
+    return {"degrees": round(parts.degrees, 3), "means": means}
+
+
+def _packed(values: IntArray) -> list[int] | str:
+    if len(values) <= LISTED:
+        return [int(value) for value in values]
+    return base64.b64encode(zlib.compress(values.astype("<i8").tobytes(), 9)).decode()
+
+
+def _model_from_plain(plain: object) -> ModelMeasurements:
+    given = _dict(plain, "models")
+    latencies = _durations(given, "latencies")
+    first = _unpacked(given, "first_after_load")
+    if len(first) and (first.min() < 0 or first.max() >= len(latencies)):
+        raise MalformedError("first_after_load")
+    warm = np.ones(len(latencies), dtype=bool)
+    warm[first] = False
+    units = _dict(given.get("units"), "units")
+    return ModelMeasurements(
+        name=_text(given, "name"),
+        predictions=_count(given, "predictions"),
+        latencies_ns=latencies,
+        warm=warm,
+        cold_loads_ns=_durations(given, "cold_loads"),
+        cached_loads_ns=_durations(given, "cached_loads"),
+        other_loads_ns=_durations(given, "other_loads"),
+        copies=_optional_count(given, "copies"),
+        most_in_flight=_optional_count(given, "most_in_flight"),
+        warm_parts=_parts_from_plain(given.get("warm_parts")),
+        parts=_parts_from_plain(given.get("parts")),
+        units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
+    )
+
+
+def _parts_from_plain(plain: object) -> Parts | None:
+    if plain is None:
+        return None
+    given = _dict(plain, "parts")
+    means = _dict(given.get("means"), "means")
+    return Parts(
+        tuple(_part(group.name, means.get(group.name)) for group in GROUPS), max(_number(given, "degrees"), 1.0)
+    )
+
+
+def _part(name: str, plain: object) -> PartMean:
+    if plain is None:
+        return PartMean(name, 0.0, 0.0, True)
+    given = _dict(plain, name)
+    return PartMean(name, _number(given, "mean_ns"), abs(_number(given, "error_ns")), _bool(given, "complete"))
+
+
+def _check_from_plain(plain: object) -> CheckResult:
+    given = _dict(plain, "checks")
+    return CheckResult(
+        id=_text(given, "id"),
+        title=_text(given, "title"),
+        model=_optional_text(given, "model"),
+        outcome=_text(given, "outcome"),
+        severity=_optional_text(given, "severity"),
+        savings_ns=_optional_count(given, "savings_ns"),
+    )
+
+
+def _durations(given: dict[str, Any], key: str) -> IntArray:
+    values = _unpacked(given, key)
+    if len(values) and (values.min() < 0 or values.max() > 2**53):
+        raise MalformedError(key)
+    return values * RESOLUTION_NS
+
+
+def _unpacked(given: dict[str, Any], key: str) -> IntArray:
+    value = given.get(key)
+    if isinstance(value, list):
+        if len(value) > MAX_VALUES or not all(type(entry) is int and abs(entry) < 2**62 for entry in value):
+            raise MalformedError(key)
+        return np.array(value, np.int64)
+    if not isinstance(value, str):
+        raise MalformedError(key)
+    try:
+        inflater = zlib.decompressobj()
+        data = inflater.decompress(base64.b64decode(value, validate=True), MAX_VALUES * 8 + 1)
+    except (binascii.Error, ValueError, zlib.error):
+        raise MalformedError(key) from None
+    if len(data) > MAX_VALUES * 8 or len(data) % 8 or not inflater.eof:
+        raise MalformedError(key)
+    return np.frombuffer(data, "<i8").astype(np.int64)
+
+
+def _dict(value: object, key: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise MalformedError(key)
+    return value
+
+
+def _list(given: dict[str, Any], key: str) -> list[Any]:
+    value = given.get(key)
+    if not isinstance(value, list) or len(value) > MAX_ITEMS:
+        raise MalformedError(key)
+    return value
+
+
+def _text(given: dict[str, Any], key: str) -> str:
+    value = given.get(key)
+    if not isinstance(value, str):
+        raise MalformedError(key)
+    return value
+
+
+def _optional_text(given: dict[str, Any], key: str) -> str | None:
+    return None if given.get(key) is None else _text(given, key)
+
+
+def _bool(given: dict[str, Any], key: str) -> bool:
+    value = given.get(key)
+    if not isinstance(value, bool):
+        raise MalformedError(key)
+    return value
+
+
+def _count(given: dict[str, Any], key: str) -> int:
+    value = given.get(key)
+    if type(value) is not int or not 0 <= value < 2**62:
+        raise MalformedError(key)
+    return value
+
+
+def _optional_count(given: dict[str, Any], key: str) -> int | None:
+    return None if given.get(key) is None else _count(given, key)
+
+
+def _number(given: dict[str, Any], key: str) -> float:
+    value = given.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
+        raise MalformedError(key)
+    return float(value)
