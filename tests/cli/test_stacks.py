@@ -76,7 +76,7 @@ def test_text_and_speedscope(recording: str, capsys: pytest.CaptureFixture[str])
     [
         (["--range", "3"], "invalid range value"),
         (["--range", "5..4"], "invalid range value"),
-        (["--model", "Nothing"], "there is no model named 'Nothing'"),
+        (["--model", "Nothing"], "unknown model 'Nothing'"),
     ],
 )
 def test_what_cannot_be_chosen_is_told(

@@ -12,6 +12,7 @@ from tracekit.analysis.code.calls import core_ml_stacks, place_of, sampled_calls
 from tracekit.analysis.code.patterns import API, Api
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
+from tracekit.trace.binding import flags
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
 from tracekit.trace.frames import categorical, is_any
@@ -162,7 +163,7 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     time = sampled.samples["time_ns"].to_numpy()
     order = np.argsort(starts, kind="stable")
     place = np.searchsorted(starts[order], time, "right") - 1
-    under_way = (place >= 0) & (time < np.maximum.accumulate(ends[order])[place])
+    under_way: BoolArray = (place >= 0) & (time < np.maximum.accumulate(ends[order])[place])
     stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
-    in_core_ml = np.append(kinds["api"].notna().to_numpy(), False)[stack]
-    return np.asarray(under_way & in_core_ml, dtype=bool)
+    in_core_ml = flags(stack, kinds["api"].notna().to_numpy(dtype=bool))
+    return under_way & in_core_ml

@@ -71,7 +71,7 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
     function, image = categorical(stacks["function"]), categorical(stacks["image"])
     offset = stacks["offset"].to_numpy(np.int64, na_value=-1)
     keys = pd.DataFrame({"f": function.codes, "i": image.codes, "o": np.where(function.codes < 0, offset, -1)})
-    place = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
+    place: IntArray = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy().astype(np.int64)
     _, first = np.unique(place, return_index=True)
     images = ["" if code < 0 else str(image.categories[code]) for code in image.codes[first]]
     names = [

@@ -36,7 +36,7 @@ def short_name(name: str) -> str:
         return f"{short_name(_unscored(name.removeprefix(_STUB)))} (stub)"
     if len(name) > _LONGEST:
         return name[:_SHOWN]
-    name = _without_clones(name)
+    name = _without_clones(name) or name
     if name.startswith(("-[", "+[")):
         return name
     if (function := _around_block(name)) is not None:
