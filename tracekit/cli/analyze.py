@@ -180,10 +180,10 @@ def _analyzed(arguments: Namespace, entry: Input) -> Report:
 
     from tracekit.api import analyze
     from tracekit.cli.output import narrate
-    from tracekit.cli.progress import showing_progress
+    from tracekit.cli.progress import showing_log, showing_progress
 
     started = time.monotonic()
-    with showing_progress(arguments.quiet) as progress:
+    with showing_log(arguments.verbose), showing_progress(arguments.quiet) as progress:
         report = analyze(
             entry.paths,
             **options_of(arguments),
