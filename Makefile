@@ -31,6 +31,7 @@ format: environment-dev ## let ruff fix and format the code
 
 fuzz: environment-dev ## feed broken and hostile recordings to the readers for some minutes
 	@$(BIN)/python tests/support/fuzz_export.py
+	@$(BIN)/python tests/support/fuzz_scanner.py --seconds 60
 	@$(BIN)/python tests/support/fuzz_bundle.py
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
