@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test test-quick lint format fuzz accuracy samples docs pictures clean environment environment-dev
+.PHONY: help demo test test-quick lint format fuzz bench accuracy samples docs pictures clean environment environment-dev
 
 BIN := .venv/bin
 SAMPLE := sample_traces/style_transfer_reload.trace
@@ -36,6 +36,9 @@ fuzz: environment-dev ## feed broken and hostile recordings to the readers for s
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
+
+bench: environment-dev ## measure the readers of exports side by side and write benchmarks/results.md
+	@$(BIN)/python benchmarks/read_export.py --output benchmarks/results.md
 
 samples: environment-dev ## write sample_traces/ again
 	@PYTHONPATH=tests $(BIN)/python -m support.samples

@@ -214,12 +214,11 @@ class Values:
 
     def _register(self, identity: str, code: int, payload: int) -> None:
         known = len(self.id_codes)
-        if identity == str(known):
+        number = _id_number(identity)
+        if number == known:
             self.id_codes.append(code)
             self.id_payloads.append(payload)
-            return
-        number = _id_number(identity)
-        if 0 < number < known:
+        elif 0 < number < known:
             self.id_codes[number] = code
             self.id_payloads[number] = payload
         elif known <= number and 2 * (self._gaps + number - known) <= number + _MAX_GAP:
@@ -239,8 +238,11 @@ class Values:
 
     def compound(self, kind: Kind, element: Element, parts: list[Part]) -> CellValue:
         """Value of an element that is more than one text or number; `parts` are its children that hold a value."""
-        text = element.text if element.text is not None and not element.text.isspace() else None
-        shown = element.get("fmt")
+        shown, text = element.get("fmt"), element.text
+        if text is not None and text.isspace():
+            text = None
+        if kind is Kind.LABEL and shown and len(shown) <= limits.MAX_TEXT_CHARS:
+            return shown
         if kind is Kind.PROCESS:
             return self._process(parts, text if shown is None else shown)
         if kind is Kind.THREAD:
@@ -266,12 +268,21 @@ class Values:
             raise CellError(f"more than {limits.MAX_ROW_ELEMENTS:,} elements in one row")
         if depth >= limits.MAX_DEPTH:
             raise CellError(f"elements nested more than {limits.MAX_DEPTH} levels deep")
+        codes, id_codes = self._codes, self.id_codes
         for child in element:
-            if child.tail is not None and not child.tail.isspace():
+            tail, tag = child.tail, child.tag
+            if tail is not None and not tail.isspace():
                 raise _strange(element, str(element.tag))
-            if child.tag != SENTINEL:
-                code = self.code(child.tag)
-                yield code, self.value(child, code, depth + 1)
+            if tag == SENTINEL:
+                continue
+            code = codes.get(tag) or self.code(tag)
+            reference = child.get("ref")
+            if reference is None:
+                yield code, self.define(child, code, depth + 1)
+            elif 0 < (number := _id_number(reference)) < len(id_codes) and id_codes[number] == code:
+                yield code, self.id_payloads[number]
+            else:
+                yield code, self.refer(reference, code)
 
     def _process(self, parts: list[Part], shown: str | None) -> Process:
         pid = next((payload for code, payload in parts if self.tags[code] == "pid"), None)
