@@ -61,7 +61,7 @@ find_python() {
 fingerprint() {
     pwd -P
     "$python" -VV
-    cat pyproject.toml constraints.txt scripts/environment.sh hatch_build.py tracekit/recording/export/scan/*
+    cat pyproject.toml constraints.txt scripts/environment.sh hatch_scanner.py tracekit/recording/export/scan/*
     # The scanner is built where there is a compiler, and again when one comes.
     command -v "${CC:-cc}" gcc || :
 }

@@ -108,7 +108,7 @@ def test_without_a_compiler_the_wheel_is_pure_python_and_reads_exports(
 ) -> None:
     # A checkout of its own, so that the scanner of this one stays.
     checkout = tmp_path / "checkout"
-    for name in ("tracekit", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+    for name in ("tracekit", "pyproject.toml", "hatch_scanner.py", "README.md", "LICENSE"):
         source = ROOT / name
         ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
         _ = (
