@@ -3,6 +3,8 @@
 .PHONY: help demo test test-quick lint format fuzz bench accuracy samples docs pictures clean environment environment-dev
 
 BIN := .venv/bin
+# Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
+export PYTHONDONTWRITEBYTECODE :=
 SAMPLE := sample_traces/style_transfer_reload.trace
 # One process of tests for each processor. A process that runs out of tests takes some of another's.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal

@@ -80,8 +80,8 @@ def keys_text() -> str:
         rows = [action for action in ACTIONS if action.section is section]
         blocks.append(f"### {section}\n\n| keys | does |\n|---|---|")
         blocks[-1] += "".join(
-            f"\n| {' '.join(f'`{sign}`' for sign in key_signs(action).split('  '))} | {action.title}"
-            f"{_PLACES[action.scope]}. {action.help} |"
+            f"\n| {' '.join(f'`{sign}`' for sign in key_signs(action).split('  '))} | "
+            f"{action.help.removesuffix('.')}{_PLACES[action.scope]} |"
             for action in rows
         )
     mouse = "".join(f"\n| {what} | {does} |" for what, does in MOUSE)

@@ -57,7 +57,7 @@ def test_the_gpu_is_shown_by_process_and_the_model_by_its_labels(corpus: Path, n
     assert named == {(target, "MambaASR_fp16_w8")}
     (core_ml,) = (entry for entry in report.coverage if entry.instrument == "Core ML")
     assert (core_ml.state, core_ml.rows) == ("empty", 0)
-    assert "captured no event although" in core_ml.conclusion
+    assert "recorded no events, although" in core_ml.conclusion
     assert not report.summary.judged
 
 

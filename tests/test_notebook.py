@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import tracekit
+import tracekit.api
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
@@ -52,12 +54,44 @@ def test_a_report_is_a_frame_and_text(trace) -> None:
     assert report.to_markdown().startswith("#")
 
 
-def test_what_a_notebook_shows_is_short_and_private(trace) -> None:
+def test_what_a_notebook_shows_is_short_and_private(trace, samples: Path) -> None:
     report = trace.analyze()
-    for shown in (repr(trace), repr(report), trace._repr_html_(), report._repr_html_()):
+    opened = tracekit.open_trace(samples / "style_transfer_reload.trace")
+    device = opened.run.device
+    assert device is not None
+    private = [fact for fact in (device.name, device.uuid) if fact]
+    assert len(private) == 2
+    texts = [repr(thing) for thing in (trace, opened, report, tracekit.api.judge(opened, redact=False))]
+    assert max(map(len, texts)) < 500
+    for shown in (*texts, trace._repr_html_(), report._repr_html_()):
         assert len(shown) < 5000
-        assert "UUID" not in shown
-        assert "Test iPhone" not in shown  # the name of the device
+        assert not [fact for fact in private if fact in shown]
+
+
+def test_analyze_gives_the_same_object_as_that_of_a_trace(trace, samples: Path) -> None:
+    report = tracekit.analyze(samples / "style_transfer_reload.trace")
+    assert isinstance(report, tracekit.Report)
+    assert type(report) is type(trace.analyze())
+    assert report.to_dict() == trace.analyze().to_dict()
+    assert json.loads(report.to_json())["recording"]["source"] == "style_transfer_reload.trace"
+    assert len(report.findings) == 5
+    assert report.to_markdown() == trace.analyze().to_markdown()
+    pd.testing.assert_frame_equal(report.to_frame(), trace.analyze().to_frame())
+    assert "<pre>" in report._repr_html_()
+
+
+def test_one_text_is_one_name(trace, samples: Path) -> None:
+    path = samples / "style_transfer_reload.trace"
+    for analyze in (trace.analyze, lambda **options: tracekit.analyze(path, **options)):
+        assert {check.id for check in analyze(only="cold-load").checks} == {"cold-load"}
+        assert "cold-load" not in {check.id for check in analyze(skip="cold-load").checks}
+        assert [model.name for model in analyze(models="Mosaic").models] == ["Mosaic"]
+        assert analyze(budget="30fps").checks
+        with pytest.raises(tracekit.UsageError, match="unknown check 'e'; list them with `tracekit detectors`"):
+            analyze(only="e")
+    # The table that is asked for is one name too, not a letter each.
+    xml = samples / "style_transfer_reload_xml"
+    assert tracekit.open_recording(xml, schemas="coreml-os-signpost").tables("coreml-os-signpost")[0].rows
 
 
 def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

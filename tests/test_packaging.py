@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -53,10 +54,14 @@ TESTING = {
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout. The build backend is part of the `dev` extra, so no network is needed."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
+def wheel(shared_folder: Path) -> Path:
+    """The wheel of this checkout, made by the process that comes first. The build backend is part of the `dev` extra,
+    so no network is needed."""
+    folder = shared_folder / "wheel"
+    with (shared_folder / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT))
     (found,) = folder.glob("*.whl")
     return found
 
@@ -108,7 +113,7 @@ def test_without_a_compiler_the_wheel_is_pure_python_and_reads_exports(
 ) -> None:
     # A checkout of its own, so that the scanner of this one stays.
     checkout = tmp_path / "checkout"
-    for name in ("tracekit", "pyproject.toml", "hatch_scanner.py", "README.md", "LICENSE"):
+    for name in ("tracekit", "pyproject.toml", "hatch_build.py", "hatch_scanner.py", "README.md", "LICENSE"):
         source = ROOT / name
         ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
         _ = (
@@ -141,6 +146,25 @@ def test_the_wheel_holds_of_the_tests_only_what_is_promised(wheel: Path) -> None
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert {name.partition("/")[0] for name in names} == {"tracekit"}
     assert {name.removeprefix("tracekit/testing/") for name in names if name.startswith("tracekit/testing/")} == TESTING
+
+
+def test_the_description_has_absolute_links_to_files_of_the_checkout(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = archive.read(name).decode()
+    head, _, description = metadata.partition("\n\n")
+    project = "https://github.com/coreml-tracekit/tracekit"
+    for line in (f"Homepage, {project}", f"Issues, {project}/issues", f"Changelog, {project}/blob/main/CHANGELOG.md"):
+        assert f"Project-URL: {line}" in head
+    links = re.findall(r"\]\(([^)]+)\)", description)
+    raw = "https://raw.githubusercontent.com/coreml-tracekit/tracekit"
+    places = [link.removeprefix(f"{project}/blob/main/").removeprefix(f"{raw}/main/") for link in links]
+    assert links
+    assert not set(links) & set(places)
+    assert [place for place in places if not (ROOT / place).exists()] == []
+    assert f"![tracekit view: lanes above, a finding and its intervals below]({raw}/main/docs/pictures/view.svg)" in (
+        description
+    )
 
 
 def test_the_wheel_carries_the_licence(wheel: Path) -> None:

@@ -27,12 +27,12 @@ def test_the_page_lists_every_key_that_there_is_once() -> None:
     assert len(rows) == len(ACTIONS)
     for action in ACTIONS:
         keys = " ".join(f"`{sign}`" for sign in key_signs(action).split("  "))
-        assert sum(row.startswith(f"| {keys} | {action.title}") for row in rows) == 1, action.id
+        assert sum(row.startswith(f"| {keys} | {action.help.removesuffix('.')}") for row in rows) == 1, action.id
 
 
 def test_the_page_lists_every_kind_to_filter_by() -> None:
     text = (ROOT / "docs" / "view.md").read_text("utf-8")
-    section = " ".join(text.partition("## A filter\n")[2].partition("\n## ")[0].split())
+    section = " ".join(text.partition("## Filter\n")[2].partition("\n## ")[0].split())
     listed = section.partition("The kinds are ")[2].partition(".")[0]
     assert re.findall(r"`(\w+)`", listed) == list(Kind)
 

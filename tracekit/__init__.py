@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tracekit._version import __version__
-    from tracekit.api import analyze
     from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
-    from tracekit.notebook import read
+    from tracekit.notebook import analyze, read
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
     from tracekit.report.report import Report
@@ -50,7 +49,7 @@ _LAZY = {
     "UnreadableRecording": "tracekit.errors",
     "UsageError": "tracekit.errors",
     "__version__": "tracekit._version",
-    "analyze": "tracekit.api",
+    "analyze": "tracekit.notebook",
     "open_recording": "tracekit.recording",
     "open_trace": "tracekit.trace.open",
     "read": "tracekit.notebook",

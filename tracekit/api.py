@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     Budgets = str | float | Sequence[str]
     """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
+    Names = str | Collection[str]
+    """One name, or several."""
 
 _REQUESTS = {BUDGET_KEY: "budget", EXPECT_KEY: "expected compute unit"}
 """Options without which their detector has nothing to judge, in words."""
@@ -57,10 +59,10 @@ def analyze(
     path: Paths,
     *,
     run: int | None = None,
-    models: Sequence[str] = (),
+    models: Names = (),
     process: str | int | None = None,
-    only: Collection[str] = (),
-    skip: Collection[str] = (),
+    only: Names = (),
+    skip: Names = (),
     settings: Settings | None = None,
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
@@ -72,25 +74,25 @@ def analyze(
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Read a recording, judge it and report.
+    """Read a recording, run the checks and report.
 
-    `models` are shell patterns of base names and `process` a name or pid: what is shown and counted of the recording,
-    all of which is judged. `only` and `skip` are ids of detectors. `settings` maps `detector.option` to a value, and
-    `model_settings` patterns of base names to such settings for those models alone. `budget` is the time that a
-    prediction may take, for `missed-deadline`, and `expect` the compute unit that models should run on (`ane`, or
-    `Segmenter=gpu` for one), for `unexpected-device`. `config` is a file of settings (`tracekit.config`), before which
-    everything given here goes. `sort` is a column of the aggregation. `redact=False` keeps private fields. `reader` and
-    `xctrace` are those of `open_trace`.
+    `models` are names or patterns (globs) of models, `process` a name or pid: what is shown and counted; the checks run
+    on the whole recording. `only` and `skip` are ids of checks. Where several texts may be given, one text is one name.
+    `settings` maps `check.option` to a value, and `model_settings` patterns of model names to such settings for those
+    models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit
+    that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `config` is a config file
+    (`tracekit.config`); what is given here overrides it. `sort` is a column of the aggregation. `redact=False` keeps
+    private data. `reader` and `xctrace` are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
-    a budget or unit whose detector is left out; what does not depend on the recording is checked before it is read.
+    a budget or unit whose check is left out; what does not depend on the recording is checked before it is read.
     """
     resolve_config(only, skip, settings, model_settings, budget, expect, config)
     check_sort(sort)
     trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
     return judge(
         trace,
-        shown=shown_of(trace, models=models, process=process, redact=redact),
+        shown=shown_of(trace, models=_texts(models), process=process, redact=redact),
         only=only,
         skip=skip,
         settings=settings,
@@ -107,8 +109,8 @@ def judge(
     trace: Trace,
     *,
     shown: Shown | None = None,
-    only: Collection[str] = (),
-    skip: Collection[str] = (),
+    only: Names = (),
+    skip: Names = (),
     settings: Settings | None = None,
     model_settings: ModelSettings | None = None,
     budget: Budgets = (),
@@ -139,8 +141,8 @@ def judge(
 
 
 def resolve_config(
-    only: Collection[str],
-    skip: Collection[str],
+    only: Names,
+    skip: Names,
     settings: Settings | None,
     model_settings: ModelSettings | None,
     budget: Budgets,
@@ -148,13 +150,14 @@ def resolve_config(
     config: str | Path | None,
 ) -> Config:
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
+    only, skip = _texts(only), _texts(skip)
     detectors = all_detectors()
     project = Config() if config is None else load_config(Path(config), detectors)
     general, special = with_budgets(_texts(budget), settings or {}, model_settings or {})
     general, special = with_expectations(_texts(expect), general, special)
     judging = replace(
         project,
-        only=tuple(only) or project.only,
+        only=only or project.only,
         skip=(*(name for name in project.skip if name not in only), *skip),
         settings={**project.settings, **general},
         model_settings=merged(_without(project.model_settings, general), special),
@@ -164,8 +167,8 @@ def resolve_config(
         name = key.partition(".")[0]
         if _texts(given) and name not in chosen:
             raise UsageError(
-                f"{_REQUESTS[key]} '{_texts(given)[0]}': only {name} judges it, and that is left out by --only, --skip "
-                f"or the settings; let it run, or leave the {_REQUESTS[key]} out"
+                f"{_REQUESTS[key]} '{_texts(given)[0]}' is only used by {name}, which --only, --skip or the config "
+                f"file leaves out; run that check or drop the {_REQUESTS[key]}"
             )
     check_settings(detectors, judging.settings, judging.model_settings)
     return judging
@@ -175,7 +178,7 @@ def _unjudged(judging: Config) -> tuple[str, ...]:
     """Says which budget and which expected unit of the settings nothing looked at, one sentence each."""
     chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
     return tuple(
-        f"The {wish} of the settings was not looked at: {key.partition('.')[0]} is left out."
+        f"The config file's {wish} was not used: {key.partition('.')[0]} did not run."
         for key, wish in _REQUESTS.items()
         if any(key in own for own in (judging.settings, *judging.model_settings.values()))
         and key.partition(".")[0] not in chosen
@@ -197,24 +200,25 @@ def _check_limits(trace: Trace) -> None:
         return
     if len(models) > MAX_MODELS:
         raise UnreadableRecording(
-            f"the recording names {len(models):,} models, and a report takes at most {MAX_MODELS:,}; record one "
+            f"the recording has {len(models):,} models, more than the {MAX_MODELS:,} that fit in a report; record one "
             "app at a time"
         )
     if int(models["name"].str.len().max() or 0) > MAX_NAME_CHARS:
         raise UnreadableRecording(
-            f"the recording names a model with more than {MAX_NAME_CHARS:,} characters, which no file name has, and a "
-            "report repeats names; record the app again"
+            f"the recording has a model name of more than {MAX_NAME_CHARS:,} characters, longer than any file name; "
+            "record the app again"
         )
     instances = int(models["instances"].fillna(1).clip(lower=1).sum())
     span_ns = int(models["last_ns"].max()) - int(models["first_ns"].min())
     if instances * span_ns > MAX_INSTANCE_SPAN_NS:
         raise UnreadableRecording(
-            f"the recording has {instances:,} instances of models over so long a time that sums of their pauses would "
-            "not fit into 64 bits; record the app again, for a shorter time"
+            f"the recording has too many model instances ({instances:,}) over too long a time for 64-bit sums; record "
+            "the app again, for a shorter time"
         )
 
 
-def _texts(given: Budgets) -> tuple[str, ...]:
+def _texts(given: Budgets | Names) -> tuple[str, ...]:
+    """Several texts; one alone counts as a list of one."""
     return (str(given),) if isinstance(given, str | int | float) else tuple(given)
 
 

@@ -32,7 +32,7 @@ from tracekit.detectors.framework import RecordingDetector
 from tracekit.detectors.options import UNWRITABLE, check_settings
 from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.runner import choose
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UsageError, unknown, unknown_check
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -148,11 +148,11 @@ def _table(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}") from None
     if len(data) > _LARGEST:
-        raise UsageError("is too large for a file of settings")
+        raise UsageError("is too large for a configuration file")
     try:
         document = _parsed(data)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"is no valid TOML: {error}") from None
+        raise UsageError(f"is not valid TOML: {error}") from None
     own: Any = document
     if path.name == PYPROJECT:
         tool = document.get("tool", {})
@@ -206,7 +206,7 @@ def _known_keys(table: dict[str, Any], keys: Collection[str], where: str) -> Non
 def _names(table: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"'{where}{key}': must be a list of detector ids")
+        raise UsageError(f"'{where}{key}': must be a list of check ids")
     return tuple(value)
 
 
@@ -214,7 +214,7 @@ def _check_ids(detectors: Sequence[AnyDetector], names: Sequence[str], where: st
     by_id = {detector.id: detector for detector in detectors}
     for name in names:
         if name not in by_id:
-            raise UsageError(f"'{where}skip': {unknown('detector', name, by_id)}")
+            raise UsageError(f"'{where}skip': {unknown_check(name, by_id)}")
         if isinstance(by_id[name], RecordingDetector):
             raise UsageError(f"'{where}skip': '{name}' applies to the whole recording; skip it for all models")
 

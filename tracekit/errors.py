@@ -51,14 +51,24 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
 
     Not more than `SHOWN_CHOICES` of them: a machine-wide recording holds hundreds of processes.
     """
-    import difflib
-
     names = list(choices)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
     shown = ", ".join(names[:SHOWN_CHOICES]) or "none"
     more = f" and {len(names) - SHOWN_CHOICES} more" if len(names) > SHOWN_CHOICES else ""
-    return UsageError(f"there is no {what} named '{name}'{hint} (choices: {shown}{more})")
+    return UsageError(f"unknown {what} '{name}'{_meant(name, names)} (available: {shown}{more})")
+
+
+def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
+    """Error for a check that does not exist. There are too many to list them."""
+    meant = _meant(name, list(ids))
+    return UsageError(f"unknown check '{name}'{f'{meant} List' if meant else '; list'} them with `tracekit detectors`")
+
+
+def _meant(name: str, names: list[str]) -> str:
+    """The nearest name as a question; empty where none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def words_of(error: BaseException) -> str:

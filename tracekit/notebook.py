@@ -13,22 +13,25 @@ columns are those of `tracekit.trace.events` unless a property says otherwise.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import pandas as pd
 
+from tracekit import api
 from tracekit.analysis.breakdown import breakdown
 from tracekit.api import judge
+from tracekit.report.choice import shown_of
 from tracekit.report.report import Report
-from tracekit.report.totals import count_checks
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
+from tracekit.trace.frames import is_any
 from tracekit.trace.open import open_trace
-from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tracekit.api import Names
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
     from tracekit.report.report import Check
@@ -80,14 +83,6 @@ class NotebookReport(Report):
         ]
         names = ["check", "outcome", "severity", "model", "savings_ns", "savings_share", "intervals", "summary"]
         return pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64", "savings_share": "float64"})
-
-    def __repr__(self) -> str:
-        totals = count_checks(self.checks)
-        found = format_count(totals.findings, "finding") if totals.findings else "no findings"
-        savings = self.summary.win_back_ns
-        saved = f", est. savings up to {format_estimate(savings)}" if savings else ""
-        rest = f"{totals.passed} checks passed, {totals.not_evaluated} not evaluated"
-        return f"<Report of {self.recording.source}: {found}{saved}; {rest}>"
 
     def _repr_html_(self) -> str:
         """What Jupyter shows."""
@@ -163,25 +158,22 @@ class LoadedTrace:
         """
         return breakdown(self.trace).frame.copy()
 
-    def analyze(self, **options: Any) -> NotebookReport:
-        """The report on this run. `options` are those of `tracekit.analyze` that do not concern reading."""
-        return as_notebook_report(judge(self.trace, **options))
+    def analyze(self, *, models: Names = (), process: str | int | None = None, **options: Any) -> NotebookReport:
+        """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
+        names = (models,) if isinstance(models, str) else tuple(models)
+        shown = shown_of(self.trace, models=names, process=process, redact=options.get("redact", True))
+        return as_notebook_report(judge(self.trace, shown=shown, **options))
 
     def _on(self, lane: Lane) -> pd.DataFrame:
         hardware = self.trace.hardware
-        return hardware[(hardware["lane"] == lane).to_numpy(dtype=bool)].copy()
+        return hardware[is_any(hardware["lane"], lane)].copy()
 
     def _of_kind(self, *kinds: Kind) -> pd.DataFrame:
         activity = self.trace.activity
-        return activity[activity["kind"].isin(kinds).to_numpy(dtype=bool)].copy()
+        return activity[is_any(activity["kind"], *kinds)].copy()
 
     def __repr__(self) -> str:
-        counts = (
-            format_count(len(self.trace.models), "model"),
-            format_count(len(self.trace.activity), "activity row"),
-            format_count(len(self.trace.hardware), "hardware row"),
-        )
-        return f"<Trace of {self.trace.contents.source}, run {self.trace.run.number}: {', '.join(counts)}>"
+        return repr(self.trace)
 
     def _repr_html_(self) -> str:
         """What Jupyter shows."""
@@ -200,6 +192,23 @@ def read(
     return LoadedTrace(open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress))
 
 
+P = ParamSpec("P")
+
+
+def _with_methods(build: Callable[P, Report]) -> Callable[P, NotebookReport]:
+    """The same function, with a report that has methods."""
+
+    @wraps(build)
+    def built(*arguments: P.args, **options: P.kwargs) -> NotebookReport:
+        return as_notebook_report(build(*arguments, **options))
+
+    return built
+
+
 def as_notebook_report(report: Report) -> NotebookReport:
     """The same report with its methods."""
     return NotebookReport(**{field.name: getattr(report, field.name) for field in fields(report)})
+
+
+analyze = _with_methods(api.analyze)
+"""`tracekit.analyze`: reads a recording, runs the checks and reports."""

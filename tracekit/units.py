@@ -14,14 +14,24 @@ def format_duration(ns: float) -> str:
     return f"{ns:.0f} ns"
 
 
+def format_time(ns: float) -> str:
+    """A duration in ns with three significant digits, for sentences; tables line up two decimals."""
+    for size, unit in _DURATION_UNITS:
+        if abs(ns) >= size * 0.9995:
+            value = ns / size
+            digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+            return f"{value:,.{digits}f} {unit}"
+    return f"{ns:.0f} ns"
+
+
 def format_share(share: float) -> str:
-    """A share from 0 to 1 in percent; below 10 % with one decimal, and never rounded to a false 0 or 100."""
+    """A share from 0 to 1 in percent; below 10% with one decimal, and never rounded to a false 0 or 100."""
     percent = share * 100
     if 0 < percent < 0.1:
-        return "< 0.1 %"
+        return "<0.1%"
     if 99.5 <= percent < 100:
-        return "> 99 %"
-    return f"{percent:.1f} %" if percent < 9.95 and percent != int(percent) else f"{percent:.0f} %"
+        return ">99%"
+    return f"{percent:.1f}%" if percent < 9.95 and percent != int(percent) else f"{percent:.0f}%"
 
 
 def format_count(count: int, noun: str, plural: str | None = None) -> str:

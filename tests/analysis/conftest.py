@@ -12,6 +12,7 @@ import pytest
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.events import EVENT_DTYPES
+from tracekit.trace.frames import sorted_events
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Coverage, Trace
 
@@ -68,7 +69,7 @@ def trace_of() -> Callable[..., Trace]:
             compute=frames.get("compute", empty),
             other=frames.get("other", empty),
             hardware=frames.get("hardware", empty),
-            models=model_frame(pd.concat(core_ml, ignore_index=True)),
+            models=model_frame(sorted_events(core_ml)),
             context={},
             coverage=tuple(Coverage(name, TableState.ROWS, (), 1, "") for name in recorded),
         )

@@ -96,7 +96,7 @@ def test_every_process_but_the_target_is_named(frame, trace_of):
         ("GPU execution, App (9)", "App (9)", 4),
         ("GPU execution, Screen (8)", "Screen (8)", 5),
         ("GPU execution, Screen (8), nested", "Screen (8)", 2),
-        ("GPU execution, no process named", None, 1),
+        ("GPU execution, unknown process", None, 1),
     }
 
 

@@ -59,11 +59,24 @@ def test_a_model_that_runs_between_few_calls_works_by_itself():
     assert set(following) == {0}
 
 
-def test_a_model_that_runs_during_calls_works_by_itself():
-    busy, _ = busy_of(EVERY_100, [(start + 95, 10) for start, _ in EVERY_100])
-    assert busy == [20] * 19
-    busy, _ = busy_of(EVERY_100, [(start + 15, 10) for start, _ in EVERY_100])
-    assert busy == [20] * 19
+def test_a_model_that_is_asked_at_once_with_each_call_belongs_to_its_steps():
+    # The second one begins in the first one's call, and ends before it or after it.
+    busy, following = busy_of([(start + 5, 20) for start, _ in EVERY_100], [(start, 40) for start, _ in EVERY_100])
+    # What began before the first call belongs to no step.
+    assert busy == [25] + [40] * 18
+    assert set(following) == {1}
+    busy, following = busy_of([(start, 40) for start, _ in EVERY_100], [(start + 5, 60) for start, _ in EVERY_100])
+    assert busy == [65] * 19
+    assert set(following) == {0}
+
+
+def test_a_model_that_also_runs_between_the_calls_works_by_itself():
+    wandering = [(start + 17 * number % 60, 10) for number, (start, _) in enumerate(EVERY_100)]
+    busy, following = busy_of([(start, 40) for start, _ in EVERY_100], wandering)
+    assert busy == [40] * 19
+    assert set(following) == {0}
+    longer = [(start * 12 // 10, 70) for start, _ in EVERY_100[:16]]
+    assert max(busy_of([(start, 40) for start, _ in EVERY_100], longer)[0]) == 40
 
 
 def test_sequences_are_kept_apart_and_short_ones_left_out():
@@ -118,6 +131,13 @@ def test_frames_that_were_dropped_do_not_hide_the_beat():
         pacing(*steps(CALLS, [(66 if index % 7 == 3 else 33) - call for index, call in enumerate(CALLS)]))
         is Pacing.PERIODIC
     )
+
+
+def test_a_camera_is_a_beat_where_most_calls_take_longer_than_a_frame():
+    calls = [(20, 22, 8, 21, 19)[index * 3 % 5] for index in range(60)]
+    late = np.array([(0, 2, 1, 3, 2, 4)[index * 5 % 6] / 10 for index in range(61)])
+    distances = [33.33 if call > 16.67 else 16.67 for call in calls] + np.diff(late)
+    assert pacing(*steps(calls, distances - calls)) is Pacing.PERIODIC
 
 
 def test_each_start_off_a_grid_by_chance_is_a_beat():

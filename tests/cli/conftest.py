@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from tracekit import api
 from tracekit.cli.main import main
 from tracekit.recording.xctrace.reader_selection import usable_tool
+from tracekit.report.report import Report
 from tracekit.trace.trace import Trace
 
 
@@ -29,17 +29,32 @@ class Outcome:
 
 Tracekit = Callable[..., Outcome]
 
-_open_trace = api.open_trace
+_open_trace, _judge = api.open_trace, api.judge
+_TRACES: dict[Path, Trace] = {}
+_REPORTS: dict[tuple[Path, str], Report] = {}
 
 
-@cache
 def kept_trace(path: Path) -> Trace:
-    return _open_trace(path)
+    if path not in _TRACES:
+        _TRACES[path] = _open_trace(path)
+    return _TRACES[path]
+
+
+def kept_report(trace: Trace, **options: object) -> Report:
+    """What is judged anew: a trace that is not kept, a part of one, and by settings from a file."""
+    path = next((path for path, kept in _TRACES.items() if kept is trace), None)
+    if path is None or options.get("shown") is not None or options.get("config") is not None:
+        return _judge(trace, **options)
+    key = (path, repr(sorted(options.items())))
+    if key not in _REPORTS:
+        _REPORTS[key] = _judge(trace, **options)
+    return _REPORTS[key]
 
 
 @pytest.fixture
 def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pytest.MonkeyPatch) -> Tracekit:
-    """Run a command line in this process. Samples never change, nor do traces, so that each sample is read once."""
+    """Run a command line in this process. Samples never change, nor do traces and reports, so that each sample is read
+    once, and judged once with the same options."""
 
     def opened(path: Path | str | Sequence[Path | str], **options: object) -> Trace:
         paths = [path] if isinstance(path, Path | str) else list(path)
@@ -49,6 +64,7 @@ def tracekit(capsys: pytest.CaptureFixture[str], samples: Path, monkeypatch: pyt
         return _open_trace(path, **options)
 
     monkeypatch.setattr(api, "open_trace", opened)
+    monkeypatch.setattr(api, "judge", kept_report)
 
     def call(*arguments: str | Path) -> Outcome:
         try:

@@ -93,6 +93,9 @@ def test_an_inconclusive_recording_has_a_status_of_its_own_and_its_report(tracek
     assert (result.status, result.err) == (3, "")
     assert "\nINCONCLUSIVE  " in result.out
     assert result.out.splitlines()[-2].startswith("Inconclusive: ")
+    told = 'tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report\n'
+    assert tracekit("analyze", blind, "--json").err == told
+    assert tracekit("analyze", blind, "--json", "-q").err == ""
 
 
 @pytest.mark.parametrize(("level", "status"), [("critical", 1), ("high", 1), ("medium", 1), ("low", 1), (None, 0)])
@@ -191,9 +194,9 @@ def test_the_files_are_written_when_the_gate_fails(tracekit, reload: Path, tmp_p
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("report.html", "cannot tell the format of '{path}', which ends in '.html'; the endings known are .txt, .md"),
-        ("report", "cannot tell the format of '{path}', which has no ending"),
-        ("nowhere/report.json", "cannot write {path}: the folder {path.parent} does not exist"),
+        ("report.html", "{path}: unknown extension (supported: .txt .md .json)"),
+        ("report", "{path}: no extension (supported: .txt .md"),
+        ("nowhere/report.json", "cannot write {path}: no such folder: {path.parent}"),
         ("folder.json", "cannot write {path}: it is a folder"),
     ],
 )
@@ -211,7 +214,7 @@ def test_a_recording_is_never_overwritten(tracekit, tmp_path: Path) -> None:
     path.write_text("<trace-query-result/>", encoding="utf-8")
     result = tracekit("analyze", path, "-o", path)
     assert result.status == 2
-    assert "it is the recording itself" in result.err
+    assert "it is part of the recording" in result.err
     assert path.read_text(encoding="utf-8") == "<trace-query-result/>"
 
 
@@ -254,7 +257,8 @@ def test_process_says_what_it_could_not_tell(tracekit, reload: Path) -> None:
     report = report_of(result)
     assert report["summary"]["findings"] == 5
     assert any(
-        "process 2147" in note and "hardware rows name no process" in note for note in report["recording"]["notes"]
+        "process 2147" in note and "hardware rows do not name a process" in note
+        for note in report["recording"]["notes"]
     )
 
 
@@ -278,19 +282,19 @@ def test_help_names_every_column_to_sort_by() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--only", "nonsense"], "there is no detector named 'nonsense' (choices: reload-before-predict, "),
+        (["--only", "nonsense"], "unknown check 'nonsense'; list them with `tracekit detectors`"),
         (["--skip", "reload-before-predictt"], "did you mean 'reload-before-predict'?"),
-        (["--set", "nonsense.x=1"], "there is no detector named 'nonsense'"),
+        (["--set", "nonsense.x=1"], "unknown check 'nonsense'"),
         (["--set", "reload-before-predict.minloads=1"], "did you mean 'min_loads'?"),
         (["--set", "reload-before-predict.min_loads=many"], "the value must be a whole number (loads)"),
         (["--set", "reload-before-predict.single_use_share=2"], "the value must be 0 to 1"),
-        (["--set", "reload-before-predict.min_loads"], "write CHECK.OPTION=VALUE"),
-        (["--set", "min_loads=3"], "write CHECK.OPTION=VALUE"),
-        (["--sort", "meen"], "there is no column named 'meen'; did you mean 'mean'?"),
+        (["--set", "reload-before-predict.min_loads"], "expected CHECK.OPTION=VALUE"),
+        (["--set", "min_loads=3"], "expected CHECK.OPTION=VALUE"),
+        (["--sort", "meen"], "unknown column 'meen'; did you mean 'mean'?"),
         (["--run", "2"], "has no run 2 (runs: 1)"),
-        (["--model", "Mosaik"], "there is no model in this recording named 'Mosaik'; did you mean 'Mosaic'?"),
-        (["--model", "X*"], "there is no model in this recording named 'X*' (choices: InkWash, Mosaic, "),
-        (["--process", "StyleCan"], "there is no process in this recording named 'StyleCan'; did you mean 'StyleCam'?"),
+        (["--model", "Mosaik"], "unknown model 'Mosaik'; did you mean 'Mosaic'?"),
+        (["--model", "X*"], "unknown model 'X*' (available: InkWash, Mosaic, "),
+        (["--process", "StyleCan"], "unknown process 'StyleCan'; did you mean 'StyleCam'?"),
     ],
 )
 def test_what_does_not_exist_is_refused_with_the_choices(

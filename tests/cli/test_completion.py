@@ -11,7 +11,7 @@ from tracekit.cli.parser import COMMANDS
 from tracekit.detectors.registry import DETECTORS
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_is_valid_and_names_commands_flags_and_detectors(tracekit, shell: str) -> None:
     result = tracekit("--print-completion", shell)
     assert (result.status, result.err) == (0, "")

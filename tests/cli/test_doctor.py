@@ -22,7 +22,7 @@ def test_a_machine_that_is_no_mac_is_usable_for_reading(tracekit, monkeypatch, t
     monkeypatch.setattr("sys.platform", "linux")
     result = tracekit("doctor")
     assert result.status == 0
-    assert "analyze, tables and export work here" in result.out
+    assert "needs a Mac; every other command works here" in result.out
 
 
 def test_without_the_scanner_there_is_a_note(tracekit, monkeypatch) -> None:
@@ -40,9 +40,9 @@ def test_a_mac_with_xcode_is_described_without_names_of_devices(tracekit, standi
     result = tracekit("doctor", "--format", "json")
     checks = by_name(result)
     assert result.status == 0
-    assert checks["xctrace"]["detail"] == "16.0 (17F113), of Xcode 26"
-    assert checks["devices"]["detail"] == "2 Devices, 1 Devices Offline, 1 Simulators"
-    assert checks["templates"]["detail"] == "4, with Core ML"
+    assert checks["xctrace"]["detail"] == "16.0 (17F113), from Xcode 26"
+    assert checks["devices"]["detail"] == "2 devices, 1 offline, 1 simulator"
+    assert checks["templates"]["detail"] == "4, including Core ML"
     assert checks["Xcode"]["detail"] == "Xcode.app is selected"
 
 
@@ -71,12 +71,56 @@ def test_the_entitlement_of_a_target_decides(tracekit, standin, tmp_path: Path, 
     result = tracekit("doctor", "--target", tmp_path)
     assert result.status == status
     assert ("codesign --force" in result.out) == (status == 2)
+    line = next(line for line in result.out.splitlines() if " target " in line)
+    assert line.startswith("ok" if status == 0 else "FAIL")
+    assert line.endswith("has get-task-allow" if status == 0 else "lacks get-task-allow")
+
+
+TEAM = "ABCDE12345.com.example.app"
+
+
+@pytest.mark.parametrize(
+    ("entitlements", "flat", "status"),
+    [
+        # A development build for iOS, as an app and as the program in it.
+        ({"application-identifier": TEAM, "get-task-allow": True}, True, 0),
+        ({"application-identifier": TEAM, "get-task-allow": True}, False, 0),
+        # Builds for distribution.
+        ({"application-identifier": TEAM, "get-task-allow": False}, True, 2),
+        ({"application-identifier": TEAM}, False, 2),
+        # For a simulator, Xcode signs as for the Mac, without a provisioning profile.
+        ({"com.apple.security.get-task-allow": True}, True, 0),
+        ({}, True, 2),
+    ],
+)
+def test_an_app_for_a_device_has_the_entitlement_of_ios_and_is_never_signed_by_hand(
+    tracekit, standin, tmp_path: Path, entitlements: dict, flat: bool, status: int
+) -> None:
+    standin(entitlements=json.dumps(entitlements))
+    target = tmp_path / "MyApp.app"
+    if flat:
+        target.mkdir()
+        (target / "Info.plist").touch()
+    else:
+        target.touch()
+    result = tracekit("doctor", "--target", target)
+    assert result.status == status
+    assert f"MyApp.app {'has' if status == 0 else 'lacks'} get-task-allow" in result.out
+    assert "codesign" not in result.out
+    assert ("do not re-sign it by hand" in result.out) == (status == 2)
+
+
+def test_the_name_of_ios_does_not_count_on_the_mac(tracekit, standin, tmp_path: Path) -> None:
+    standin(entitlements=json.dumps({"com.apple.application-identifier": TEAM, "get-task-allow": True}))
+    (tmp_path / "MyApp.app" / "Contents").mkdir(parents=True)
+    result = tracekit("doctor", "--target", tmp_path / "MyApp.app")
+    assert (result.status, "codesign --force" in result.out) == (2, True)
 
 
 def test_a_target_that_cannot_be_checked_is_not_called_fine(tracekit, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert tracekit("doctor", "--target", tmp_path).status == 2
-    assert "there is no" in tracekit("doctor", "--target", tmp_path / "none").out
+    assert "no such file or directory" in tracekit("doctor", "--target", tmp_path / "none").out
 
 
 def test_every_dependency_of_all_installations_is_looked_for() -> None:

@@ -27,7 +27,7 @@ def export(tracekit, standin, sample_bundle: Path, tmp_path: Path, monkeypatch):
 def test_the_tables_are_those_of_the_recording(export, tracekit, reload_xml: Path, tmp_path: Path, standin_log) -> None:
     result = export("--schema", CORE_ML, "--schema", "os-signpost")
     assert (result.status, result.out) == (0, "")
-    assert "xctrace exports table 1 of 2" in result.err
+    assert "xctrace is exporting table 1 of 2" in result.err
     assert tracekit("export", reload_xml, "-o", tmp_path / "direct", "--schema", CORE_ML).status == 0
     assert (tmp_path / "out" / f"{CORE_ML}.csv").read_bytes() == (tmp_path / "direct" / f"{CORE_ML}.csv").read_bytes()
     asked = [words[-1] for words in standin_log()]
@@ -55,11 +55,11 @@ def test_an_intermittent_error_is_tried_again(export, tmp_path: Path, standin_lo
 @pytest.mark.parametrize(
     ("failure", "told", "calls"),
     [
-        ("missing-template", "Document Missing Template Error; the recording was not finished", 6),
-        ("malformed", "Trace is malformed - run data is missing; the recording was not finished", 2),
-        ("crash", "xctrace crashed (exit status 133); what it wrote until then was thrown away", 2),
+        ("missing-template", "Document Missing Template Error; the recording is incomplete", 6),
+        ("malformed", "Trace is malformed - run data is missing; the recording is incomplete", 2),
+        ("crash", "xctrace crashed (exit status 133); its partial output was discarded", 2),
         ("cut", "cut off, although it reported success", 2),
-        ("no-node", "there is no such table, although it lists it", 2),
+        ("no-node", "xctrace lists this table but did not export it", 2),
         ("nothing", "reported success and wrote nothing", 2),
         ("refused", "failed with exit status 1: Something that nobody has seen yet", 2),
     ],
@@ -109,7 +109,7 @@ def test_a_hanging_call_is_ended(export, monkeypatch, stubborn: bool) -> None:
     settings = {"stubborn": "yes"} if stubborn else {}
     result = export("--schema", CORE_ML, "--timeout", "1", export="hang", only=CORE_ML, **settings)
     assert result.status == 2
-    assert "did not answer within 1 s and was stopped" in result.err
+    assert "did not respond within 1 s and was stopped" in result.err
 
 
 def test_a_slow_start_is_waited_for(export) -> None:
@@ -119,7 +119,7 @@ def test_a_slow_start_is_waited_for(export) -> None:
 def test_the_automatic_reader_says_that_it_took_xctrace(export) -> None:
     result = export("--schema", CORE_ML, reader="auto")
     assert result.status == 0
-    assert "through xctrace instead" in result.err
+    assert "with xctrace instead" in result.err
 
 
 def test_the_native_reader_never_takes_xctrace(export, standin_log) -> None:
@@ -137,7 +137,7 @@ def test_without_xctrace_the_reader_is_refused(tracekit, sample_bundle: Path, re
     result = tracekit("export", sample_bundle, "-o", tmp_path / "o", "--reader", "xctrace")
     assert (result.status, "needs a Mac" in result.err) == (2, True)
     result = tracekit("export", reload_xml, "-o", tmp_path / "o", "--reader", "xctrace")
-    assert (result.status, "one .trace bundle" in result.err) == (2, True)
+    assert (result.status, "exactly one unpacked .trace bundle" in result.err) == (2, True)
 
 
 def test_xml_of_xctrace_reads_back_without_private_facts(export, tracekit, tmp_path: Path, reload_xml: Path) -> None:

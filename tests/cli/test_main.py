@@ -43,6 +43,18 @@ def test_version_is_printed(tracekit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert tracekit("-V").out == result.out
 
 
+@pytest.mark.parametrize(
+    ("selected", "readers"),
+    [
+        ("/Applications/Xcode.app/Contents/Developer", "native, xctrace"),
+        ("/Library/Developer/CommandLineTools", "native"),
+    ],
+)
+def test_version_names_xctrace_only_where_it_is(tracekit, standin, selected: str, readers: str) -> None:
+    standin(selected=selected)
+    assert tracekit("--version").out.endswith(f"; readers: {readers})\n")
+
+
 def test_the_command_alone_prints_a_short_guide(tracekit) -> None:
     result = tracekit()
     assert (result.status, result.err) == (0, "")
@@ -80,7 +92,7 @@ def test_help_fits_the_terminal(tracekit, name: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["analyse"], "there is no command named 'analyse'; did you mean 'analyze'?"),
+        (["analyse"], "unknown command 'analyse'; did you mean 'analyze'? (available: analyze, view, "),
         (["-"], "missing command; did you mean `tracekit analyze -`?"),
         (["--nonsense"], "unrecognized arguments: --nonsense (see 'tracekit --help')"),
         (["analyze"], "the following arguments are required: PATH (see 'tracekit analyze --help')"),
@@ -119,7 +131,9 @@ def test_an_unexpected_failure_asks_to_be_reported_and_shows_no_traceback(tracek
     result = tracekit("tables")
     assert result.status == 2
     assert (
-        result.err == r"tracekit: internal error (KeyError: 'some\ncolumn'); run again with --debug and report it." "\n"
+        result.err
+        == r"tracekit: internal error (KeyError: 'some\ncolumn'); please run again with --debug and report it"
+        "\n"
     )
 
 
@@ -137,7 +151,7 @@ def test_ctrl_c_is_one_sentence_and_status_130(tracekit, failing) -> None:
     failing(KeyboardInterrupt())
     result = tracekit("tables")
     assert (result.status, result.out) == (130, "")
-    assert result.err == "tracekit: stopped before it was done.\n"
+    assert result.err == "tracekit: interrupted\n"
 
 
 def test_running_out_of_memory_is_a_sentence_too(tracekit, failing) -> None:
@@ -179,4 +193,4 @@ def test_an_interrupt_while_reading_leaves_no_traceback() -> None:
     process.stdin.flush()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (130, "", "tracekit: stopped before it was done.\n")
+    assert (process.returncode, out, err) == (130, "", "tracekit: interrupted\n")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
 from tracekit.cli import progress as module
 from tracekit.cli.progress import showing_progress
+from tracekit.cli.several import analyze_all, inputs_of
 from tracekit.recording import Progress
 
 
@@ -58,6 +60,34 @@ def test_a_long_read_shows_the_file_and_leaves_no_line_behind(
     text = shown.getvalue()
     assert "[red]a.xml" in text
     assert text.endswith("\x1b[2K"), "the line of the bar is erased at the end"
+
+
+def test_the_bar_says_which_of_several_recordings_and_what_goes_on_when_all_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = screen(monkeypatch)
+    monkeypatch.setattr(module, "PATIENCE_S", 0.0)
+    with showing_progress(label="2 of 3: run.trace:", then="running checks") as report:
+        assert report is not None
+        report(Progress(10, 100, "a.store"))
+        assert "running checks" not in shown.getvalue()
+        report(Progress(100, 100, "a.store"))
+    text = shown.getvalue()
+    assert "2 of 3: run.trace:" in text
+    assert "running checks" in text
+
+
+def test_each_of_several_recordings_is_named_while_it_is_read(monkeypatch: pytest.MonkeyPatch, samples: Path) -> None:
+    shown = screen(monkeypatch)
+    monkeypatch.setattr(module, "PATIENCE_S", 0.0)
+    names = ("sharpen_8bit.trace", "sharpen_float16.trace")
+    inputs = inputs_of([str(samples / name) for name in names])
+    assert [entry.name for entry in analyze_all(inputs, {}, 1)] == list(names)
+    for number, name in enumerate(names, 1):
+        assert f"{number} of 2: {name}:" in shown.getvalue()
+    before = shown.getvalue()
+    list(analyze_all(inputs, {}, 1, quiet=True))
+    assert shown.getvalue() == before
 
 
 def test_the_bar_goes_away_when_the_read_fails(monkeypatch: pytest.MonkeyPatch) -> None:

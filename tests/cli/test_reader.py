@@ -95,8 +95,8 @@ def test_what_cannot_be_read_natively_is_read_through_xctrace_and_the_report_say
     assert result.status == 0
     assert judged_count(report) == PREDICTIONS
     assert asked(standin_log()) == [CORE_ML]
-    assert f"read through xctrace, because they cannot be read natively: {CORE_ML}" in report["recording"]["notes"]
-    assert f"reading through xctrace what cannot be read natively: {CORE_ML}" in result.err
+    assert f"read with xctrace, because they cannot be read natively: {CORE_ML}" in report["recording"]["notes"]
+    assert f"using xctrace for tables that cannot be read natively: {CORE_ML}" in result.err
     assert report["recording"]["form"] == "trace bundle"
 
 
@@ -133,7 +133,7 @@ def test_tables_lists_what_xctrace_reads(tracekit, broken: Path, standin, standi
     (entry,) = (each for each in report_of(result) if each["schema"] == CORE_ML)
     assert (entry["state"], entry["rows"]) == ("rows", 1 + 2 * PREDICTIONS)
     assert asked(standin_log()) == [CORE_ML]
-    assert "reading through xctrace" in result.err
+    assert "using xctrace for tables that cannot be read natively" in result.err
 
 
 def test_everything_through_xctrace_is_judged_as_natively(tracekit, sound: Path, standin, standin_log) -> None:
@@ -146,7 +146,7 @@ def test_everything_through_xctrace_is_judged_as_natively(tracekit, sound: Path,
     assert CORE_ML in asked(standin_log())
     assert (report["models"], report["aggregation"]) == (natively["models"], natively["aggregation"])
     assert report["recording"]["source"] == natively["recording"]["source"] == "run.trace"
-    assert "read through xctrace" in report["recording"]["notes"]
+    assert "read with xctrace" in report["recording"]["notes"]
 
 
 def test_only_needed_tables_are_asked_of_xctrace(tracekit, sound: Path, standin, standin_log) -> None:
@@ -178,7 +178,7 @@ def test_where_xctrace_fails_too_both_reasons_are_told(tracekit, broken: Path, s
     assert result.status == 3
     (entry,) = (each for each in report["coverage"] if each["instrument"] == "Core ML")
     assert "unknown format 0x0" in entry["conclusion"]
-    assert any(f"xctrace did not give the table {CORE_ML} either" in note for note in report["recording"]["notes"])
+    assert any(f"xctrace could not export the table {CORE_ML} either" in note for note in report["recording"]["notes"])
 
 
 def test_where_xctrace_gives_no_list_of_tables_the_native_reading_stands(tracekit, broken: Path, standin) -> None:
@@ -211,7 +211,7 @@ def test_xctrace_where_there_is_none_is_one_sentence(tracekit, sound: Path, comm
     result = tracekit(command, sound, "--reader", "xctrace")
     assert (result.status, result.out) == (2, "")
     assert result.err.splitlines() == [
-        "tracekit: the reader xctrace needs a Mac with Xcode; leave it out to read the bundle natively"
+        "tracekit: --reader xctrace needs a Mac with Xcode; without it, the bundle is read natively"
     ]
 
 
@@ -221,7 +221,7 @@ def test_an_export_has_one_reader(tracekit, sound: Path, standin, standin_log, c
     for reader in ("auto", "native"):
         assert tracekit(command, sound / "tables", "--reader", reader).status == 0
     result = tracekit(command, sound / "tables", "--reader", "xctrace")
-    assert (result.status, "takes one .trace bundle" in result.err) == (2, True)
+    assert (result.status, "takes exactly one unpacked .trace bundle" in result.err) == (2, True)
     assert standin_log() == []
 
 
@@ -230,7 +230,7 @@ def test_a_path_that_is_not_there_is_told_as_such(tracekit, tmp_path: Path, stan
     result = tracekit("analyze", tmp_path / "gone.trace", "--reader", "xctrace")
     assert result.status == 2
     assert "gone.trace" in result.err
-    assert "takes one" not in result.err
+    assert "takes exactly one" not in result.err
 
 
 def test_from_python_the_reader_is_chosen_by_name(broken: Path, standin) -> None:
@@ -240,7 +240,7 @@ def test_from_python_the_reader_is_chosen_by_name(broken: Path, standin) -> None
     assert len(package.open_trace(broken).activity) == 1 + PREDICTIONS
     report = package.analyze(broken, reader="xctrace")
     assert [model.predictions for model in report.models] == [PREDICTIONS]
-    with pytest.raises(UsageError, match=r"no reader named 'nativ'; did you mean 'native'"):
+    with pytest.raises(UsageError, match=r"unknown reader 'nativ'; did you mean 'native'"):
         open_recording(broken, reader="nativ")
 
 

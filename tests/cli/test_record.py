@@ -73,9 +73,9 @@ def test_run_issues_are_warnings_where_the_recording_succeeded(record) -> None:
         ("failed", "Allocations cannot handle a target type of 'All Processes'", True),
         ("not-allowed", "codesign --force --sign - --entitlements", True),
         ("no-name", "Cannot find process matching name: App; start the app first", False),
-        ("no-pid", "Cannot find process for provided pid: App; check the process id", False),
+        ("no-pid", "Cannot find process for provided pid: App; the process may have ended", False),
         ("crash", "xctrace crashed", False),
-        ("unfinished", "not finished (it has no form.template)", True),
+        ("unfinished", "incomplete (it has no form.template)", True),
     ],
 )
 def test_a_failed_recording_says_what_to_do_and_keeps_the_bundle(
@@ -84,25 +84,33 @@ def test_a_failed_recording_says_what_to_do_and_keeps_the_bundle(
     result = record(mode=mode)
     assert (result.status, result.out) == (2, "")
     assert told in result.err
-    assert ("was left at" in result.err, (tmp_path / "run.trace").exists()) == (left, left)
+    assert ("remains at" in result.err, (tmp_path / "run.trace").exists()) == (left, left)
+
+
+def test_an_app_on_a_device_is_never_to_be_signed_by_hand(record) -> None:
+    result = record("--device", "Phone", "--attach", "App", mode="not-allowed")
+    assert result.status == 2
+    assert "recording failed: permission to debug App was denied; Instruments can only trace apps" in result.err
+    assert "Product > Profile" in result.err
+    assert "codesign" not in result.err
 
 
 def test_an_instrument_that_does_not_exist_is_named(record) -> None:
     result = record("--attach", "App", "--instrument", "System Trace")
     assert result.status == 2
-    assert "Instrument with name 'System Trace' cannot be found; `xcrun xctrace list instruments`" in result.err
+    assert "Instrument with name 'System Trace' cannot be found; list them with `xcrun xctrace list" in result.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "say what to record"),
-        (["--attach", "App", "--all-processes"], "say what to record"),
-        (["--attach", "App", "--", "sh"], "a command is given as --launch -- COMMAND"),
-        (["--launch", "--"], "a command is given as --launch -- COMMAND"),
+        ([], "missing target: use --attach NAME|PID, --all-processes or --launch -- COMMAND"),
+        (["--attach", "App", "--all-processes"], "missing target"),
+        (["--attach", "App", "--", "sh"], "to launch a command, use --launch -- COMMAND"),
+        (["--launch", "--"], "to launch a command, use --launch -- COMMAND"),
         (["--attach", "App", "--time-limit", "soon"], "such as 30s"),
-        (["--attach", "App", "-o", "run.zip"], "ends in .trace"),
-        (["--attach", "App", "-o", "no/where/run.trace"], "does not exist"),
+        (["--attach", "App", "-o", "run.zip"], "must end in .trace"),
+        (["--attach", "App", "-o", "no/where/run.trace"], "no such folder: no/where"),
     ],
 )
 def test_contradictions_are_refused_before_anything_starts(
@@ -116,7 +124,7 @@ def test_contradictions_are_refused_before_anything_starts(
 
 def test_an_existing_recording_is_never_overwritten(record, tmp_path: Path, standin_log) -> None:
     (tmp_path / "run.trace").mkdir()
-    assert "it exists" in record().err
+    assert "it already exists" in record().err
     assert standin_log() == []
 
 
@@ -126,7 +134,7 @@ def test_elsewhere_than_on_a_mac_the_command_is_printed(tracekit, monkeypatch, t
     result = tracekit("record", "--attach", "My App", "--time-limit", "30s", "-o", "run.trace")
     assert (result.status, result.err) == (
         2,
-        "tracekit: recording needs a Mac with Xcode; run there: xcrun xctrace record --output run.trace "
+        "tracekit: recording needs a Mac with Xcode; run this there: xcrun xctrace record --output run.trace "
         "--template 'Core ML' --time-limit 30s --attach 'My App'\n",
     )
 
@@ -156,19 +164,19 @@ def test_ctrl_c_stops_and_saves(standin, tmp_path: Path) -> None:
 
     assert recorder.record(TOOL, request(tmp_path, limit=None), tell) == ()
     assert (tmp_path / "run.trace" / "form.template").exists()
-    assert "stopping; xctrace is told to save" in told
+    assert "stopping; asked xctrace to save" in told
 
 
 def test_a_time_limit_that_is_ignored_is_enforced(standin, tmp_path: Path) -> None:
     standin(record="over-limit")
     told: list[str] = []
     assert recorder.record(TOOL, request(tmp_path), told.append, Patience(over_limit=0.1)) == ()
-    assert "the time limit has long passed, stopping; xctrace is told to save" in told
+    assert "xctrace ignored the time limit; stopping it" in told
 
 
 def test_a_recording_that_never_starts_is_given_up(standin, tmp_path: Path) -> None:
     standin(record="hang")
-    with pytest.raises(TracekitError, match="nothing usable was recorded"):
+    with pytest.raises(TracekitError, match="recording failed"):
         recorder.record(TOOL, request(tmp_path), lambda _: None, Patience(start=0.8))
 
 
@@ -188,7 +196,7 @@ def test_a_second_ctrl_c_leaves_the_tool_to_finish(standin, tmp_path: Path) -> N
         if text.startswith("saving"):
             interrupt_after(0.1)
 
-    with pytest.raises(TracekitError, match="goes on saving by itself") as caught:
+    with pytest.raises(TracekitError, match="keeps saving on its own") as caught:
         recorder.record(TOOL, request(tmp_path), tell)
     pid = int(str(caught.value).partition("(process ")[2].partition(")")[0])
     time.sleep(0.1)

@@ -48,7 +48,7 @@ def interrupted_at(module: str, folder: Path, command: list[str], number: str = 
 def test_ctrl_c_during_start_up_shows_no_traceback(tmp_path: Path, clean: Path, module: str, script: bool) -> None:
     start = ["-c", "import sys; from tracekit.cli.main import run; sys.exit(run())"] if script else ["-m", "tracekit"]
     result = interrupted_at(module, tmp_path, [sys.executable, *start, "analyze", str(clean)])
-    assert (result.returncode, result.stdout, result.stderr) == (130, "", "tracekit: stopped before it was done.\n")
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "tracekit: interrupted\n")
 
 
 def test_a_command_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_what_ends_a_command_leaves_nothing_half_done(tmp_path: Path, clean: Pat
     report.write_text("before")
     command = [sys.executable, "-m", "tracekit", "analyze", str(clean), "-o", str(report)]
     result = interrupted_at("tracekit.report.renderers.markdown", tmp_path, command, number.name)
-    assert (result.returncode, result.stderr) == (128 + number, f"tracekit: ended by {number.name}.\n")
+    assert (result.returncode, result.stderr) == (128 + number, f"tracekit: terminated by {number.name}\n")
     assert [(path.name, path.read_text()) for path in report.parent.iterdir()] == [("report.md", "before")]
 
 
@@ -196,4 +196,4 @@ def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, waite
     assert terminal.out.rfind(SHOWN) > terminal.out.rfind(HIDDEN)
     assert termios.tcgetattr(terminal.slave)[:4] == terminal.modes[:4]
     assert b"Traceback" not in terminal.out
-    assert terminal.out.endswith(f"tracekit: ended by {number.name}.\r\n".encode())
+    assert terminal.out.endswith(f"tracekit: terminated by {number.name}\r\n".encode())

@@ -41,7 +41,7 @@ def test_each_table_has_its_place_state_and_counts(tracekit, export: Path) -> No
     assert heading == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes"]
     assert lines == [
         ["1", "3", "rows", "2", "1", "first", "export.xml"],
-        ["1", "7", "empty", "0", "2", "second", "export.xml"],
+        ["1", "7", "no", "rows", "0", "2", "second", "export.xml"],
     ]
 
 
@@ -78,7 +78,7 @@ def test_a_narrow_terminal_keeps_state_rows_and_schema(tracekit, export: Path, m
         return lines[0].split()
 
     assert heading(80) == ["run", "position", "state", "rows", "columns", "schema", "source", "attributes"]
-    assert heading(50) == ["run", "position", "state", "rows", "columns", "schema"]
+    assert heading(52) == ["run", "position", "state", "rows", "columns", "schema"]
     assert heading(1) == ["state", "rows", "schema"]
 
 

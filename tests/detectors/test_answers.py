@@ -59,8 +59,8 @@ def test_a_finding_without_a_cost_affects_no_time(scenario):
 @pytest.mark.parametrize(
     ("count", "words"),
     [
-        (0, "No prediction of this kind; 5 are needed. Others do not count."),
-        (1, "Only 1 prediction of this kind; 5"),
+        (0, "No predictions of this kind, 5 needed. Others do not count."),
+        (1, "1 prediction of this kind, 5 needed."),
     ],
 )
 def test_too_few_predictions_are_counted(count, words):

@@ -97,11 +97,11 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
     ("value", "code", "reason"),
     [
         ("unimportable:DETECTOR", {"unimportable.py": "import not_there_at_all\n"}, "ModuleNotFoundError"),
-        ("number:DETECTOR", {"number.py": "DETECTOR = 7\n"}, "holds an object of type int"),
+        ("number:DETECTOR", {"number.py": "DETECTOR = 7\n"}, "contains an object of type int"),
         (
             "double:DETECTOR",
             {"double.py": "from tracekit.detectors.rules.cold_load import DETECTOR\n"},
-            "there is a detector 'cold-load' already",
+            "a check 'cold-load' already exists",
         ),
         *(
             (f"{name}:DETECTOR", {f"{name}.py": CHANGED.format(change)}, reason)
@@ -110,8 +110,8 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
                 ("needy", "id='mine', needs=('Neural Engines',)", "looks at 'Neural Engines', which is none of"),
                 ("optionless", "id='mine', options=int", "TypeError"),
                 ("plain", "id='mine', options=make_dataclass('O', [('x', int, 3)])", "KeyError: 'unit'"),
-                ("silent", "id='mine', detect=None", "'mine' has nothing to call"),
-                ("patternless", "id='mine', pattern='slow'", "the pattern of 'mine' is no Pattern"),
+                ("silent", "id='mine', detect=None", "'mine' has no function to call"),
+                ("patternless", "id='mine', pattern='slow'", "the pattern of 'mine' is not a Pattern"),
             )
         ),
     ],

@@ -74,8 +74,8 @@ def found(model="A", affected=((0, 5),), evidence=(), **cost):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (None, "the answer is of type NoneType, no outcome"),
-        (True, "the answer is of type bool, no outcome"),
+        (None, "the answer is of type NoneType, not an outcome"),
+        (True, "the answer is of type bool, not an outcome"),
         (Passed("Other", ""), "the answer is about Other, not A"),
         (Passed(None, ""), "the answer is about the recording, not A"),
         (found(share=float("nan")), "a cost share of nan"),
@@ -83,8 +83,8 @@ def found(model="A", affected=((0, 5),), evidence=(), **cost):
         (found(share=1.5), "a cost share of 1.5"),
         (found(ns=-1), "a cost of -1"),
         (found(ns=0.5), "a cost of 0.5"),
-        (found(affected=()), "a cost without affected intervals"),
-        (found(affected=[(5, 0)]), "without length"),
+        (found(affected=()), "a cost needs affected intervals"),
+        (found(affected=[(5, 0)]), "are empty"),
         (found(affected=[(0, 5), (3, 6)]), "overlap"),
         (found(affected=[(10, 12), (0, 5)]), "not sorted"),
         (found(evidence=(Evidence(5, 3, "A", "", "t", 0),)), "evidence ends before it starts"),
@@ -106,7 +106,7 @@ def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_pat
     write_export(scenario, tmp_path)
     outcomes = run_detectors(build_trace(open_recording(tmp_path)), only=["reload-before-predict"])
     assert [type(outcome) for _, outcome, _ in outcomes] == [InsufficientData]
-    assert "5 predictions carry no model name" in outcomes[0][1].reason
+    assert "5 predictions have no model name" in outcomes[0][1].reason
 
 
 def test_only_and_skip_choose_detectors():
@@ -119,8 +119,8 @@ def test_only_and_skip_choose_detectors():
     ("only", "skip", "words"),
     [
         (["reload-before-predic"], [], "did you mean 'reload-before-predict'?"),
-        ([], ["nothing"], "choices: reload-before-predict"),
-        (["reload-before-predict"], ["reload-before-predict"], "no detector is left"),
+        ([], ["nothing"], "unknown check 'nothing'; list them with"),
+        (["reload-before-predict"], ["reload-before-predict"], "no check is left"),
     ],
 )
 def test_names_that_do_not_exist_are_refused(only, skip, words):

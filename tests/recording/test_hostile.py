@@ -53,15 +53,15 @@ def test_the_fuzzer_reports_and_stays_small() -> None:
 @pytest.mark.parametrize(
     ("head", "unit", "sentence"),
     [
-        ("<row><narrative>", "a", "no row came to its end within 4,194,304 bytes"),
-        ("<row><narrative fmt='", "a", "no row came to its end"),
-        ("<row><narrative>", "<a/>", "no row came to its end"),
-        ("<row>", "<a/>", "no row came to its end"),
-        ("", " ", "no row came to its end"),
-        ("", "<!-- nothing -->", "no row came to its end"),
-        ("", "<a/>", "stands where only a <schema> or a <row> belongs"),
+        ("<row><narrative>", "a", "no row ended within 4,194,304 bytes"),
+        ("<row><narrative fmt='", "a", "no row ended"),
+        ("<row><narrative>", "<a/>", "no row ended"),
+        ("<row>", "<a/>", "no row ended"),
+        ("", " ", "no row ended"),
+        ("", "<!-- nothing -->", "no row ended"),
+        ("", "<a/>", "is not allowed here, only a <schema> or a <row>"),
         ("</node>", "<node/>", "more than 20,000 nodes"),
-        ("</node></trace-query-result>", "\n", "no row came to its end"),
+        ("</node></trace-query-result>", "\n", "no row ended"),
     ],
 )
 def test_files_without_end_take_little_memory(tmp_path: Path, head: str, unit: str, sentence: str) -> None:

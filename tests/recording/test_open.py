@@ -86,7 +86,7 @@ def test_standard_input_that_is_no_export_is_refused_before_its_end(monkeypatch:
     with pytest.raises(UnreadableRecording, match="standard input is not XML"):
         open_recording("-")
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(UnreadableRecording, match="standard input is no file or pipe"):
+    with pytest.raises(UnreadableRecording, match="standard input is not a file or pipe"):
         open_recording("-")
 
 
@@ -117,11 +117,14 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
     (tmp_path / "run.trace").mkdir()
     (tmp_path / "shelf" / "run.trace").mkdir(parents=True)
     for path, sentence in (
-        (tmp_path / "folder", r"holds no XML.*notes.xml.* is not XML.*xcrun xctrace export"),
-        (tmp_path / "void", r"'void' holds no XML that `xctrace export` wrote; if you have a trace"),
+        (tmp_path / "folder", r"contains no `xctrace export` XML.*notes.xml.* is not XML.*xcrun xctrace export"),
+        (tmp_path / "void", r"'void' contains no `xctrace export` XML; if you have a \.trace"),
         (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle and holds nothing of one; check the path"),
-        (tmp_path / "shelf", r"'shelf' holds no exported XML, but the trace bundle 'run.trace'; give the path of"),
-        (tmp_path / "absent.xml", r"there is no '.*absent.xml'; check the path"),
+        (
+            tmp_path / "shelf",
+            r"'shelf' contains .trace bundles, which have to be passed themselves, such as 'run.trace'",
+        ),
+        (tmp_path / "absent.xml", r"^[^']*absent\.xml: no such file or directory$"),
         (write("hello", "a.txt"), r"'a.txt' is not XML; pass XML"),
         (write(b"\x1f\x8b\x08", "a.gz"), r"'a.gz' is a gzip file"),
         (write("", "empty"), r"'empty' is empty"),
@@ -134,18 +137,18 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
 def test_what_the_operating_system_refuses_is_a_sentence(tmp_path: Path) -> None:
     fifo = tmp_path / "pipe"
     os.mkfifo(fifo)
-    with pytest.raises(UnreadableRecording, match=r"'pipe' is no regular file; pass - "):
+    with pytest.raises(UnreadableRecording, match=r"'pipe' is not a regular file; pass - "):
         open_recording(fifo)
     with pytest.raises(UnreadableRecording, match="cannot be read: file name too long"):
         open_recording(tmp_path / ("a" * 300))
     with pytest.raises(UnreadableRecording):
         open_recording("a\0b")
-    with pytest.raises(UnreadableRecording, match="no path was given"):
+    with pytest.raises(UnreadableRecording, match="no path given"):
         open_recording([])
     # An unset variable in a script must not read the current folder.
     with pytest.raises(UnreadableRecording, match="a path is empty"):
         open_recording("")
-    with pytest.raises(UnreadableRecording, match=r"^there is no 'not-here/a\.xml'; check the path$"):
+    with pytest.raises(UnreadableRecording, match=r"^not-here/a\.xml: no such file or directory$"):
         open_recording("not-here/a.xml")
 
 

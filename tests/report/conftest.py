@@ -79,13 +79,13 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
     """A check with the texts that its outcome has."""
     found = outcome == "finding"
     values = {
-        "title": "The model is loaded again for each prediction" if found else "Models stay loaded",
+        "title": "The model is reloaded before every prediction" if found else "Models stay loaded",
         "severity": "critical" if found else None,
         "pattern": "2a cache miss or slow first load",
-        "summary": "Loaded 75 times for 75 predictions." if found else f"The sentence of {outcome}.",
+        "summary": "75 loads for 75 predictions." if found else f"The sentence of {outcome}.",
         "why": "Loading costs more than predicting and holds up every call.",
         "fix": FIX if found else "",
-        "record": "Record the feature for longer." if outcome == "insufficient_data" else "",
+        "record": "Record longer." if outcome == "insufficient_data" else "",
         "metrics": (
             Metric("loads per prediction", 1.0, "ratio", 0.5, "above"),
             Metric("mean load", 17_170_000.0, "ns", None, None),
@@ -133,13 +133,13 @@ RECORDING = RecordingInfo(
 )
 
 COVERAGE = (
-    CoverageInfo("Core ML", "rows", ("coreml-os-signpost",), 1492, "Loads and predictions can be judged.", "", {}),
+    CoverageInfo("Core ML", "rows", ("coreml-os-signpost",), 1492, "Loads and predictions of the target.", "", {}),
     CoverageInfo(
         "Neural Engine",
         "empty",
         ("ane-hw-intervals",),
         0,
-        "Recorded, and no Neural Engine activity was captured.",
+        "The Neural Engine instrument recorded no events.",
         "Record on a device with a Neural Engine.",
         {},
     ),
@@ -151,7 +151,7 @@ COVERAGE = (
         "missing",
         ("device-thermal-state-intervals",),
         None,
-        "Thermal throttling cannot be told.",
+        "Thermal State was not recorded.",
         "Add the Thermal State instrument.",
         {},
     ),
@@ -228,7 +228,7 @@ def full() -> Report:
             "Candy",
             title="Inputs are copied and cast around each request",
             severity="low",
-            summary="Copies take 8.2 % of each prediction.",
+            summary="Copies take 8.2% of each prediction.",
             cost=Cost(43_000_000, 0.082, "Copy time."),
         ),
         *(check("passed", "excess-data-copies", name) for name in STYLES[:2]),

@@ -19,27 +19,27 @@ def report(*checks):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "fate"),
+    ("before", "after", "status"),
     [
         (check("finding"), check("finding"), FindingStatus.SAME),
         (check("passed"), check("finding"), FindingStatus.NEW),
         (check("not_applicable"), check("finding"), FindingStatus.NEW),
-        (check("finding"), check("passed"), FindingStatus.GONE),
-        (check("finding"), check("not_applicable"), FindingStatus.GONE),
-        (check("finding"), check("insufficient_data"), FindingStatus.NOT_JUDGED_AFTER),
-        (check("finding"), check("error"), FindingStatus.NOT_JUDGED_AFTER),
-        (check("insufficient_data"), check("finding"), FindingStatus.NOT_JUDGED_BEFORE),
-        (check("finding"), check("insufficient_data", None), FindingStatus.NOT_JUDGED_AFTER),
-        (check("finding"), check("passed", None), FindingStatus.GONE),
+        (check("finding"), check("passed"), FindingStatus.FIXED),
+        (check("finding"), check("not_applicable"), FindingStatus.FIXED),
+        (check("finding"), check("insufficient_data"), FindingStatus.NOT_EVALUATED_AFTER),
+        (check("finding"), check("error"), FindingStatus.NOT_EVALUATED_AFTER),
+        (check("insufficient_data"), check("finding"), FindingStatus.NOT_EVALUATED_BEFORE),
+        (check("finding"), check("insufficient_data", None), FindingStatus.NOT_EVALUATED_AFTER),
+        (check("finding"), check("passed", None), FindingStatus.FIXED),
         (check("finding"), check("not_applicable", None), FindingStatus.MODEL_GONE),
         (check("finding"), check("passed", "B"), FindingStatus.MODEL_GONE),
         (check("passed", "B"), check("finding"), FindingStatus.MODEL_NEW),
-        (check("finding"), check("passed", name="cold-load"), FindingStatus.NOT_JUDGED_AFTER),
+        (check("finding"), check("passed", name="cold-load"), FindingStatus.NOT_EVALUATED_AFTER),
     ],
 )
-def test_a_finding_is_only_gone_or_new_where_somebody_looked(before, after, fate) -> None:
+def test_a_finding_is_only_fixed_or_new_where_it_was_evaluated(before, after, status) -> None:
     (found,) = finding_changes(report(before), report(after))
-    assert found.fate is fate
+    assert found.status is status
     assert found.check.outcome == "finding"
 
 
@@ -51,10 +51,10 @@ def test_new_findings_come_first_and_gone_ones_last() -> None:
     before = report(check("finding", "A"), check("finding", "B"), check("passed", "C"))
     after = report(check("passed", "A"), check("finding", "B"), check("finding", "C"))
     found = finding_changes(before, after)
-    assert [(entry.fate, entry.check.model) for entry in found] == [
+    assert [(entry.status, entry.check.model) for entry in found] == [
         (FindingStatus.NEW, "C"),
         (FindingStatus.SAME, "B"),
-        (FindingStatus.GONE, "A"),
+        (FindingStatus.FIXED, "A"),
     ]
 
 
@@ -66,6 +66,6 @@ def test_reloading_that_was_fixed_is_gone(samples) -> None:
         for name in ("reload", "fixed")
     )
     found = finding_changes(before, after)
-    assert [entry.fate for entry in found] == [FindingStatus.GONE] * 5
-    assert [entry.fate for entry in finding_changes(after, before)] == [FindingStatus.NEW] * 5
-    assert all(entry.fate is FindingStatus.SAME for entry in finding_changes(before, replace(before)))
+    assert [entry.status for entry in found] == [FindingStatus.FIXED] * 5
+    assert [entry.status for entry in finding_changes(after, before)] == [FindingStatus.NEW] * 5
+    assert all(entry.status is FindingStatus.SAME for entry in finding_changes(before, replace(before)))

@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from tracekit.detectors.outcomes import Metric
 from tracekit.report import formatting
-from tracekit.units import format_estimate, format_percent
+from tracekit.report.report import CoverageInfo
+from tracekit.units import format_estimate, format_percent, format_time
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_a_moment_is_truncated_to_milliseconds(ns: int, text: str) -> None:
     [
         (None, "ns", "–"),
         (17_170_000, "ns", "17.17 ms"),
-        (0.69, "share", "69 %"),
+        (0.69, "share", "69%"),
         (1295, "count", "1,295"),
         (1.0, "ratio", "1"),
         (0.503, "ratio", "0.5"),
@@ -40,7 +41,7 @@ def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text:
 
 def test_a_condition_says_on_which_side_the_problem_is() -> None:
     assert formatting.condition(Metric("a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
-    assert formatting.condition(Metric("a", 1, "share", 0.8, "below")) == "≤ 80 %"
+    assert formatting.condition(Metric("a", 1, "share", 0.8, "below")) == "≤ 80%"
     assert formatting.condition(Metric("a", 1, "ratio", None, None)) == ""
 
 
@@ -112,3 +113,47 @@ def test_estimates_have_two_significant_digits(ns: int, text: str) -> None:
 )
 def test_percentages_are_whole_and_never_a_false_none_or_all(share: float, text: str) -> None:
     assert format_percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (999.6, "1.00 µs"),
+        (12_419_000, "12.4 ms"),
+        (99_960_000, "100 ms"),
+        (999_600_000, "1.00 s"),
+        (590_570_000, "591 ms"),
+        (1_470_000_000, "1.47 s"),
+        (1_234_567_000_000, "1,235 s"),
+    ],
+)
+def test_sentences_give_times_with_three_digits(ns, text):
+    assert format_time(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("state", "conclusion", "words"),
+    [
+        ("rows", "GPU work of the whole machine.", "recorded"),
+        ("empty", "The GPU instrument recorded no events.", "recorded, no events"),
+        ("missing", "Hangs were not recorded.", "not recorded"),
+        ("missing", "It is unknown whether Hangs were recorded: there is no table of contents.", "unknown"),
+        ("unreadable", "Core ML was recorded but not exported.", "not exported"),
+        ("unreadable", "Core ML was recorded, but cannot be read: damaged.", "unreadable"),
+    ],
+)
+def test_what_is_unknown_or_not_exported_is_told_from_what_is_not_there(state, conclusion, words):
+    entry = CoverageInfo("x", state, ("x",), None, conclusion, "", {})
+    assert formatting.coverage_state(entry) == words
+
+
+def test_a_sentence_becomes_a_clause_and_names_keep_their_capitals():
+    assert formatting.clause("The table is empty.") == "the table is empty."
+    assert formatting.clause("Core ML was not recorded.") == "Core ML was not recorded."
+
+
+def test_a_normal_end_is_put_in_words_and_another_one_kept():
+    assert formatting.ended("User pressed Stop") == "stopped by user"
+    assert formatting.ended("Device went away") == "Device went away"

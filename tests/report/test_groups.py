@@ -29,7 +29,7 @@ def test_reasons_that_differ_in_the_numbers_of_each_model_are_taken_together(bli
     assert len(skip_reasons(checks)) == 3
     (obstacle,) = skip_reasons(checks, together=True)
     assert obstacle.checks == tuple(checks)
-    assert obstacle.sentences == "Only 1 predictions. (2 more reasons of this kind.) Record more."
+    assert obstacle.sentences == "Only 1 predictions. (2 similar reasons.) Record more."
 
 
 def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> None:

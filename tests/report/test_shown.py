@@ -200,12 +200,12 @@ def test_a_budget_may_name_a_model_that_is_not_shown(two):
 
 @pytest.mark.parametrize("asked", [{"budget": "x=1ms"}, {"expect": "x=ane"}])
 def test_errors_about_models_do_not_name_those_of_others(two, asked):
-    with pytest.raises(UsageError, match=r"choices: Net, Other\); 'tracekit analyze --no-redact'") as refused:
+    with pytest.raises(UsageError, match=r"available: Net, Other\); 'tracekit analyze --no-redact'") as refused:
         judge(two, **asked)
     assert "Hidden" not in str(refused.value)
-    with pytest.raises(UsageError, match="choices: Hidden, Net, Other"):
+    with pytest.raises(UsageError, match="available: Hidden, Net, Other"):
         judge(two, redact=False, **asked)
-    with pytest.raises(UsageError, match=r"choices: Net, Other\)"):
+    with pytest.raises(UsageError, match=r"available: Net, Other\)"):
         shown_of(two, models=["Hiden"])
 
 
@@ -214,7 +214,7 @@ def test_errors_about_processes_give_pids_for_those_that_are_private(two):
     told = replace(two, context={**two.context, "processes": signposts})
     error = str(unknown_process(told, "secret", redact=True))
     assert "secretd" not in error
-    assert "choices: Camera, 66)" in error
+    assert "available: Camera, 66)" in error
     assert "did you mean 'secretd'" in str(unknown_process(told, "secret", redact=False))
     assert shown_of(told, process="66") is not None
 

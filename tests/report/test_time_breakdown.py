@@ -62,16 +62,16 @@ def test_every_part_stands_in_one_group():
 def test_the_sentence_gives_the_largest_first(watercolor):
     (row,) = parts_rows([watercolor])
     assert row.sentence == (
-        "of 7.20 ms: Neural Engine 3.10 ms (43 %), GPU 2.30 ms (32 %), waiting 1.10 ms (15 %), unaccounted 590.00 µs "
-        "(8.2 %), data 110.00 µs (1.5 %); keeps up with 139 frames/s, 92 sustained"
+        "of 7.20 ms: Neural Engine 3.10 ms (43%), GPU 2.30 ms (32%), queued 1.10 ms (15%), unaccounted 590 µs (8.2%), "
+        "data 110 µs (1.5%); fast enough for 139 fps (92 at p95)"
     )
 
 
 def test_the_bar_gives_each_its_share_and_uses_all_cells(watercolor):
     (row,) = parts_rows([watercolor])
     # Edges at 43.06, 75, 76.53, 91.81 and 100 % of 72 cells: 31, 54, 55.1, 66.1, 72.
-    assert row.bar(72) == "N" * 31 + "G" * 23 + "d" + "w" * 11 + "·" * 6
-    assert legend([row]) == "N Neural Engine, G GPU, d data, w waiting, · unaccounted"
+    assert row.bar(72) == "N" * 31 + "G" * 23 + "d" + "q" * 11 + "·" * 6
+    assert legend([row]) == "N Neural Engine, G GPU, d data, q queued, · unaccounted"
 
 
 def test_what_is_known_in_part_is_a_lower_bound(watercolor):
@@ -82,30 +82,28 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
         frames_per_second=FrameRate(9.5, None, 3),
     )
     (row,) = parts_rows([model])
-    assert (
-        row.sentence
-        == "of 10.00 ms: ambiguous 6.00 ms (60 %), Neural Engine ≥ 4.00 ms (40 %); keeps up with 9.5 frames/s"
-    )
+    assert row.sentence == "of 10.0 ms: ambiguous 6.00 ms (60%), Neural Engine ≥ 4.00 ms (40%); fast enough for 9.5 fps"
     notes = " ".join(parts_notes([row]))
     assert "ambiguous: work for this prediction or another one in flight" in notes
-    assert "the Neural Engine worked for predictions in flight together" in notes
-    assert "no requests to the Neural Engine, so waiting for it is among the unaccounted" in notes
+    assert "not all Neural Engine rows show which one they belong to" in notes
+    assert "requests to the Neural Engine were not recorded; queueing for it counts as unaccounted" in notes
 
 
 @pytest.mark.parametrize(
     ("unknown", "words"),
     [
-        ({Part.GPU: (Unknown.NOT_RECORDED,)}, "what the GPU did is not in the recording"),
-        ({Part.ANE: (Unknown.NOT_SPLIT,)}, "no row tells when the Neural Engine executed what was requested of it"),
+        ({Part.GPU: (Unknown.NOT_RECORDED,)}, "GPU activity was not recorded"),
+        ({Part.ANE: (Unknown.NOT_SPLIT,)}, "does not show when the Neural Engine executed its requests"),
         ({Part.CPU: (Unknown.NO_CORE_ML,)}, "inferred from hardware"),
     ],
 )
 def test_what_is_not_known_is_said(watercolor, unknown, words):
     model = replace(watercolor, breakdown=summary({Part.UNACCOUNTED: 100}, unknown), frames_per_second=None)
     (row,) = parts_rows([model])
-    (note,) = parts_notes([row])
+    meaning, note = parts_notes([row])
+    assert meaning.startswith("unaccounted: ")
     assert words in note
-    assert row.sentence == "of 100.00 µs: unaccounted 100.00 µs (100 %)"
+    assert row.sentence == "of 100 µs: unaccounted 100 µs (100%)"
 
 
 def test_models_without_breakdown_have_no_line(full):
@@ -118,11 +116,11 @@ def test_models_without_breakdown_have_no_line(full):
 def test_the_text_shows_bar_and_sentence(full, watercolor, width):
     text = render_text(replace(full, models=(watercolor,)), width=width, color=False)
     assert "N" * 8 + "G" * 6 in text
-    assert "keeps up with 139 frames/s, 92 sustained" in flat(text)
+    assert "fast enough for 139 fps (92 at p95)" in flat(text)
     assert all(len(line) <= width for line in text.splitlines())
 
 
 def test_markdown_has_a_column_for_each_part(full, watercolor):
     text = render_markdown(replace(full, models=(watercolor,)))
-    assert "| model | mean | Neural Engine | GPU | data | waiting | unaccounted | frames/s | sustained |" in text
-    assert "| 7.20 ms | 3.10 ms (43 %) | 2.30 ms (32 %) | 110.00 µs (1.5 %) |" in text
+    assert "| model | mean | Neural Engine | GPU | data | queued | unaccounted | fps | fps at p95 |" in text
+    assert "| 7.20 ms | 3.10 ms (43%) | 2.30 ms (32%) | 110 µs (1.5%) |" in text

@@ -38,36 +38,36 @@ def verdict(*checks: Check) -> str:
     return summarize(checks).verdict
 
 
-def test_findings_are_counted_by_severity_and_the_first_is_named() -> None:
+def test_the_findings_of_one_check_count_once_and_by_the_worst() -> None:
     told = verdict(
         check("finding", severity="critical", model="Other"),
         check("finding", severity="critical"),
         check("finding", severity="low", title="Small thing"),
     )
-    assert told == "3 findings (2 critical, 1 low) in 2 models: It is slow, and 1 other problem."
+    assert told == "1 finding (critical) in 2 models."
 
 
 def test_one_finding_reads_as_one() -> None:
-    assert verdict(check("finding", severity="high")) == "1 finding (1 high) in 1 model: It is slow."
+    assert verdict(check("finding", severity="high")) == "1 finding (high) in 1 model."
 
 
 def test_a_finding_about_the_recording_names_no_model() -> None:
-    assert verdict(check("finding", severity="high", model=None)) == "1 finding (1 high): It is slow."
+    assert verdict(check("finding", severity="high", model=None)) == "1 finding (high)."
 
 
 def test_a_clean_recording_says_who_looked() -> None:
     looked = (check("passed"), check("passed", model="Other"), check("passed", name="other"))
-    assert verdict(*looked) == "No finding: 2 checks looked and found nothing."
+    assert verdict(*looked) == "No findings. 2 checks passed."
 
 
 def test_a_clean_verdict_admits_what_could_not_look() -> None:
     told = verdict(check("passed"), check("insufficient_data", name="blind"), check("error", name="broken"))
-    assert told == "No finding: 1 check looked and found nothing; 1 check could not look and 1 check failed."
+    assert told == "No findings. 1 check passed, 1 not evaluated, 1 failed."
 
 
 def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
     told = verdict(check("passed"), check("insufficient_data", model="Other"))
-    assert told == "No finding: 1 check looked and found nothing; 1 check could not look at every model."
+    assert told == "No findings. 1 check passed, 1 not evaluated for every model."
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> N
 )
 def test_a_recording_without_evidence_is_not_called_clean(reason: str, told: str) -> None:
     summary = summarize([check("insufficient_data", reason)] * 3)
-    assert summary.verdict == f"This recording cannot be judged: {told}"
+    assert summary.verdict == f"Inconclusive: {told}"
     assert not summary.judged
 
 
 def test_nothing_to_look_at_is_not_called_clean() -> None:
-    assert verdict() == "This recording cannot be judged: no check was run."
-    assert "cannot be judged: no load was seen." in verdict(check("not_applicable", "No load was seen."))
+    assert verdict() == "Inconclusive: no check was run."
+    assert "Inconclusive: no load was seen." in verdict(check("not_applicable", "No load was seen."))
 
 
 def test_failed_checks_alone_judge_nothing() -> None:
     told = verdict(check("error", "KeyError: 'x'"), check("insufficient_data", "Too few."))
-    assert told == "This recording cannot be judged: 1 check failed with KeyError: 'x'."
+    assert told == "Inconclusive: 1 check failed: KeyError: 'x'."
 
 
 def test_counts_add_up(full: Report) -> None:
@@ -111,18 +111,18 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
         ]
     )
     assert not summary.judged
-    assert summary.verdict == "This recording cannot be judged: the Core ML table is empty."
+    assert summary.verdict == "Inconclusive: the Core ML table is empty."
     assert (summary.findings, summary.passed) == (1, 1)
 
 
 def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> None:
     about_recording = "the recording itself"
     passed = summarize([check("passed", model=None, pattern=about_recording)])
-    assert (passed.judged, passed.verdict) == (True, "No finding: 1 check looked and found nothing.")
+    assert (passed.judged, passed.verdict) == (True, "No findings. 1 check passed.")
     found = summarize([check("finding", severity="low", model=None, title="It was cut", pattern=about_recording)])
-    assert (found.judged, found.verdict) == (True, "1 finding (1 low): It was cut.")
+    assert (found.judged, found.verdict) == (True, "1 finding (low).")
     blind = summarize([check("insufficient_data", "No table says.", model=None, pattern=about_recording)])
-    assert (blind.judged, blind.verdict) == (False, "This recording cannot be judged: no table says.")
+    assert (blind.judged, blind.verdict) == (False, "Inconclusive: no table says.")
 
 
 def test_what_all_fixes_win_back_is_added_up_only_where_something_was_measured() -> None:

@@ -13,6 +13,7 @@ STANDIN_RECORD    54, issues, failed, not-allowed, no-name, no-pid, no-instrumen
 STANDIN_LOG       file that receives the arguments of every call
 STANDIN_SELECTED  what `xcode-select -p` prints
 STANDIN_SIGNED    yes, no or unsigned: what `codesign` says
+STANDIN_ENTITLEMENTS  JSON of the entitlements that it prints instead
 
 A bundle is a folder that holds `form.template` and a folder `tables` of XML exports. Anything that is not imitated
 ends with status 64, so that no test passes by accident.
@@ -54,10 +55,12 @@ def main() -> None:
         with Path(SETTINGS["log"]).open("a", encoding="utf-8") as log:
             log.write(json.dumps([name, *arguments]) + "\n")
     if name == "xcrun":
-        if not arguments or arguments[0] != "xctrace":
+        if not arguments or (arguments[0] != "xctrace" and arguments != ["--find", "xctrace"]):
             refuse(f"xcrun {arguments}")
         if SETTINGS.get("selected", "").endswith("CommandLineTools"):
             leave(72, errors='xcrun: error: unable to find utility "xctrace", not a developer tool or in PATH\n')
+        if arguments[0] == "--find":
+            leave(0, SETTINGS.get("selected", "/Applications/Xcode.app/Contents/Developer") + "/usr/bin/xctrace\n")
         name, arguments = "xctrace", arguments[1:]
     if name == "xcode-select" and arguments == ["-p"]:
         leave(0, SETTINGS.get("selected", "/Applications/Xcode.app/Contents/Developer") + "\n")
@@ -114,7 +117,10 @@ def codesign() -> None:
     if SETTINGS.get("signed") == "unsigned":
         leave(1, errors="App: code object is not signed at all\n")
     allowed = SETTINGS.get("signed", "yes") == "yes"
-    leave(0, plistlib.dumps({"com.apple.security.get-task-allow": allowed}).decode(), "Executable=App\n")
+    entitlements = json.loads(SETTINGS.get("entitlements", "null"))
+    if entitlements is None:
+        entitlements = {"com.apple.security.get-task-allow": allowed}
+    leave(0, plistlib.dumps(entitlements).decode(), "Executable=App\n")
 
 
 def happens(what: str) -> str | None:

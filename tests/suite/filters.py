@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 from suite.frame import Place, draws_of, load, read_back
+from suite.processes import on_all_processors
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
 from tracekit.report.checks import checks_from
@@ -21,16 +20,12 @@ Answers = Mapping[tuple[str, str | None], list[tuple[object, ...]]]
 """By detector and model; several where one detector says several things of a model."""
 Settings = Mapping[str, str | int | float]
 
-ELSEWHERE = "What was found is about models that are not shown."
+ELSEWHERE = "The finding is about models that are not shown."
 
 
 def filter_complaints(places: Iterable[Place]) -> list[str]:
     """What filters change in the labelled cases at these places, one line each."""
-    wanted = list(dict.fromkeys(places))
-    if len(wanted) < 8:
-        return [line for key in wanted for line in _of_case(key)]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        return [line for lines in pool.map(_of_case, wanted, chunksize=2) for line in lines]
+    return [line for lines in on_all_processors(_of_case, dict.fromkeys(places)) for line in lines]
 
 
 def _of_case(key: Place) -> list[str]:

@@ -11,13 +11,12 @@ import tempfile
 import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, wraps
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from suite.processes import on_all_processors
 from support.handover import trace_of
 from tracekit.detectors.outcomes import OUTCOME_NAMES
 from tracekit.detectors.registry import DETECTORS
@@ -41,9 +40,6 @@ FINDING, PASSED, NO_FINDING = "finding", "passed", "no_finding"
 NOT_APPLICABLE, INSUFFICIENT_DATA = "not_applicable", "insufficient_data"
 NOTHING = "nothing"
 """No detector is meant."""
-
-_WORTH_A_POOL = 100
-"""Starting further processes takes as long as some thirty cases."""
 
 USUAL = {
     POSITIVE: FINDING,
@@ -182,10 +178,7 @@ def judge(module: str, place: int) -> Judged:
 def judge_many(places: Iterable[Place]) -> None:
     """Analyse cases ahead of `judge`, on all processors where they are many."""
     wanted = [key for key in dict.fromkeys(places) if key not in _JUDGED]
-    if len(wanted) < _WORTH_A_POOL:
-        return
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        _JUDGED.update(zip(wanted, pool.map(_judged, wanted, chunksize=8), strict=True))
+    _JUDGED.update(zip(wanted, on_all_processors(_judged, wanted), strict=True))
 
 
 def draws_of(case: Case, place: int) -> Draws:

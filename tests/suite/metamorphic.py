@@ -18,10 +18,8 @@ import tempfile
 import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 
 from suite.frame import (
@@ -38,6 +36,8 @@ from suite.frame import (
     module_of,
     named,
 )
+from suite.processes import on_all_processors
+from support.handover import trace_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
@@ -46,6 +46,7 @@ from tracekit.testing.recorder import App
 from tracekit.testing.rows import StateRow
 from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.trace import Trace
 
 S = 1_000_000_000
 GAP_NS = 30 * S
@@ -64,11 +65,19 @@ class Answers:
     errors: tuple[str, ...]
 
 
-def answers(scenario: Scenario, case: Case, order: Draws | None = None) -> Answers:
-    """Writes a recording as an export, reads it and runs all detectors."""
+def answers(scenario: Scenario, case: Case) -> Answers:
+    """What all detectors say of a recording that is handed over in memory."""
+    return _answers(trace_of(scenario), case)
+
+
+def answers_of_files(scenario: Scenario, case: Case, order: Draws | None = None) -> Answers:
+    """What they say of a recording that is written as an export, with its rows in some order, and read."""
     with tempfile.TemporaryDirectory() as folder:
         write_export(scenario, Path(folder), only=NEEDED_SCHEMAS, order=order)
-        trace = build_trace(open_recording(Path(folder), schemas=NEEDED_SCHEMAS))
+        return _answers(build_trace(open_recording(Path(folder), schemas=NEEDED_SCHEMAS)), case)
+
+
+def _answers(trace: Trace, case: Case) -> Answers:
     judgments = run_detectors(trace, settings=case.settings)
     outcomes, errors = named(judgments)
     found = [(judgment.detector.id, judgment.outcome) for judgment in judgments]
@@ -228,13 +237,21 @@ class Relation:
 
     change: Callable[[Scenario], Scenario | None]
     differences: Differences
+    of_files: bool = False
+    """Whether it is about how rows are written."""
     shuffled: bool = False
-    """Whether rows are written in another order."""
+    """Whether they are written in another order."""
+
+    def answers(self, scenario: Scenario, case: Case, draws: Draws) -> Answers:
+        """What is said of a changed recording."""
+        if self.of_files:
+            return answers_of_files(scenario, case, draws if self.shuffled else None)
+        return answers(scenario, case)
 
 
 RELATIONS: dict[str, Relation] = {
-    "in another order": Relation(lambda scenario: scenario, the_same, shuffled=True),
-    "in more files": Relation(more_files, the_same),
+    "in another order": Relation(lambda scenario: scenario, the_same, of_files=True, shuffled=True),
+    "in more files": Relation(more_files, the_same, of_files=True),
     "later": Relation(later, the_same),
     "twice": Relation(twice, no_worse),
     "beside": Relation(beside, no_worse),
@@ -257,7 +274,7 @@ def broken(place: Place) -> list[str]:
             changed = relation.change(scenario)
             if changed is None:
                 continue
-            after = answers(changed, case, Draws(seed) if relation.shuffled else None)
+            after = relation.answers(changed, case, Draws(seed))
             lines = [*relation.differences(case, before, after, expected), *after.errors]
             found += [f"{module}, {case.name}, {name}: {line}" for line in lines]
     except Exception:
@@ -267,8 +284,7 @@ def broken(place: Place) -> list[str]:
 
 def broken_in(places: Iterable[Place]) -> list[str]:
     """The same for many labelled recordings, on all processors."""
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        return [line for lines in pool.map(broken, places, chunksize=4) for line in lines]
+    return [line for lines in on_all_processors(broken, places) for line in lines]
 
 
 def all_places() -> list[Place]:

@@ -6,7 +6,7 @@ the problem's side of every threshold of its page.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,12 +28,14 @@ class Planted:
 
     detector: str
     """What must find it."""
-    also: tuple[str, ...]
-    """What may be found in the same model as well."""
+    also: tuple[str | tuple[str, str], ...]
+    """What may be found in the models of the recipe as well; a pair gives what the name of the one model adds."""
     units: tuple[Unit, ...]
     recipe: Recipe
     whole: bool = False
     """Whether the finding is about the recording as a whole."""
+    settings: Mapping[str, int] | None = None
+    """Options for its model."""
     shows: Callable[[Simulation, Model], bool] | None = None
     """Whether the problem shows beside the other models; None where it always does. It may be found either way."""
 
@@ -46,7 +48,9 @@ PLANTED: list[Planted] = []
 """All problems."""
 
 
-def plants(detector: str, *also: str, units: tuple[Unit, ...] = ALL, **more: Any) -> Callable[[Recipe], Recipe]:
+def plants(
+    detector: str, *also: str | tuple[str, str], units: tuple[Unit, ...] = ALL, **more: Any
+) -> Callable[[Recipe], Recipe]:
     """Put a recipe into `PLANTED`; `more` are further fields."""
 
     def put(recipe: Recipe) -> Recipe:
@@ -181,7 +185,18 @@ def taking_turns(simulation: Simulation, draws: Draws, model: Model, unit: Unit)
         yield from app.pause(150_000)
 
 
-@plants("warm-up-spike")
+def beyond_others(simulation: Simulation, model: Model) -> bool:
+    """Whether the first call is far longer than usual even without all the time in which its unit works for others: no
+    row tells whether a call waits or prepares meanwhile."""
+    first, *later = [call for call in simulation.calls if call.model.base == model.base]
+    unit = first.uses[0].unit
+    others = [use for use in simulation.uses if use.unit == unit != "cpu" and use.model != model]
+    shared = sum(max(0, min(first.end_ns, use.end_ns) - max(first.start_ns, use.begin_ns)) for use in others)
+    usual = sorted(call.duration_ns for call in later)[len(later) // 2]
+    return first.duration_ns - shared >= 4 * usual
+
+
+@plants("warm-up-spike", shows=beyond_others)
 def slow_first_call(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
     """The first call after the load prepares for five to twenty times as long as a call takes."""
     app, length, factor = simulation.app, draws.integer(5, 12) * MS, draws.integer(5, 20)
@@ -223,11 +238,29 @@ def back_and_forth(simulation: Simulation, draws: Draws, model: Model, unit: Uni
     yield from steady(simulation.app, model, steps, calls=draws.integer(50, 80))
 
 
+@plants("neural-engine-fragmentation", units=("neural engine",))
+def in_pieces(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """The Neural Engine gets each call in three to eight pieces, and each piece takes a while to hand over."""
+    part = draws.integer(2, 4) * MS
+    piece = Step(unit, part, lead_ns=part * draws.integer(30, 80) // 100)
+    steps = (piece,) * draws.integer(3, 8)
+    yield from steady(simulation.app, model, steps, calls=draws.integer(50, 80))
+
+
+@plants("unexpected-device", units=("gpu", "cpu"), settings={"unexpected-device.expected_unit": 1})
+def not_on_the_engine(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """Half of the work or less is on the Neural Engine, where the author expects all of it."""
+    length = draws.integer(6, 14) * MS
+    first = (work("neural engine", length * draws.integer(10, 50) // 100),) if draws.chance(500) else ()
+    yield from steady(simulation.app, model, (*first, work(unit, length)), calls=draws.integer(60, 90))
+
+
 @plants("pipeline-gaps", "serial-predictions", shows=idle(0.6))
 def packing_between_calls(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
-    """The app works two to four times as long as the model between calls, whose work differs."""
-    app, gap = simulation.app, draws.integer(14, 28) * MS
-    yield from steady(app, model, lambda _: (work(unit, draws.integer(50, 80) * MS // 10),), calls=150, gap_ns=gap)
+    """The app works two to four times as long as the model between calls, whose work differs, and for less than a sleep
+    would take."""
+    app, gap = simulation.app, draws.integer(10, 15) * MS
+    yield from steady(app, model, lambda _: (work(unit, draws.integer(28, 45) * MS // 10),), calls=150, gap_ns=gap)
 
 
 @plants("serial-predictions", "pipeline-gaps", shows=idle(0.25, 0.45))
@@ -279,12 +312,12 @@ def converted(simulation: Simulation, draws: Draws, model: Model, unit: Unit) ->
     "neural-engine-contention",
     "latency-jitter",
     "foreign-neural-engine-work",
-    "serial-predictions",
+    ("serial-predictions", "Large"),
     units=("neural engine",),
 )
 def behind_a_long_model(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
     """Another model of the app takes the Neural Engine just before most calls. The app pauses after each pair for less
-    than a frame at 60 fps, which counts as its work."""
+    than a frame at 60 fps, which counts as its work before the first of the two."""
     app, length = simulation.app, draws.integer(5, 9) * MS
     long = Model(f"{model.base}Large")
     yield from app.load(long)
@@ -322,7 +355,7 @@ def sharing_the_cores(simulation: Simulation, draws: Draws, model: Model, unit: 
         yield from app.predict(model, cpu(length, 6))
         if running is not None:
             yield from app.join(running)
-        yield from app.pause(12 * MS)
+        yield from app.pause(MS)
 
 
 @plants("state-copies", "excess-data-copies", "float-conversion", "unaccounted-time")

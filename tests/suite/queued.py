@@ -46,12 +46,12 @@ def queued_keys(simulation: Simulation) -> tuple[set[Key], set[Key]]:
         calls = [call for call in own if call.model.base == name]
         engine, graphics = (_waiting(works, calls, unit) for unit in ("neural engine", "gpu"))
         if engine.loose >= AFFECTED_SHARE / MARGIN:
-            may |= {("neural-engine-contention", name), ("latency-jitter", name), ("missed-deadline", name)}
+            may |= {("neural-engine-contention", name), ("latency-jitter", name)}
         named = not simulation.recorded.work.generic_labels
         if engine.strict >= AFFECTED_SHARE * MARGIN and len(calls) >= ENOUGH_CALLS and named:
             must.add(("neural-engine-contention", name))
         if graphics.loose >= AFFECTED_SHARE / MARGIN:
-            may |= {("gpu-contention", name), ("latency-jitter", name), ("missed-deadline", name)}
+            may |= {("gpu-contention", name), ("latency-jitter", name)}
         if graphics.strict >= AFFECTED_SHARE * MARGIN and _slower_disturbed(works, calls):
             must.add(("gpu-contention", name))
         if _slowed(calls, 1 + (SLOWED - 1) / MARGIN) >= AFFECTED_SHARE / MARGIN:

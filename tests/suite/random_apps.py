@@ -10,22 +10,24 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 
-from suite.frame import FINDING, Key, detector_ids, outcomes_of
+from suite.frame import FINDING, Key, detector_ids, named, read_back
 from suite.planted import PLANTED
-from suite.queued import queued_keys
+from suite.processes import on_all_processors
+from suite.queued import MARGIN, queued_keys
+from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
-from tracekit.testing.simulation import Running, Simulation, Thread
+from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.threads import MS, decoder, drawing, paced, steady
 from tracekit.testing.work import Step, Unit, cpu, neural_engine
 
 HEALTHY, PROBLEM = "healthy", "problem"
 UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
+LATE_SHARE = 0.05
+"""From which share of calls that cost a frame on the page calls it a problem."""
 
 
 @dataclass
@@ -39,6 +41,10 @@ class RandomApp:
     """What must be found, by detector and model."""
     allowed: set[Key] = field(default_factory=set)
     """Further findings that are right."""
+    settings: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    """Options of detectors for single models."""
+    cameras: dict[str, int] = field(default_factory=dict)
+    """Time from frame to frame in ns of each model that drops frames when it is late."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +95,19 @@ def problem(seed: int) -> RandomApp:
     own, *others = draw_models(draws, draws.integer(2, 3))
     unit = draws.choice(planted.units)
     made.story.append(f"{own.base}: {planted.recipe.__name__} on {unit}")
+    if planted.settings:
+        made.settings[own.base] = planted.settings
     made.simulation.start(planted.recipe(made.simulation, draws, own, unit))
-    # The whole device heats up.
-    if planted.detector == "thermal-throttling":
-        made.allowed |= {(detector, model.base) for detector in (planted.detector, *planted.also) for model in others}
     for model in others:
         _add_healthy(made, draws, model, draws.choice([each for each in UNITS if each != unit]))
     _finished(made)
-    # A recipe may use further models, named after the first.
-    names = {call.model.base for call in made.simulation.calls if call.model.base.startswith(own.base)}
+    # A recipe may use further models, named after the first. Heat slows down all of the device.
+    names = {call.model.base for call in made.simulation.calls}
+    if planted.detector != "thermal-throttling":
+        names = {name for name in names if name.startswith(own.base)}
     made.allowed |= {planted.key(own)}
-    made.allowed |= {(detector, name) for detector in (planted.detector, *planted.also) for name in names}
+    for also in (planted.detector, *planted.also):
+        made.allowed |= {(also, name) for name in names} if isinstance(also, str) else {(also[0], own.base + also[1])}
     if planted.shows is None or planted.shows(made.simulation, own):
         made.planted.add(planted.key(own))
     return made
@@ -114,12 +122,16 @@ def _finished(made: RandomApp) -> RandomApp:
     must, may = queued_keys(made.simulation)
     made.planted |= must
     made.allowed |= may
+    for name, period_ns in made.cameras.items():
+        calls = [call for call in made.simulation.calls if call.model.base == name]
+        if MARGIN * sum(call.duration_ns > period_ns for call in calls) >= LATE_SHARE * len(calls):
+            made.allowed.add(("missed-deadline", name))
     return made
 
 
 def _add_healthy(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> None:
     """A model of any use."""
-    name, thread = draws.choice(USES)(made.simulation.app, draws, model, unit)
+    name, thread = draws.choice(USES)(made, draws, model, unit)
     made.story.append(f"{model.base}: {name} on {unit}")
     made.simulation.start(thread, made.simulation.clock.now_ns + draws.integer(0, 1_500) * MS)
 
@@ -139,27 +151,28 @@ def _add_foreign(made: RandomApp, draws: Draws) -> None:
     made.allowed.add(("foreign-neural-engine-work", None))
 
 
-def _camera(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
+def _camera(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
     period = draws.choice((16_667_000, 33_333_000))
     steps = (_step(unit, period * draws.integer(20, 55) // 100, draws),)
-    return "camera", paced(app, model, steps, period_ns=period, calls=draws.integer(80, 200))
+    made.cameras[model.base] = period
+    return "camera", paced(made.simulation.app, model, steps, period_ns=period, calls=draws.integer(80, 200))
 
 
-def _timer(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
+def _timer(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
     period = draws.integer(50, 300) * MS
     steps = (_step(unit, period * draws.integer(5, 40) // 100, draws),)
-    return "timer", paced(app, model, steps, period_ns=period, calls=draws.integer(30, 60), drops=False)
+    return "timer", paced(made.simulation.app, model, steps, period_ns=period, calls=draws.integer(30, 60), drops=False)
 
 
-def _batch(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
+def _batch(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
     length = draws.integer(4, 30) * MS
     return "batch", steady(
-        app, model, (_step(unit, length, draws),), calls=draws.integer(60, 250), gap_ns=length // 100
+        made.simulation.app, model, (_step(unit, length, draws),), calls=draws.integer(60, 250), gap_ns=length // 100
     )
 
 
-def _runs(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    length, runs = draws.integer(4, 25) * MS, draws.integer(2, 4)
+def _runs(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
+    app, length, runs = made.simulation.app, draws.integer(4, 25) * MS, draws.integer(2, 4)
     steps = (_step(unit, length, draws),)
 
     def thread() -> Thread:
@@ -171,8 +184,8 @@ def _runs(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Th
     return "runs", thread()
 
 
-def _events(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
-    steps = (_step(unit, draws.integer(4, 40) * MS, draws),)
+def _events(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
+    app, steps = made.simulation.app, (_step(unit, draws.integer(4, 40) * MS, draws),)
 
     def thread() -> Thread:
         yield from app.load(model, engine=unit == "neural engine")
@@ -183,10 +196,10 @@ def _events(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, 
     return "events", thread()
 
 
-def _decoder(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
+def _decoder(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
     prefill, decode = Model(f"{model.base}_prefill"), Model(f"{model.base}_decode")
     return "decoder", decoder(
-        app,
+        made.simulation.app,
         prefill,
         decode,
         (_step(unit, draws.integer(8, 16) * MS, draws),),
@@ -196,10 +209,12 @@ def _decoder(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str,
     )
 
 
-def _two_units(app: Running, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
+def _two_units(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
     length = draws.integer(4, 14) * MS
     steps = (neural_engine(length), _step("gpu" if unit == "neural engine" else unit, length // 2, draws))
-    return "two units in turn", steady(app, model, steps, calls=draws.integer(60, 140), gap_ns=length // 100)
+    return "two units in turn", steady(
+        made.simulation.app, model, steps, calls=draws.integer(60, 140), gap_ns=length // 100
+    )
 
 
 USES = (_camera, _camera, _timer, _batch, _runs, _events, _decoder, _two_units)
@@ -216,7 +231,9 @@ def judged(place: tuple[str, int]) -> Verdict:
     kind, seed = place
     try:
         made = MAKERS[kind](seed)
-        outcomes, errors = outcomes_of(made.simulation.recorded)
+        outcomes, errors = named(
+            run_detectors(read_back(made.simulation.recorded, bundle=False), model_settings=made.settings)
+        )
     except Exception:
         return Verdict(kind, seed, (), (), (traceback.format_exc(),), ())
     wanted = [key for key in made.planted if key[0] in detector_ids()]
@@ -231,8 +248,7 @@ def judged(place: tuple[str, int]) -> Verdict:
 
 def judged_all(places: Iterable[tuple[str, int]]) -> list[Verdict]:
     """Random apps judged on all processors."""
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        return list(pool.map(judged, places, chunksize=8))
+    return on_all_processors(judged, places)
 
 
 def table(verdicts: Iterable[Verdict]) -> str:

@@ -62,7 +62,7 @@ def unsaid(sound: Snapshot, found: Snapshot) -> set[str]:
     """
     notes = " ".join(set(found.notes) - set(sound.notes))
     if found.facts["number"] != sound.facts["number"]:
-        return set() if "which is left out" in notes else {"fact number"}
+        return set() if "which was ignored" in notes else {"fact number"}
     changed = set()
     if not any(source in notes for source in ("form.template", "time-info", "configuration")):
         changed = {f"fact {name}" for name, value in found.facts.items() if not _says_no_more(value, sound.facts[name])}

@@ -23,10 +23,12 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -36,9 +38,6 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.issues import read_issues
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MAX_MEMORY_MB: Final = 400
 """The most that any of these inputs takes, the interpreter included; each has less than 1 MB."""
@@ -250,8 +249,27 @@ def instrument(rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def hostile_bundle(rng: random.Random) -> dict[str, bytes]:
-    """The files of a bundle whose tables refer to the same things again and again, or whose parts are bombs."""
+BASES: Final = 200
+"""So many bundles are built; all others are made from them by changing or replacing a few files."""
+
+PARTS: Final[dict[str, Callable[[random.Random], bytes]]] = {
+    f"{CORE}/uniquing/strings": zeros,
+    f"{CORE}/uniquing/arrayUniquer/integeruniquer.index": zeros,
+    f"{CORE}/uniquing/typedArrayUniquer/integeruniquer.data": zeros,
+    f"{CORE}/stores/indexed-store-0/bulkstore": zeros,
+    f"{CORE}/stores/indexed-store-0/spec.plist": graph,
+    f"{CORE}/table-manager/tables.plist": zeros,
+    "form.template": zeros,
+    "instrument_data/A/run_data/1.run.zip": instrument,
+    ISSUES: hostile_issues,
+}
+"""What takes the place of a file."""
+
+
+@cache
+def base_bundle(number: int) -> dict[str, bytes]:
+    """The files of a bundle whose tables refer to the same things again and again."""
+    rng = random.Random(f"base {number}")  # noqa: S311 - no secret
     rows = large(rng, rng.choice((1, 30)), 1_000)
     strings = ["", "a" * large(rng, rng.choice((1, 1_000)), 200_000), "b %d"]
     typed: list[list[tuple[str, int]]] = [[("string", 1), ("uint64", number)] for number in range(rows)]
@@ -273,21 +291,32 @@ def hostile_bundle(rng: random.Random) -> dict[str, bytes]:
         made.replace[index] = made.files()[index][:40] * 2 + struct.pack("<2I", 32, 0) * rng.randint(
             1, large(rng, 100, 50_000)
         )
-    parts: dict[str, Callable[[random.Random], bytes]] = {
-        f"{CORE}/uniquing/strings": zeros,
-        f"{CORE}/uniquing/arrayUniquer/integeruniquer.index": zeros,
-        f"{CORE}/uniquing/typedArrayUniquer/integeruniquer.data": zeros,
-        f"{CORE}/stores/indexed-store-0/bulkstore": zeros,
-        f"{CORE}/stores/indexed-store-0/spec.plist": graph,
-        f"{CORE}/table-manager/tables.plist": zeros,
-        "form.template": zeros,
-        "instrument_data/A/run_data/1.run.zip": instrument,
-        ISSUES: hostile_issues,
-    }
-    for path in rng.sample(sorted(parts), rng.choice((0, 1, 1, 2))):
-        made.replace[path] = parts[path](rng)
     files: dict[str, bytes] = made.files()
     return files
+
+
+def hostile_bundle(rng: random.Random) -> dict[str, bytes]:
+    """The files of a bundle that refers to the same things again and again, some damaged, some of them bombs."""
+    files = dict(base_bundle(rng.randrange(BASES)))
+    for path in rng.sample(sorted(files), rng.choice((0, 1, 1, 2))):
+        files[path] = _changed(rng, files[path])
+    for path in rng.sample(sorted(PARTS), rng.choice((0, 1, 1, 2))):
+        files[path] = PARTS[path](rng)
+    return files
+
+
+def _changed(rng: random.Random, packed: bytes) -> bytes:
+    """A file with some other bytes in what it unpacks to, or cut off."""
+    with suppress(zlib.error):
+        return zlib.compress(_changed_bytes(rng, zlib.decompress(packed)), 1)
+    return _changed_bytes(rng, packed)
+
+
+def _changed_bytes(rng: random.Random, content: bytes) -> bytes:
+    data = bytearray(content)
+    for _ in range(rng.choice((1, 1, 4, 20)) if data else 0):
+        data[rng.randrange(len(data))] = rng.choice((0, 0xFF, rng.randrange(256)))
+    return bytes(data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data)
 
 
 # Archives

@@ -32,7 +32,7 @@ def test_rows_of_two_tables_of_one_schema_are_counted_once(make):
     assert gathered(rows) == [(0, 5, "a"), (10, 5, "b"), (20, 5, "c")]
     # Counted on: the third row of the second table is the fifth of the schema.
     assert rows.row.tolist() == [0, 1, 4]
-    assert rows.notes == ("2 of 5 rows of x left out: also in another table of this run.",)
+    assert rows.notes == ("Ignored 2 of 5 rows of x: also in another table of this run.",)
 
 
 def test_a_row_that_one_table_repeats_is_that_many_events(make):
@@ -79,7 +79,7 @@ def test_a_column_that_is_text_in_one_table_is_text_in_all(make):
 def test_rows_without_a_usable_time_are_left_out_and_counted(make):
     rows = collect(make.recording(make.table("x", COLUMNS, (None, 5, "a"), (2**62, 5, "b"), (3, 5, "c"))), ["x"])
     assert gathered(rows) == [(3, 5, "c")]
-    assert rows.notes == ("2 of 3 rows of x left out: no usable time.",)
+    assert rows.notes == ("Ignored 2 of 3 rows of x: no usable time.",)
 
 
 def test_a_table_with_rows_and_no_time_is_refused_by_name(make):

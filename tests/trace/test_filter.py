@@ -20,7 +20,7 @@ from tracekit.trace.filter import (
     only_process,
     only_range,
 )
-from tracekit.trace.frames import empty_events
+from tracekit.trace.frames import empty_events, sorted_events
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Trace
 
@@ -83,7 +83,7 @@ def trace() -> Trace:
         compute=events(),
         other=events(),
         hardware=hardware,
-        models=model_frame(pd.concat([activity, data])),
+        models=model_frame(sorted_events([activity, data])),
         context={"signposts": signposts, "clock": pd.DataFrame({"start_ns": [0]})},
         coverage=(),
         notes=("A note.",),
@@ -157,7 +157,7 @@ def test_the_target_keeps_core_ml_and_what_names_no_process(trace: Trace, proces
     assert len(found.hardware) == 2
     assert list(found.context["signposts"]["pid"]) == [7]
     assert len(found.context["clock"]) == 1
-    assert "1 hardware rows name no process" in found.notes[-1]
+    assert "1 hardware rows do not name a process" in found.notes[-1]
 
 
 def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> None:

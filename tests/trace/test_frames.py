@@ -15,9 +15,7 @@ PARTS = st.lists(st.lists(st.sampled_from(["a", "b", "c", "", None]), max_size=6
 @given(PARTS)
 def test_categoricals_are_united_as_pandas_does(parts):
     columns = [
-        pd.Series(
-            pd.Categorical(values, categories=pd.Index(dict.fromkeys(v for v in values if v is not None), dtype=object))
-        )
+        pd.Categorical(values, categories=pd.Index(dict.fromkeys(v for v in values if v is not None), dtype=object))
         for values in parts
     ]
     united, expected = _united(columns), union_categoricals(columns)

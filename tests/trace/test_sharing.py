@@ -47,8 +47,7 @@ def test_time_is_counted_once_however_many_rows_cover_it(make):
     )
     assert found.outside_share == 0.5
     assert found.sentence == (
-        "Other processes used the Neural Engine too: 50 % of its execution time lies outside every prediction of the "
-        "target."
+        "Other processes used the Neural Engine too: 50% of its execution time is outside the target's predictions."
     )
 
 
@@ -87,7 +86,7 @@ def test_without_anything_to_compare_with_sharing_cannot_be_judged(make):
     for coreml, why in (((), "no Core ML row"), (((0, 5, "Load", "net-1"),), "no prediction")):
         found = shared(make, *rows, coreml=coreml)
         assert (found.state, found.outside_share, found.foreign_models) == (SharingState.UNKNOWN, None, ())
-        assert "cannot be judged" in found.sentence
+        assert "unknown whether other processes" in found.sentence
         assert why in found.sentence
         assert not found.is_shared
 
@@ -96,7 +95,7 @@ def test_without_rows_of_the_engine_there_is_nothing_to_share(make):
     for tables in ([], [make.engine()], [make.unreadable("ane-hw-intervals", "damaged")]):
         trace = build_trace(make.recording(make.coreml((0, 5, "Prediction", "net-1")), *tables))
         assert (trace.sharing.state, trace.sharing.is_shared) == (SharingState.NONE, False)
-        assert trace.sharing.sentence == "No activity of the Neural Engine was recorded."
+        assert trace.sharing.sentence == "No Neural Engine activity was recorded."
 
 
 def test_the_coverage_says_so_once_and_only_where_it_matters(make):

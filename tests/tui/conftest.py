@@ -12,6 +12,10 @@ from threading import Event
 import numpy as np
 import pytest
 import textual._wait
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -54,15 +58,36 @@ class Screen:
         await self.press("enter")
 
     async def settle(self) -> None:
-        """Wait until threads, messages and drawing are done."""
+        """Wait until threads, messages and layout are done, and draw what changed on screen by then."""
         await self.app.workers.wait_for_complete()
         await self.pilot.pause()
         await self.pilot.pause()
+        draw(self.app.screen._compositor, screen_stack=self.app._background_screens)
 
     def text(self) -> str:
         """The characters on screen, without blanks at the ends of lines."""
+        visible_screen_stack.set(self.app._background_screens)
         lines = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in lines) + "\n"
+
+
+draw = Compositor.render_update
+
+
+def skip_frame(compositor: Compositor, **_: object) -> None:
+    """In place of a frame for a terminal: without one, Textual draws several for each key and throws them away."""
+
+
+parse_rules = Stylesheet._parse_rules
+_RULES: dict[tuple[object, ...], list[RuleSet]] = {}
+
+
+def parse_once(sheet: Stylesheet, css: str, *where: object, **how: object) -> list[RuleSet]:
+    """Rules of a style sheet, which are the same for every app with the same colors."""
+    key = (css, *where, *how.items(), *sheet._variables.items())
+    if key not in _RULES:
+        _RULES[key] = parse_rules(sheet, css, *where, **how)
+    return _RULES[key]
 
 
 _read = opening.read
@@ -92,6 +117,8 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", IDLE_S)
     monkeypatch.setattr(textual._wait, "SLEEP_IDLE", IDLE_S / 2)
+    monkeypatch.setattr(Compositor, "render_update", skip_frame)
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parse_once)
     # Sessions never change, so that each sample is read once for all tests.
     monkeypatch.setattr(opening, "read", kept_read)
     monkeypatch.setattr(opening, "judged", kept_judged)

@@ -259,7 +259,7 @@ def test_a_recording_that_cannot_be_judged_opens_and_says_why(run_view, samples:
         assert screen.state.pane == "facts"
         text = " ".join(screen.text().split())
         assert "This recording cannot be judged" in text
-        assert "recorded, empty" in text
+        assert "recorded, no events" in text
 
     run_view(test, samples / "not_instrumented.trace")
 
@@ -268,7 +268,7 @@ def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
     async def test(screen) -> None:
         assert isinstance(screen.app.screen, TroubleScreen)
         assert str(tmp_path / "no.trace") in screen.app.failure
-        assert "This recording cannot be opened" in screen.text()
+        assert "Can't open this recording" in screen.text()
         # Only what needs no recording is possible here.
         await screen.press("w", "t", "question_mark")
         assert isinstance(screen.app.screen, HelpScreen)

@@ -139,7 +139,7 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
         await screen.press("7", "u", "C")
         shown = lines(screen)
         assert list(shown) == ["event", "model", "lane", "before", "after", "difference", "ratio"]
-        assert {name for name, line in shown.items() if "no room at present" in line} == {"lane", "difference"}
+        assert {name for name, line in shown.items() if "does not fit" in line} == {"lane", "difference"}
         # Without the model, there is room for the difference; what is not ticked needs none.
         await screen.press("down", "space")
         shown = lines(screen)

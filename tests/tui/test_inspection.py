@@ -54,7 +54,7 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(80, "5 findings (5 critical) in 5 models"), (200, "is reloaded before every prediction.")]
+    ("width", "shown"), [(80, "1 finding (critical) in 5 models"), (200, "7 checks not evaluated.")]
 )
 def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
     async def test(screen) -> None:
@@ -68,9 +68,9 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
 @pytest.mark.parametrize(
     ("share", "shown"),
     [
-        (1, "net gain all of it; no part is counted in findings above"),
-        (0.5, "net gain 500.00 ms; the rest is counted in findings above"),
-        (0, "net gain none; all of it is counted in findings above"),
+        (1, "extra saving all (no overlap with findings above)"),
+        (0.5, "extra saving 0.50 s (the rest is included above)"),
+        (0, "extra saving none (already included above)"),
     ],
 )
 def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
     ("outcome", "heading"),
     [
         ("finding", "The model is reloaded before every prediction"),
-        ("insufficient_data", "reload-before-predict: not judged"),
+        ("insufficient_data", "reload-before-predict: not evaluated"),
         ("not_applicable", "reload-before-predict: does not apply"),
         ("error", "reload-before-predict: failed"),
     ],

@@ -52,19 +52,19 @@ def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_on
         assert 0 < len(long) < len(chosen)
         (line,) = lines_of(screen)
         assert (line.source.statistics.count, line.source.statistics.total_ns) == (len(long), long.sum())
-        said = "only Mosaic, prediction, at least 7.00 ms"
-        assert f"{said} · c shows all" in screen.text().splitlines()[0]
-        assert f"1 row · all of the recording, {said}" in screen.text()
+        said = "Mosaic, prediction, ≥ 7 ms"
+        assert f"Filter: {said}, c clears" in screen.text().splitlines()[0]
+        assert f"1 row · whole recording, filter: {said}" in screen.text()
         await screen.press("ctrl+y")
-        assert screen.app.clipboard.startswith(f"All of the recording, {said}\n")
+        assert screen.app.clipboard.startswith(f"Whole recording, filter: {said}\n")
         assert f"| `Mosaic` | `Prediction` | activity | {len(long)} |" in screen.app.clipboard
         # The events of a row are those that it counts.
         await screen.press("enter")
-        said = "only 'Prediction', Mosaic, prediction, at least 7.00 ms"
-        assert f"{len(long)} events · all of the recording, {said}" in screen.text()
+        said = "Prediction, Mosaic, prediction, ≥ 7 ms"
+        assert f"{len(long)} events · whole recording, filter: {said}" in screen.text()
         await screen.press("2", "c")
         assert len(lines_of(screen)) == rows
-        assert "c shows all" not in screen.text()
+        assert "c clears" not in screen.text()
 
     run_view(test, samples / "style_transfer_reload.trace", size=(200, 50))
 
@@ -155,9 +155,9 @@ def test_an_empty_list_names_only_what_keeps_events_away(size, run_view, samples
             screen.app.change(filter=EventFilter(), range=None)
             await screen.press(*keys)
             for filtered, span, told in (
-                (nothing, None, f"The filter leaves no {what}; c drops it."),
-                (EventFilter(), early, f"The range leaves no {what}; esc drops it."),
-                (nothing, early, f"Range and filter leave no {what}; c drops the filter, esc the range."),
+                (nothing, None, f"No {what}s match; c clears the filter."),
+                (EventFilter(), early, f"No {what}s in this range; esc clears it."),
+                (nothing, early, f"No {what}s match in this range; c clears the filter, esc the range."),
             ):
                 screen.app.change(filter=filtered, range=span)
                 await screen.settle()
@@ -167,7 +167,7 @@ def test_an_empty_list_names_only_what_keeps_events_away(size, run_view, samples
     run_view(test, *paths, size=size)
 
 
-REACHING = "what lies in it, if only in part"
+REACHING = "events overlapping it"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
@@ -182,7 +182,7 @@ def test_the_line_above_events_and_predictions_names_range_and_filter(size, run_
         trace = screen.state.session.trace
         frames = [getattr(trace, name) for name in EVENT_FRAMES]
         await screen.press("3")
-        assert above() == f"{sum(map(len, frames)):,} events · all of the recording"
+        assert above() == f"{sum(map(len, frames)):,} events · whole recording"
         # From the beginning of the first prediction to 200 ms later.
         calls = trace.activity[trace.activity["kind"] == "prediction"]
         start = int(calls["start_ns"].iloc[0])
@@ -204,18 +204,23 @@ def test_the_line_above_events_and_predictions_names_range_and_filter(size, run_
         screen.app.change(filter=EventFilter(kind="prediction"))
         await screen.settle()
         # Beside the signs there is no room for both.
-        both = ": what lies in it, if only in part, only prediction · N Neural"
-        assert (both if wide else f"{called} · range of 200.00 ms, only prediction") in above()
+        both = ": events overlapping it, filter: prediction · N Neural"
+        assert (both if wide else ", filter: prediction") in above()
+        assert above().startswith(f"{called} · range of 200.00 ms")
         await screen.press("3")
         assert above().startswith(f"{called.removesuffix(' predictions')} events · range of 200.00 ms")
-        assert above().endswith(", only prediction")
+        assert above().endswith(", filter: prediction")
         screen.app.change(range=Span(0, 1))
         await screen.press("4")
         assert above().startswith("0 predictions · range of 1 ns")
         screen.app.change(range=None, filter=EventFilter(model="Mosaic"))
         await screen.settle()
         count = (calls["model"] == "Mosaic").sum()
-        told = {80: f"{count} · only Mosaic", 120: f"{count} · filtered", 200: f"{count} predictions · only Mosaic"}
+        told = {
+            80: f"{count} · filter: Mosaic",
+            120: f"{count} · filtered",
+            200: f"{count} predictions · filter: Mosaic",
+        }
         assert above().startswith(f"{told[size[0]]} · N Neural Engine")
 
     run_view(test, reload_sample, size=size)

@@ -109,5 +109,5 @@ def test_a_range_of_everything_is_everything(session, tmp_path):
 
 
 def test_a_name_that_is_not_there_is_refused_before_anything_is_shown(queued, waiting):
-    with pytest.raises(UsageError, match="no model in this recording named 'Nothing'"):
+    with pytest.raises(UsageError, match="unknown model 'Nothing'"):
         opening.read(Request((str(queued),), models=["Nothing"]), str(queued))

@@ -24,7 +24,7 @@ def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples:
         assert len(timelines) == 2
         await screen.press("w", "w")
         text = screen.text()
-        assert "against" in text
+        assert " → " in text
         rulers = [timeline.renderer.line(1) for timeline in timelines]
         assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
 
@@ -34,8 +34,8 @@ def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples:
 def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
         await screen.press("7")
-        assert screen.text().count("gone          reload-before-predict") == 5
-        assert "findings: 5 gone" in screen.text()
+        assert screen.text().count("fixed    reload-before-predict") == 5
+        assert "findings: 1 fixed" in screen.text()
         await screen.press("down", "enter")
         assert screen.state.pane == "findings"
 
@@ -143,9 +143,9 @@ def test_a_comparison_without_events_says_so_of_both(run_view, reload_sample, fi
             emptied.append(replace(session, trace=trace, report=report, calls=calls_of(trace)))
         pane = screen.app.browse.query_one(ComparePane)
         filtered = replace(screen.state, measure=Measure.MEAN, filter=EventFilter(text="x"))
-        assert pane.make(filtered).empty == "The filter leaves no event; c drops it."
+        assert pane.make(filtered).empty == "No events match; c clears the filter."
         bare = replace(filtered, sessions=tuple(emptied))
-        assert pane.make(bare).empty.startswith("No event is known from either recording")
+        assert pane.make(bare).empty.startswith("No events in either recording")
 
     run_view(test, reload_sample, fixed_sample)
 

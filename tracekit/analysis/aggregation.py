@@ -14,11 +14,12 @@ from tracekit.errors import unknown
 from tracekit.recording.table import Process
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import CORE_ML_FRAMES
+from tracekit.trace.frames import categorical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tracekit.arrays import BoolArray, IndexArray
+    from tracekit.arrays import BoolArray, CodeArray, IndexArray
     from tracekit.trace.trace import Trace
 
 
@@ -63,7 +64,7 @@ HARDWARE_TITLES: dict[str, str] = {
 }
 """What rows of the hardware lanes are called in the aggregation."""
 
-NO_EVENT = "no event named"
+NO_EVENT = "unnamed event"
 """What stands for the event of rows whose cell holds none."""
 
 SORT_COLUMNS: dict[str, str] = {
@@ -133,7 +134,7 @@ def hardware_titles(trace: Trace) -> Titles:
         process = owners[number]
         ending = "" if target is not None and process == str(target) else f", {process}"
         if process is None:
-            ending = ", other processes" if is_foreign else ", no process named" if lane in named else ""
+            ending = ", other processes" if is_foreign else ", unknown process" if lane in named else ""
         title = HARDWARE_TITLES.get(kinds.categories[kind], kinds.categories[kind])
         texts.append(f"{title}{ending}{', nested' if is_nested else ''}")
         processes.append(process)
@@ -169,6 +170,19 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
     return tuple(sorted(rows, key=key))
 
 
+def _numbered(columns: Iterable[CodeArray | BoolArray]) -> IndexArray:
+    """The number of each row's combination of codes, in the order in which they appear: shape (rows,). -1 is a code
+    like others. O(rows), in a tenth of the time of a groupby by many columns."""
+    number, count = np.zeros(1, np.int64), 1
+    for codes in columns:
+        values = int(codes.max()) + 2
+        if count * values > np.iinfo(np.int64).max:
+            number, found = pd.factorize(number)
+            count = len(found)
+        number, count = number * values + codes + 1, count * values
+    return pd.factorize(number)[0]
+
+
 def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None = None) -> Iterator[AggregationRow]:
     """One row for each lane, `name`, kind, model, level and title of an event frame.
 
@@ -176,9 +190,9 @@ def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None
     """
     if frame.empty:
         return
-    keys = list(dict.fromkeys(["lane", name, "kind", "guessed", "model", "level"]))
     apart = titles.codes if titles is not None else np.zeros(len(frame), np.intp)
-    group = frame.groupby([*keys, apart], observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    cells = [categorical(frame[key]) for key in dict.fromkeys(["lane", name, "kind", "model", "level"])]
+    group = _numbered([each.codes for each in cells] + [frame["guessed"].to_numpy(), apart])
     order = np.argsort(group, kind="stable")
     starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)

@@ -14,6 +14,7 @@ import numpy as np
 from tracekit.analysis.statistics import medians_of_others
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,7 @@ def _prepared(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
     named = _inside(loads, rows[names_it]) > 0
     unnamed_rows = rows[rows["model"].isna().to_numpy(dtype=bool)]
     activity = trace.activity
-    every = activity[(activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP)).to_numpy(dtype=bool)]
+    every = activity[is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP)]
     # Inside loads of several models at once, a row without a name may be of either.
     covered = _inside(every, unnamed_rows)[every.index.get_indexer(loads.index)]
     return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)

@@ -29,6 +29,9 @@ SLACK = 0.05
 """Part of the time between predictions; with less, they follow each other at once, and their own latency sets the pace
 (heuristic)."""
 
+SAME_PAUSE = 0.02
+"""Pauses that differ by no larger part of a frame are the same (our judgement)."""
+
 MIN_STEPS = 20
 """Fewer steps can be on a beat by chance (heuristic)."""
 
@@ -74,4 +77,16 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     single = steps - (frames - 1) * round(1e9 / rate)
     # Long predictions pass more frames: what tells a beat is whether steps of as many frames follow their predictions.
     usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
-    return FrameSteps(rate, place, frames) if pacing(single, busy - usual) is Pacing.PERIODIC else None
+    if pacing(single, busy - usual) is not Pacing.PERIODIC or _follow(steps - busy, frames, rate):
+        return None
+    return FrameSteps(rate, place, frames)
+
+
+def _follow(pauses: IntArray, frames: IntArray, rate: int) -> bool:
+    """Whether the pause is the same however many frames pass, as where each prediction follows the one before and those
+    of two lengths happen to be frames apart; shape (steps,) each."""
+    several = frames > 1
+    if several.all() or not several.any():
+        return False
+    between = float(np.median(pauses[several]) - np.median(pauses[~several]))
+    return abs(between) * rate / 1e9 <= SAME_PAUSE

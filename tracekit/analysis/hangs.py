@@ -15,6 +15,7 @@ import pandas as pd
 from tracekit.analysis.load_waits import hangs_of_target, hung_share
 from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Kind, Level
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,8 +86,7 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
 def app_calls(trace: Trace, kinds: Sequence[Kind] = (*_LOADS, Kind.PREDICTION)) -> pd.DataFrame:
     """Rows of what the app called itself. O(rows)."""
     activity = trace.activity
-    chosen = activity["kind"].isin(kinds) & (activity["level"] == Level.TOP)
-    return activity[chosen.to_numpy(dtype=bool)]
+    return activity[is_any(activity["kind"], *kinds) & is_any(activity["level"], Level.TOP)]
 
 
 def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, hung: Intervals) -> FloatArray:

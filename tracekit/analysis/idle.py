@@ -10,6 +10,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Level
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,8 @@ TURN_SHARE = 0.5
 """A model takes turns with another if it is used in so large a share of the other's steps, call to call (heuristic)."""
 
 TURN_OVERLAP = 0.05
-"""And if no more of its uses overlap a call of the other: who takes turns waits for the other's end (heuristic)."""
+"""And if no more of its uses overlap a call of the other: who takes turns waits for the other's end. Or if all but so
+many times in which either is used hold one use of each: the app asks for both and waits for both (heuristic)."""
 
 CERTAINTY = 2.5
 """A measure must be so many times its standard error away from what is to be ruled out: chance reaches that in one of
@@ -87,7 +89,7 @@ class Asked:
 
 def asked(activity: pd.DataFrame) -> Asked:
     """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n)."""
-    top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
+    top = is_any(activity["level"], Level.TOP)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
     return Asked(times.starts, times.ends, model, times.union().covered_time())
@@ -125,7 +127,8 @@ def _takes_turns(
     begin: IntArray, stop: IntArray, ours: BoolArray, model: IndexArray, first: IntArray, last: IntArray
 ) -> BoolArray:
     """Shape (rows,): whether the row, given by times and code of its model, is one of a model that takes turns with the
-    one whose rows are `ours` and whose steps go from `first` to `last`. O(rows log rows)."""
+    one whose rows are `ours` and whose steps go from `first` to `last`, or that is used at once with it in each step.
+    O(rows log rows)."""
     step = np.searchsorted(first, begin, side="right") - 1
     inside = ~ours & (step >= 0)
     inside[inside] = begin[inside] < last[step[inside]]
@@ -136,9 +139,20 @@ def _takes_turns(
     overlapping = (begin[inside] < reach) | (stop[inside] > last[step])
     used = np.bincount(np.unique(codes * len(first) + step) // len(first))
     often = used >= TURN_SHARE * len(first)
-    apart = np.bincount(codes, overlapping) <= TURN_OVERLAP * np.bincount(codes)
-    chosen: BoolArray = np.isin(model + 1, np.flatnonzero(often & apart))
-    return chosen
+    chosen = often & (np.bincount(codes, overlapping) <= TURN_OVERLAP * np.bincount(codes))
+    for code in np.flatnonzero(often & ~chosen):
+        chosen[code] = _at_once(begin, stop, ours, model + 1 == code)
+    result: BoolArray = np.isin(model + 1, np.flatnonzero(chosen))
+    return result
+
+
+def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray) -> bool:
+    """Whether runs of uses of two models without a pause between them mostly hold one of each."""
+    either = ours | theirs
+    end = np.maximum.accumulate(stop[either])
+    run = np.append(0, np.cumsum(begin[either][1:] >= end[:-1]))
+    own, other = np.bincount(run, ours[either]), np.bincount(run, theirs[either])
+    return float(((own != 1) | (other != 1)).mean()) <= TURN_OVERLAP
 
 
 def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
@@ -147,21 +161,16 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     If each start waits for its time, a call that takes longer leaves less of a pause: the slope of pauses over calls is
     -1. If each call follows the one before, it is 0. The slope of a least-squares line and its standard error decide;
     a distance of several beats counts as one. Distances that hardly vary, or of which each makes up for the one before,
-    are a beat in any case.
+    are a beat in any case; where most pass two or three beats, the usual distance is so many.
     """
     count = len(distance_ns)
-    beat = float(np.median(distance_ns)) if count else 0.0
-    if count < 3 or not beat:
+    usual = float(np.median(distance_ns)) if count else 0.0
+    if count < 3 or not usual:
         return Pacing.UNCLEAR
-    skipped = np.maximum(np.rint(distance_ns / beat), 1) - 1
-    distance = _clipped(distance_ns - skipped * beat)
-    busy = _clipped(busy_ns.astype(np.float64))
-    if spread(distance) <= BEAT_SPREAD:
+    if any(_keeps(usual / beats, _of_one_beat(distance_ns, usual / beats)) for beats in _BEATS):
         return Pacing.PERIODIC
-    if np.ptp(distance[1:]) and np.ptp(distance[:-1]):
-        returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
-        if returns <= min(BEAT_RETURN, -CERTAINTY / count**0.5):
-            return Pacing.PERIODIC
+    distance = _of_one_beat(distance_ns, usual)
+    busy = _clipped(busy_ns.astype(np.float64))
     pause = distance - busy
     power = float(((busy - busy.mean()) ** 2).sum())
     if not power:
@@ -171,6 +180,26 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     if slope <= -0.5 and slope <= -CERTAINTY * error:
         return Pacing.PERIODIC
     return Pacing.FOLLOWING if slope > -0.5 and slope + 1 >= CERTAINTY * error else Pacing.UNCLEAR
+
+
+_BEATS = (1, 2, 3)
+"""So many beats the usual distance may have: where each call passes more, the beat is that much slower."""
+
+
+def _of_one_beat(distance_ns: IntArray, beat: float) -> FloatArray:
+    """Shape (steps,): the distances without all but one of the beats that they pass, the outermost drawn in."""
+    return _clipped(distance_ns - (np.maximum(np.rint(distance_ns / beat), 1) - 1) * beat)
+
+
+def _keeps(beat: float, distance: FloatArray) -> bool:
+    """Whether distances hardly differ from a beat, or each makes up for the one before; shape (steps,)."""
+    low, high = np.quantile(distance, [0.25, 0.75])
+    if high - low <= 2 * BEAT_SPREAD * beat:
+        return True
+    if not (np.ptp(distance[1:]) and np.ptp(distance[:-1])):
+        return False
+    returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
+    return bool(returns <= min(BEAT_RETURN, -CERTAINTY / len(distance) ** 0.5))
 
 
 def spread(values: FloatArray | IntArray) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from tracekit.analysis.cold_loads import ColdRule, cold_loads, preparations
 from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Level
+from tracekit.trace.frames import categorical, is_any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +52,8 @@ class TopLoads(NamedTuple):
 def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
     """The loads of all models with what is known of each. O(l log l + models × rows of the hardware)."""
     activity = trace.activity
-    chosen = activity["kind"].isin(LOAD_KINDS) & (activity["level"] == Level.TOP) & activity["model"].notna()
-    rows = activity[chosen.to_numpy(dtype=bool)]
+    named = categorical(activity["model"]).codes >= 0
+    rows = activity[is_any(activity["kind"], *LOAD_KINDS) & is_any(activity["level"], Level.TOP) & named]
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     codes = rows["model"].cat.codes.to_numpy()
     for code in np.unique(codes):

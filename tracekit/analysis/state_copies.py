@@ -88,7 +88,7 @@ def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: I
     if len(opens) < 2:
         return False
     activity = trace.activity
-    calls = activity[((activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)).to_numpy(dtype=bool)]
+    calls = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
     others = calls[(calls["model"] != predictions["model"].iloc[0]).to_numpy(dtype=bool)]
     begin = others["start_ns"].to_numpy()
     opened = np.searchsorted(starts[opens], begin, side="right")

@@ -40,8 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "path",
         metavar="PATH",
         nargs="+",
-        help="a .trace bundle, XML that 'xctrace export' wrote, a folder or zip of either, or - for standard input; "
-        "several recordings get one line each",
+        help="a .trace bundle or 'xctrace export' XML, or a folder or zip of either; - for standard input; several "
+        "recordings get one line each",
     )
     _add_input(parser.add_argument_group("input"))
     _add_checks(parser.add_argument_group("checks"))
@@ -53,58 +53,64 @@ def _add_input(group: _ArgumentGroup) -> None:
     add_model_argument(group)
     add_process_argument(group)
     add_reader_arguments(group)
-    group.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="recordings to read at a time (default: 1)")
+    group.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="recordings to read in parallel (default: 1)")
 
 
 def _add_checks(group: _ArgumentGroup) -> None:
-    group.add_argument("--only", action="append", default=[], metavar="ID", help="run only this check; repeatable")
-    group.add_argument("--skip", action="append", default=[], metavar="ID", help="skip this check; repeatable")
+    group.add_argument("--only", action="append", default=[], metavar="ID", help="run only this check (repeatable)")
+    group.add_argument("--skip", action="append", default=[], metavar="ID", help="skip this check (repeatable)")
     group.add_argument(
-        "--set", action="append", default=[], metavar="CHECK.OPTION=VALUE", help="change a threshold; repeatable"
+        "--set",
+        action="append",
+        default=[],
+        metavar="CHECK.OPTION=VALUE",
+        help="change an option of a check (repeatable); list them with 'tracekit detectors'",
     )
     group.add_argument(
         "--budget",
         action="append",
         default=[],
         metavar="[MODEL=]TIME",
-        help="deadline of a prediction: 16.7ms, 33.3 or 30fps; repeatable",
+        help="deadline for each prediction: 16.7ms, 33.3 or 30fps (repeatable)",
     )
     group.add_argument(
         "--expect",
         action="append",
         default=[],
         metavar="[MODEL=]UNIT",
-        help="compute unit that a model should run on: ane, gpu or cpu; repeatable",
+        help="compute unit a model should run on: ane, gpu or cpu (repeatable)",
     )
     add_config_arguments(group)
     group.add_argument(
-        "--fail-on", choices=SEVERITIES, help="exit with status 1 for a finding of this severity or worse"
+        "--fail-on", choices=SEVERITIES, help="exit with status 1 if any finding has this severity or worse"
     )
 
 
 def _add_output(group: _ArgumentGroup) -> None:
     form = group.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=(*FORMATS, "md"), help="what to print (default: text)")
-    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    form.add_argument("--format", choices=(*FORMATS, "md"), help="output format (default: text)")
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="same as --format json")
     group.add_argument(
         "-o",
         "--output",
         action="append",
         default=[],
         metavar="FILE",
-        help="also write the report to a file (.txt, .md or .json), or those of several recordings into a folder; "
-        "repeatable",
+        help="write the report to FILE (.txt, .md or .json) and print the summary; for several recordings, a folder "
+        "(repeatable)",
     )
     group.add_argument(
         "--show", type=_parts, metavar="PARTS", help=f"print only these parts, in full: {','.join(PARTS)}"
     )
     group.add_argument(
-        "--sort", default="sum", metavar="COLUMN", help=f"order of the events: {', '.join(COLUMNS)} (default: sum)"
+        "--sort", default="sum", metavar="COLUMN", help=f"sort events by: {', '.join(COLUMNS)} (default: sum)"
     )
-    group.add_argument("--no-redact", action="store_true", help="keep device name, arguments and other private data")
+    group.add_argument(
+        "--no-redact", action="store_true", help="include private data, such as device names and arguments"
+    )
     loudness = group.add_mutually_exclusive_group()
     loudness.add_argument(
-        "-q", "--quiet", action="store_true", help="print only the summary line; no progress or notes"
+        "-q", "--quiet", action="store_true", help="print only the summary line; suppress progress and notes"
     )
     loudness.add_argument("-v", "--verbose", action="store_true", help="full report, plus read statistics on stderr")
 
@@ -139,6 +145,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
+    from tracekit.cli.exits import ExitStatus
     from tracekit.cli.output import narrate
     from tracekit.cli.reports import check_output, print_report, status_of, write_report
     from tracekit.report.renderers.formats import renderer_for
@@ -153,7 +160,11 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         if not arguments.quiet:
             narrate(f"tracekit: wrote {path}")
     print_report(report, arguments, summary_only=bool(outputs) and arguments.format is None and not arguments.verbose)
-    return status_of(report, fail_on_of(arguments), quiet=arguments.quiet)
+    status = status_of(report, fail_on_of(arguments), quiet=arguments.quiet)
+    # The text says so in its last lines.
+    if status is ExitStatus.INCONCLUSIVE and arguments.format in ("json", "markdown") and not arguments.quiet:
+        narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
+    return status
 
 
 def options_of(arguments: Namespace) -> dict[str, Any]:
@@ -180,10 +191,10 @@ def _analyzed(arguments: Namespace, entry: Input) -> Report:
 
     from tracekit.api import analyze
     from tracekit.cli.output import narrate
-    from tracekit.cli.progress import showing_log, showing_progress
+    from tracekit.cli.progress import RUNNING, showing_log, showing_progress
 
     started = time.monotonic()
-    with showing_log(arguments.verbose), showing_progress(arguments.quiet) as progress:
+    with showing_log(arguments.verbose), showing_progress(arguments.quiet, then=RUNNING) as progress:
         report = analyze(
             entry.paths,
             **options_of(arguments),
@@ -193,7 +204,7 @@ def _analyzed(arguments: Namespace, entry: Input) -> Report:
     if arguments.verbose:
         rows = sum(table.rows or 0 for table in report.tables)
         narrate(
-            f"tracekit: read {len(report.tables)} tables with {rows:,} rows and made {len(report.checks)} checks "
+            f"tracekit: read {len(report.tables)} tables ({rows:,} rows) and ran the checks "
             f"in {time.monotonic() - started:.1f} s"
         )
     return report
@@ -219,7 +230,7 @@ def _setting(text: str) -> tuple[str, str]:
     """One `--set`."""
     key, equals, value = text.partition("=")
     if not equals or "." not in key:
-        raise UsageError(f"--set {text}: write CHECK.OPTION=VALUE; 'tracekit detectors' lists them")
+        raise UsageError(f"--set {text}: expected CHECK.OPTION=VALUE; list options with `tracekit detectors`")
     return key.strip(), value.strip()
 
 

@@ -1,4 +1,4 @@
-"""`tracekit detectors`: what tracekit can judge, and by which thresholds."""
+"""`tracekit detectors`: the checks, and their options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDEST = 120
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -80,8 +80,8 @@ def _wrapped(text: str, columns: int, indent: int) -> list[str]:
 
 COMMAND = Command(
     name="detectors",
-    summary="list the detectors and their options",
-    description="List the detectors with their options: default, unit, and where each number comes from.",
+    summary="list all checks and their options",
+    description="List all checks with their options: default value, unit, and why that value.",
     add_arguments=add_arguments,
     run=run,
 )

@@ -19,21 +19,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_model_argument(parser)
     add_reader_arguments(parser)
     add_config_arguments(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    parser.add_argument("--no-redact", action="store_true", help="keep private facts")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
+    parser.add_argument("--no-redact", action="store_true", help="include private data")
 
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
     from tracekit.api import analyze
     from tracekit.cli.output import emit, has_color, width
-    from tracekit.cli.progress import showing_progress
+    from tracekit.cli.progress import RUNNING, showing_progress
     from tracekit.report.diagnosis import diagnose
     from tracekit.report.renderers.serialize import to_json
     from tracekit.report.renderers.text import FILE_WIDTH
     from tracekit.report.renderers.text_diagnosis import render_diagnosis
 
-    with showing_progress() as progress:
+    with showing_progress(then=RUNNING) as progress:
         report = analyze(
             arguments.path,
             models=arguments.model,
@@ -53,10 +53,10 @@ def run(arguments: Namespace) -> ExitStatus:
 
 COMMAND = Command(
     name="diagnose",
-    summary="walk the diagnostic tree of Core ML",
+    summary="go through the symptoms of a slow or failing model",
     description=(
-        "Walk the diagnostic tree of Core ML (load failure, performance, memory, accuracy, conversion): answer what "
-        "the recording can answer, and say what to find out elsewhere."
+        "Go through the symptoms of a Core ML problem one by one (loading, performance, memory, accuracy, conversion): "
+        "what this recording shows of each, and what to check elsewhere."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -40,10 +40,10 @@ def dispatch(arguments: Sequence[str]) -> int:
             options = _parsed(_without_help_command(arguments))
             return _executed(options)
     except KeyboardInterrupt:
-        narrate("tracekit: stopped before it was done.")
+        narrate("tracekit: interrupted")
         return ExitStatus.INTERRUPTED
     except Terminated as end:
-        narrate(f"tracekit: ended by {end.name}.")
+        narrate(f"tracekit: terminated by {end.name}")
         return end.status
     except TracekitError as error:
         _show_traceback(debug)
@@ -55,8 +55,8 @@ def dispatch(arguments: Sequence[str]) -> int:
     except BaseException as error:  # the last line of defense: a user never sees a bare traceback, nor status 1 for it
         _show_traceback(debug)
         message = words_of(error).splitlines()[0]
-        advice = "report it with the traceback above" if debug else "run again with --debug and report it"
-        narrate(f"tracekit: internal error ({message}); {advice}.")
+        advice = "please report it with the traceback above" if debug else "please run again with --debug and report it"
+        narrate(f"tracekit: internal error ({message}); {advice}")
         return ExitStatus.UNUSABLE
 
 

@@ -1,4 +1,4 @@
-"""`tracekit doctor`: what works on this machine, and what is missing."""
+"""`tracekit doctor`: checks the setup of this machine."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tracekit.cli.exits import ExitStatus
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-MARKS = {"ok": "ok", "missing": "MISSING", "optional": "-"}
+MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-"}
 """How the text shows a state."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("--target", metavar="FILE", help="also check that this app or program may be recorded")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    parser.add_argument("--no-redact", action="store_true", help="show names and ids of devices, for record --device")
+    parser.add_argument("--target", metavar="FILE", help="also check that this app or program can be recorded")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
+    parser.add_argument("--no-redact", action="store_true", help="show device names and IDs, for record --device")
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Print every check. Status 2 where something that is needed is missing."""
+    """Print every check. Status 2 where a requirement is missing."""
     from tracekit.cli.output import emit
     from tracekit.recording.xctrace.doctor import examine
 
@@ -38,19 +38,18 @@ def run(arguments: Namespace) -> ExitStatus:
     else:
         width = max(len(check.name) for check in checks)
         for check in checks:
-            emit(f"{MARKS[check.state]:8}{check.name:{width}}  {check.detail}\n")
+            emit(f"{MARKS[check.state]:4}  {check.name:{width}}  {check.detail}\n")
             if check.fix:
-                emit(f"{'':8}{'':{width}}  {check.fix}\n")
+                emit(f"{'':4}  {'':{width}}  {check.fix}\n")
     return ExitStatus.DONE if usable else ExitStatus.UNUSABLE
 
 
 COMMAND = Command(
     name="doctor",
-    summary="say what works on this machine, and what is missing",
+    summary="check this machine's setup",
     description=(
-        "Check the Python packages and, on a Mac, Xcode, xctrace, devices and templates, and whether a target may be "
-        "recorded. Exits with status 2 where something that is needed is missing; a machine that is no Mac needs "
-        "nothing for reading recordings."
+        "Check the Python packages and, on a Mac, Xcode, xctrace, templates and devices, and whether an app can be "
+        "recorded. Exits with status 2 if a requirement is missing. Recording needs a Mac; analysis does not."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -17,7 +17,7 @@ WIDEST = 100
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("id", metavar="ID", help="a detector, as 'tracekit detectors' lists it")
+    parser.add_argument("id", metavar="ID", help="a check, as listed by 'tracekit detectors'")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -26,11 +26,11 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, standard_output
     from tracekit.detectors.page import page_markdown
     from tracekit.detectors.plugins import all_detectors
-    from tracekit.errors import unknown
+    from tracekit.errors import unknown_check
 
     by_id = {detector.id: detector for detector in all_detectors()}
     if arguments.id not in by_id:
-        raise unknown("detector", arguments.id, by_id)
+        raise unknown_check(arguments.id, by_id)
     page = printable(page_markdown(by_id[arguments.id]))
     stream = standard_output()
     on_terminal = stream is not None and stream.isatty()
@@ -57,10 +57,10 @@ def _laid_out(page: str) -> str:
 
 COMMAND = Command(
     name="explain",
-    summary="print the page of one detector",
+    summary="explain a check and its fix",
     description=(
-        "Print the page of one detector: what it looks for, how it measures, its thresholds and where they come "
-        "from, and how to fix what it finds."
+        "Print the page of a check: what it looks for, when it reports a finding, how to fix the problem, and where "
+        "its thresholds come from."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -25,28 +25,35 @@ MAX_NAMED = 3
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "path", metavar="PATH", nargs="+", help="a trace bundle, or what 'xctrace export' wrote: XML files, a folder, -"
+        "path",
+        metavar="PATH",
+        nargs="+",
+        help="a .trace bundle or 'xctrace export' XML, or a folder or zip of either; - for stdin",
     )
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to write into, new or empty")
-    parser.add_argument("--format", choices=FORMATS, default="csv", help="default: csv; parquet needs pyarrow")
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="output folder; must be new or empty")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="csv", help="output format (default: csv); parquet needs pyarrow"
+    )
     parser.add_argument(
         "--schema",
         action="append",
         default=[],
         metavar="NAME",
-        help="only tables of this schema; repeatable (default: all with rows; for xml also the empty ones)",
+        help="export only tables with this schema (repeatable; default: all with rows, for xml also those without)",
     )
     add_run_argument(parser)
     add_reader_arguments(parser)
     parser.add_argument(
         "--force",
         action="store_true",
-        help="replace files of the same names; DIR may hold no other tables",
+        help="overwrite existing files; DIR must not contain other tables",
     )
     parser.add_argument(
-        "--no-redact", action="store_true", help="keep device names, arguments and such in the list of tables"
+        "--no-redact",
+        action="store_true",
+        help="keep device names, arguments and other private data in the list of tables",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="nothing on standard error but errors")
+    parser.add_argument("-q", "--quiet", action="store_true", help="suppress progress and notes")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -105,7 +112,7 @@ def _check_place(folder: Path, paths: list[str]) -> None:
         # What is wrong with an input is told where it is read.
         refused = False
     if refused:
-        raise UsageError(f"cannot write into {folder}: it is the recording itself, or holds it; name another folder")
+        raise UsageError(f"cannot write into {folder}: it is or contains the recording; choose another folder")
 
 
 def _check_schemas(recording: Recording, schemas: list[str]) -> None:
@@ -129,14 +136,13 @@ def _tell(written: WrittenFolder, folder: Path) -> None:
 
     listing = f" and {written.listing}" if written.listing else ""
     tables = format_count(len(written.files), "table")
-    narrate(f"tracekit: wrote {tables} with {format_count(written.rows, 'row')}{listing} into {folder}")
+    narrate(f"tracekit: wrote {tables} with {format_count(written.rows, 'row')}{listing} to {folder}")
     for reason, schemas in _reasons(written).items():
         named = ", ".join(dict.fromkeys(schemas)) if len(schemas) <= MAX_NAMED else f"{len(schemas)} tables"
         narrate(f"tracekit: left out {named}: {reason}")
     if written.files:
         narrate(
-            "tracekit: cells are written as recorded, with names of processes, paths and messages; look at them "
-            "before you pass them on"
+            "tracekit: cells are not redacted (process names, paths, messages); check the files before sharing them"
         )
 
 
@@ -152,13 +158,12 @@ def _reasons(written: WrittenFolder) -> dict[str, list[str]]:
 
 COMMAND = Command(
     name="export",
-    summary="write the tables of a recording as CSV, JSON lines, Parquet or XML",
+    summary="export tables as CSV, JSON Lines, Parquet or XML",
     description=(
-        "Write the tables of one run into a folder, one file each, on any machine. csv, jsonl and parquet come with "
-        "tables.json, which says which file is which table; xml has the form of 'xctrace export', with toc.xml, and "
-        "is read by tracekit again. The list of tables leaves out what is private (device names and ids, arguments) "
-        "unless --no-redact is given; cells are always written as recorded. In csv, a text that a spreadsheet would "
-        "run as a formula gets an apostrophe in front."
+        "Export the tables of one run to a folder, one file per table. csv, jsonl and parquet come with a tables.json "
+        "that describes each file; xml has the format of 'xctrace export', with a toc.xml, and tracekit can read it "
+        "again. The list of tables is redacted unless --no-redact is given; cells are always written as recorded. In "
+        "csv, cells that a spreadsheet would treat as formulas are prefixed with an apostrophe."
     ),
     add_arguments=add_arguments,
     run=run,

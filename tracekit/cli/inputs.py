@@ -19,13 +19,13 @@ def add_paths_argument(parser: ArgumentParser) -> None:
         "path",
         metavar="PATH",
         nargs="+",
-        help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either; - for standard input",
+        help="a .trace bundle or 'xctrace export' XML, or a folder or zip of either; - for standard input",
     )
 
 
 def add_run_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
     """`--run`."""
-    parser.add_argument("--run", type=_run_number, metavar="N", help="run of the recording (default: the latest)")
+    parser.add_argument("--run", type=_run_number, metavar="N", help="run number (default: the latest run)")
 
 
 def add_model_argument(parser: ArgumentParser | _ArgumentGroup) -> None:
@@ -46,15 +46,15 @@ def add_reader_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
         "--reader",
         choices=READERS,
         default="auto",
-        help="how a trace bundle is read: natively, through Apple's xctrace, or (auto) natively and, where xctrace is "
-        "here, through it what cannot be read so",
+        help="how to read .trace bundles: native parser, xctrace, or auto (native, falling back to xctrace where "
+        "available; the default)",
     )
     parser.add_argument(
         "--timeout",
         type=_seconds,
         default=900.0,
         metavar="SECONDS",
-        help="for each table that xctrace exports (default: 900)",
+        help="time limit for each table that xctrace exports (default: 900)",
     )
 
 
@@ -68,7 +68,7 @@ def xctrace_options(arguments: Namespace, *, quiet: bool = False) -> XctraceOpti
 
     def on_progress(number: int, count: int, schema: str) -> None:
         if not quiet:
-            on_message(f"xctrace exports table {number} of {count}: {schema}")
+            on_message(f"xctrace is exporting table {number} of {count}: {schema}")
 
     return XctraceOptions(arguments.timeout, on_message, on_progress)
 

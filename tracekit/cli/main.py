@@ -60,6 +60,6 @@ def main(arguments: Sequence[str]) -> int:
 def _leave(_number: int = 0, _frame: FrameType | None = None) -> NoReturn:
     """End at once, where there is nothing yet, or nothing any more, that needs to be put in order."""
     try:
-        os.write(2, b"tracekit: stopped before it was done.\n")
+        os.write(2, b"tracekit: interrupted\n")
     finally:
         os._exit(_INTERRUPTED)

@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class PrintVersion(argparse.Action):
-    """`--version`: the version, and how bundles can be read on this machine."""
+    """`--version`: the version, and the readers that this machine has for bundles."""
 
     def __init__(self, **options: Any) -> None:
         """As `argparse` calls it; the flag takes no value."""
@@ -61,11 +61,23 @@ class PrintVersion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print and exit with status 0."""
-        from shutil import which
-
-        readers = "native, xctrace" if which("xcrun") else "native"
+        readers = "native, xctrace" if _has_xctrace() else "native"
         emit(f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n")
         parser.exit()
+
+
+def _has_xctrace() -> bool:
+    """Whether this Mac has `xctrace`. Every Mac has `xcrun`, which finds it only where Xcode is selected."""
+    # Not `run_command` of the recording package, which imports numpy.
+    import subprocess
+
+    if shutil.which("xcrun") is None:
+        return False
+    try:
+        found = subprocess.run(["xcrun", "--find", "xctrace"], capture_output=True, timeout=10, check=False)  # noqa: S607
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return found.returncode == 0
 
 
 def build_parser() -> Parser:
@@ -95,7 +107,7 @@ def build_parser() -> Parser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        added.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        added.add_argument("--debug", action="store_true", help="show a traceback on errors")
         command.add_arguments(added)
         added.set_defaults(execute=command.run)
     return parser

@@ -23,13 +23,21 @@ PATIENCE_S = 0.5
 """A read that is done sooner than this shows nothing. Our judgement: about when one begins to wonder."""
 
 
+RUNNING = "running checks"
+
+
 @contextmanager
-def showing_progress(quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
-    """Give the callback that a reader reports to; None where nothing is to be shown."""
+def showing_progress(
+    quiet: bool = False, *, label: str = "", then: str = ""
+) -> Iterator[Callable[[Progress], None] | None]:
+    """Give the callback that a reader reports to; None where nothing is to be shown.
+
+    label: what stands before the name of the file, such as `2 of 5:`. then: what goes on when all is read.
+    """
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    bar = _LateBar()
+    bar = _LateBar(label, then)
     try:
         yield bar.report
     finally:
@@ -62,7 +70,8 @@ class _Narrator(logging.Handler):
 class _LateBar:
     """A progress bar that appears only when the work turns out to be long, and leaves nothing behind."""
 
-    def __init__(self) -> None:
+    def __init__(self, label: str, then: str) -> None:
+        self._label, self._then = label, then
         self._started = time.monotonic()
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
@@ -80,8 +89,12 @@ class _LateBar:
                 self._task,
                 completed=progress.done_bytes,
                 total=progress.total_bytes,
-                description=visible(progress.source),
+                description=visible(f"{self._label} {self._words(progress)}".strip()),
             )
+
+    def _words(self, progress: Progress) -> str:
+        is_read = progress.total_bytes is not None and progress.done_bytes >= progress.total_bytes
+        return self._then if self._then and is_read else progress.source
 
     def close(self) -> None:
         """Remove the bar."""

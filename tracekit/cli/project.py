@@ -1,4 +1,4 @@
-"""`--config` and `--no-config`: which file of settings holds for commands that judge a recording."""
+"""`--config` and `--no-config`: which config file applies to commands that run checks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 def add_config_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
     """The two arguments, of which one excludes the other."""
     project = parser.add_mutually_exclusive_group()
-    project.add_argument("--config", metavar="FILE", help="file of settings (default: tracekit.toml or pyproject.toml)")
-    project.add_argument("--no-config", action="store_true", help="use no file of settings")
+    project.add_argument("--config", metavar="FILE", help="config file (default: tracekit.toml or pyproject.toml)")
+    project.add_argument("--no-config", action="store_true", help="ignore config files")
 
 
 def config_of(arguments: Namespace) -> Path | None:
-    """The file of settings to use: the one that is given, else the one that holds for the current folder."""
+    """The config file to use: the one that is given, else the one that applies to the current folder."""
     from tracekit.config import find_config
 
     if arguments.no_config:

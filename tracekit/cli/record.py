@@ -18,24 +18,33 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    target = parser.add_argument_group("what to record (one of these)")
+    target = parser.add_argument_group("target (exactly one)")
     target.add_argument("--attach", metavar="NAME|PID", help="a running process")
-    target.add_argument("--all-processes", action="store_true", help="the whole device")
-    target.add_argument("--launch", action="store_true", help="start a command: --launch -- COMMAND ARGUMENTS")
-    target.add_argument("launched", metavar="COMMAND", nargs="*", help="comes last; what follows -- belongs to it")
-    how = parser.add_argument_group("how")
-    how.add_argument("--template", default="Core ML", metavar="NAME", help="template of Instruments (default: Core ML)")
+    target.add_argument("--all-processes", action="store_true", help="every process on the device")
+    target.add_argument("--launch", action="store_true", help="start a command: --launch -- COMMAND [ARGUMENT ...]")
+    target.add_argument(
+        "launched",
+        metavar="COMMAND",
+        nargs="*",
+        help="the command to launch, with its arguments; must come last, after --",
+    )
+    how = parser.add_argument_group("recording")
+    how.add_argument("--template", default="Core ML", metavar="NAME", help="Instruments template (default: Core ML)")
     how.add_argument(
         "--instrument",
         action="append",
         default=[],
         metavar="NAME",
-        help="add an instrument, such as 'Points of Interest' or 'Thermal State'; repeatable",
+        help="add an instrument, such as 'Hangs' or 'Thermal State' (repeatable)",
     )
-    how.add_argument("--device", metavar="NAME|UDID", help="a device or simulator (default: this Mac)")
-    how.add_argument("--time-limit", metavar="TIME", help="such as 500ms, 30s, 5m or 1h (default: until Ctrl-C)")
-    how.add_argument("--no-prompt", action="store_true", help="never wait for an answer; needed without a terminal")
-    how.add_argument("-o", "--output", metavar="FILE", help="the .trace to write (default: named by date and time)")
+    how.add_argument("--device", metavar="NAME|UDID", help="device or simulator to record on (default: this Mac)")
+    how.add_argument(
+        "--time-limit", metavar="TIME", help="stop after this time: 500ms, 30s, 5m or 1h (default: until Ctrl-C)"
+    )
+    how.add_argument("--no-prompt", action="store_true", help="skip xctrace's prompts (for scripts)")
+    how.add_argument(
+        "-o", "--output", metavar="FILE", help="the .trace bundle to write (default: named after date and time)"
+    )
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -49,8 +58,8 @@ def run(arguments: Namespace) -> ExitStatus:
     tool = find_tool()
     if tool is None:
         if sys.platform == "darwin":
-            raise TracekitError(f"recording needs xctrace, which is part of Xcode; {HOW_TO_INSTALL}")
-        raise TracekitError(f"recording needs a Mac with Xcode; run there: {request.shell_command()}")
+            raise TracekitError(f"recording needs Xcode; {HOW_TO_INSTALL}")
+        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {request.shell_command()}")
     _check_output(request.output)
     # What became of the recording is told before a signal ends the program.
     with stop_signals() as received:
@@ -75,15 +84,15 @@ def _request(arguments: Namespace) -> Request:
 
     launch = tuple(arguments.launched)
     if (arguments.attach is not None) + arguments.all_processes + arguments.launch != 1:
-        raise UsageError("say what to record: one of --attach NAME|PID, --all-processes or --launch -- COMMAND")
+        raise UsageError("missing target: use --attach NAME|PID, --all-processes or --launch -- COMMAND")
     if arguments.launch != bool(launch):
-        raise UsageError("a command is given as --launch -- COMMAND ARGUMENTS")
+        raise UsageError("to launch a command, use --launch -- COMMAND [ARGUMENT ...]")
     if arguments.time_limit is not None and not TIME_LIMIT.fullmatch(arguments.time_limit):
-        raise UsageError(f"--time-limit {arguments.time_limit}: write a number and ms, s, m or h, such as 30s")
+        raise UsageError(f"--time-limit {arguments.time_limit}: expected a number and ms, s, m or h, such as 30s")
     name = f"recording-{datetime.now().astimezone():%Y%m%d-%H%M%S}.trace"
     output = Path(arguments.output or name)
     if output.suffix != ".trace":
-        raise UsageError(f"--output {output}: the name of a recording ends in .trace")
+        raise UsageError(f"--output {output}: must end in .trace")
     return Request(
         output=output,
         template=arguments.template,
@@ -110,18 +119,18 @@ def _resolved(launch: tuple[str, ...]) -> tuple[str, ...]:
 def _check_output(output: Path) -> None:
     """Raise an error for a path that cannot be written."""
     if output.exists():
-        raise UsageError(f"cannot write {output}: it exists; name another with -o")
+        raise UsageError(f"cannot write {output}: it already exists; choose another name with -o")
     if not output.parent.is_dir():
-        raise UsageError(f"cannot write {output}: the folder {output.parent} does not exist")
+        raise UsageError(f"cannot write {output}: no such folder: {output.parent}")
 
 
 COMMAND = Command(
     name="record",
     summary="record an app with Instruments (on a Mac)",
     description=(
-        "Record with Apple's xctrace and print the path of the recording. Start before the app loads its models: "
-        "names come from the load. The app must be signed with the entitlement com.apple.security.get-task-allow, "
-        "as Debug builds are; 'tracekit doctor --target APP' checks that. Elsewhere than on a Mac, the command to "
+        "Record with Apple's xctrace and print the path of the recording. Start before the app loads its models: Core "
+        "ML emits model names only at load time. The app must be signed with get-task-allow, as builds that Xcode "
+        "signs for development are; check with 'tracekit doctor --target APP'. Needs a Mac; elsewhere, the command to "
         "run there is printed."
     ),
     add_arguments=add_arguments,

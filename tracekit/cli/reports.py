@@ -48,14 +48,14 @@ def check_output(path: Path, inputs: Sequence[str]) -> None:
     if path.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
-        raise UsageError(f"cannot write {path}: the folder {path.parent} does not exist")
+        raise UsageError(f"cannot write {path}: no such folder: {path.parent}")
     try:
         refused = is_part_of_recording(path, inputs)
     except (OSError, ValueError):
         # What is wrong with an input is told where it is read.
         refused = False
     if refused:
-        raise UsageError(f"cannot write {path}: it is the recording itself, or part of it; name another file")
+        raise UsageError(f"cannot write {path}: it is part of the recording; choose another file")
 
 
 def write_report(path: Path, text: str) -> None:

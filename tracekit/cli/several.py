@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracekit.cli.exits import ExitStatus
+from tracekit.cli.inputs import xctrace_options
 from tracekit.cli.output import narrate
+from tracekit.cli.progress import RUNNING, showing_progress
 from tracekit.cli.reports import print_report, status_of, write_report
 from tracekit.errors import TracekitError, UsageError
 
@@ -73,11 +75,16 @@ def _place(order: dict[str, int], path: str) -> int:
     return next((place for folder, place in order.items() if Path(path).parent == Path(folder)), len(order))
 
 
-def analyze_all(inputs: Sequence[Input], options: dict[str, Any], jobs: int) -> Iterator[Analyzed]:
+def analyze_all(
+    inputs: Sequence[Input], options: dict[str, Any], jobs: int, *, quiet: bool = False
+) -> Iterator[Analyzed]:
     """The reports on several recordings, in their order, as soon as each is there; `jobs` are read at a time. One that
-    cannot be read does not stop the others."""
+    cannot be read does not stop the others. Shows how far it has come where a person is looking, unless `quiet`."""
     if jobs < 2 or len(inputs) < 2:
-        yield from (_analyzed(entry, options) for entry in inputs)
+        for number, entry in enumerate(inputs, 1):
+            with showing_progress(quiet, label=f"{number} of {len(inputs)}: {entry.name}:", then=RUNNING) as progress:
+                analyzed = _analyzed(entry, {**options, "progress": progress})
+            yield analyzed
         return
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -86,8 +93,10 @@ def analyze_all(inputs: Sequence[Input], options: dict[str, Any], jobs: int) -> 
     with ProcessPoolExecutor(min(jobs, len(inputs)), get_context("spawn")) as pool:
         pending = [pool.submit(_analyzed, entry, options) for entry in inputs]
         try:
-            for future in pending:
-                yield future.result()
+            for number, future in enumerate(pending, 1):
+                analyzed = future.result()
+                _tell_done(analyzed, number, len(inputs), quiet)
+                yield analyzed
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -108,12 +117,18 @@ def run_several(
 ) -> ExitStatus:
     """A line for each recording; the whole reports with `-v`, in another format, or in a folder with `-o`."""
     from tracekit.cli.output import emit, has_color, width
+    from tracekit.recording import XctraceOptions
     from tracekit.report.renderers.overview import render_overview
     from tracekit.report.renderers.text import FILE_WIDTH
 
+    # What is told meanwhile cannot come from another process.
+    xctrace = (
+        XctraceOptions(arguments.timeout) if arguments.jobs > 1 else xctrace_options(arguments, quiet=arguments.quiet)
+    )
+    options = {**options, "xctrace": xctrace}
     folders = [_folder(Path(path), inputs) for path in arguments.output]
     entries: list[Analyzed] = []
-    for entry in _announced(analyze_all(inputs, options, arguments.jobs), inputs, arguments.quiet):
+    for entry in analyze_all(inputs, options, arguments.jobs, quiet=arguments.quiet):
         entries.append(entry)
         for folder in folders:
             _write_into(folder, entry, arguments.format or "text", len(entries), len(inputs))
@@ -137,13 +152,10 @@ def _status(entry: Analyzed, fail_on: str | None) -> ExitStatus:
     return status_of(entry.report, fail_on, quiet=True)
 
 
-def _announced(entries: Iterator[Analyzed], inputs: Sequence[Input], quiet: bool) -> Iterator[Analyzed]:
-    """Says which recording is next, where a person is looking."""
-    talks = not quiet and sys.stderr is not None and sys.stderr.isatty()
-    for number, entry in enumerate(entries, 1):
-        if talks:
-            narrate(f"tracekit: {number} of {len(inputs)}: {entry.name}")
-        yield entry
+def _tell_done(entry: Analyzed, number: int, count: int, quiet: bool) -> None:
+    """Says which recordings are done, where a person is looking: other processes cannot show how far they have come."""
+    if not quiet and sys.stderr is not None and sys.stderr.isatty():
+        narrate(f"tracekit: {number} of {count} done: {entry.name}")
 
 
 def _folder(path: Path, inputs: Sequence[Input]) -> Path:
@@ -151,13 +163,13 @@ def _folder(path: Path, inputs: Sequence[Input]) -> Path:
     from tracekit.recording.places import is_part_of_recording
 
     if path.exists() and not path.is_dir():
-        raise UsageError(f"cannot write {path}: several recordings need a folder; name a new or an existing one")
+        raise UsageError(f"cannot write {path}: several recordings need a folder, not a file")
     if any(is_part_of_recording(path, [each]) for entry in inputs for each in entry.paths if each != "-"):
-        raise UsageError(f"cannot write into {path}: it is a recording; name another folder")
+        raise UsageError(f"cannot write into {path}: it is a recording; choose another folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TracekitError(f"cannot make the folder {path}: {error.strerror or error}") from error
+        raise TracekitError(f"cannot create folder {path}: {error.strerror or error}") from error
     return path
 
 

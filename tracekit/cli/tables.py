@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     add_paths_argument(parser)
     add_reader_arguments(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
 
 
 def run(arguments: Namespace) -> ExitStatus:
@@ -74,12 +74,14 @@ def _rows(contents: Contents) -> Iterator[tuple[object, ...]]:
             )
 
 
-def _text(value: object) -> str:
+def _text(value: object, heading: str) -> str:
     """A cell as text. What is not known is a dash, never a zero."""
     from tracekit.report.formatting import shorten, visible
 
     if value is None:
         return "-"
+    if heading == "state" and value == "empty":
+        return "no rows"
     if isinstance(value, dict):
         pairs = " ".join(f"{key}={value[key]}" for key in sorted(value))
         return shorten(visible(pairs), ATTRIBUTES_WIDTH)
@@ -89,7 +91,7 @@ def _text(value: object) -> str:
 def _aligned(rows: Sequence[Sequence[object]], room: int) -> str:
     """Columns two spaces apart, as many as there is room for."""
     columns = {
-        heading: [heading, *(_text(row[index]) for row in rows)]
+        heading: [heading, *(_text(row[index], heading) for row in rows)]
         for index, heading in enumerate(HEADINGS)
         if heading != "reason"
     }
@@ -129,8 +131,8 @@ COMMAND = Command(
     name="tables",
     summary="list the tables of a recording",
     description=(
-        "List what a recording holds: every table of every run with its state (missing, empty, rows, unreadable), "
-        "rows, columns and attributes."
+        "List every table of every run of a recording, with its state (rows, no rows, missing, unreadable), row count, "
+        "columns and attributes."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -1,4 +1,4 @@
-"""`tracekit view RUN [OTHER]`: the lanes on the terminal."""
+"""`tracekit view PATH [OTHER]`: browse a recording in the terminal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "path", metavar="PATH", help="a .trace bundle or XML that 'xctrace export' wrote; a folder or zip of either"
+        "path", metavar="PATH", help="a .trace bundle or 'xctrace export' XML, or a folder or zip of either"
     )
-    parser.add_argument("other", metavar="OTHER", nargs="?", help="a second recording to compare it with")
-    chosen = parser.add_argument_group("what to look at")
+    parser.add_argument("other", metavar="OTHER", nargs="?", help="a second recording to compare with")
+    chosen = parser.add_argument_group("input")
     add_run_argument(chosen)
     add_model_argument(chosen)
     add_process_argument(chosen)
@@ -36,17 +36,15 @@ def run(arguments: Namespace) -> ExitStatus:
 
     output = standard_output()
     if not (sys.stdin is not None and sys.stdin.isatty() and output is not None and output.isatty()):
-        raise UsageError(
-            "view needs a terminal for its input and output; 'tracekit analyze' prints the report without one"
-        )
+        raise UsageError("view needs a terminal; without one, use `tracekit analyze`")
     from tracekit.recording import XctraceOptions
     from tracekit.tui.app import run as run_app
     from tracekit.tui.opening import Request
 
     paths = tuple(path for path in (arguments.path, arguments.other) if path is not None)
     if "-" in paths:
-        raise UsageError("view cannot read a recording from standard input, which is the keyboard; give it a file")
-    # The screen belongs to the UI: nothing is said beside it while it runs.
+        raise UsageError("view cannot read a recording from standard input; pass a file")
+    # The screen belongs to the UI: nothing else is printed while it runs.
     xctrace = XctraceOptions(arguments.timeout)
     config = _checked(config_of(arguments))
     request = Request(paths, arguments.run, arguments.model, arguments.process, arguments.reader, xctrace, config)
@@ -69,10 +67,10 @@ def _checked(config: Path | None) -> Path | None:
 
 COMMAND = Command(
     name="view",
-    summary="browse the lanes of a recording on the terminal",
+    summary="browse a recording in the terminal",
     description=(
-        "Browse the Activity, Data, Compute and hardware lanes of a recording on the terminal, with findings, events "
-        "and statistics; two recordings side by side. ? shows all keys."
+        "Browse a recording in the terminal: zoom the lanes, step through evidence, compare two runs. Press ? for all "
+        "keys."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -6,6 +6,7 @@ that its rows and sentences use. How rules are found, configured, run and ranked
 
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.answers import (
+    RECORD_EARLIER,
     RECORD_LONGER,
     cost_of,
     finding,
@@ -34,10 +35,11 @@ from tracekit.intervals import Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Device, Kind, Lane, Level
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.units import format_count, format_duration, format_share, format_time
 
 __all__ = [
     "LOAD_KINDS",
+    "RECORD_EARLIER",
     "RECORD_LONGER",
     "Attribution",
     "Cost",
@@ -68,6 +70,7 @@ __all__ = [
     "format_count",
     "format_duration",
     "format_share",
+    "format_time",
     "is_any",
     "no_prediction",
     "option",

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Metric
 
 MAX_EVIDENCE = 50
-"""Intervals kept per finding: enough to walk through by hand, small enough for a bug report. Our judgement."""
+"""Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""
 
-RECORD_LONGER = "Record the feature for longer, so that the model is used more often."
+RECORD_LONGER = "Record longer, with more predictions."
 """Advice where predictions are too few."""
+
+RECORD_EARLIER = "Start recording before the app loads its models: Core ML emits model names only at load time."
+"""Advice where rows have no model name."""
 
 
 def finding(
@@ -80,17 +83,26 @@ def value_of(metrics: tuple[Metric, ...], name: str) -> float:
 
 
 def no_prediction(model: str | None) -> NotApplicable:
-    """The answer where there is no prediction to judge."""
+    """The answer where there is no prediction to evaluate."""
     return NotApplicable(model, "No prediction was recorded.")
 
 
 def too_few_predictions(
-    model: str | None, count: int, needed: int, which: str = "", *, left_out: str = "", record: str = RECORD_LONGER
+    model: str | None,
+    count: int,
+    needed: int,
+    which: str = "",
+    *,
+    adjective: str = "",
+    left_out: str = "",
+    record: str = RECORD_LONGER,
 ) -> InsufficientData:
-    """`Only 3 predictions with work on the GPU; 10 are needed.`
+    """`3 comparable predictions with GPU work, 10 needed.`
 
-    `which` says what sets these predictions apart, and the sentence `left_out` which others do not count.
+    `adjective` and `which`, before and after the noun, set these predictions apart; the sentence `left_out` says which
+    others do not count.
     """
-    seen = f"Only {format_count(count, 'prediction')}" if count else "No prediction"
-    reason = f"{seen}{which and f' {which}'}; {needed} are needed.{left_out and f' {left_out}'}"
+    noun = f"{adjective and f'{adjective} '}prediction"
+    seen = format_count(count, noun) if count else f"No {noun}s"
+    reason = f"{seen}{which and f' {which}'}, {needed} needed.{left_out and f' {left_out}'}"
     return InsufficientData(model, reason, record)

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
     from tracekit.trace.trace import Coverage, Trace
 
-INFERRED = (
-    "Its predictions are inferred from hardware rows, so that each is known from the first to the last of them only."
-)
+INFERRED = "Predictions are inferred from hardware activity; actual durations are longer than shown."
 """Said where Core ML itself recorded no prediction."""
 
 

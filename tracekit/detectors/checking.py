@@ -39,7 +39,7 @@ def check_outcome(outcome: Outcome, model: str | None) -> None:
     """Raise TypeError or ValueError for an answer that is none about this model (None: the recording), or whose fields
     are not what they are said to be. O(intervals)."""
     if type(outcome) not in OUTCOME_NAMES:
-        raise TypeError(f"the answer is of type {type(outcome).__name__}, no outcome")
+        raise TypeError(f"the answer is of type {type(outcome).__name__}, not an outcome")
     if not (outcome.model is None or isinstance(outcome.model, str)) or outcome.model != model:
         raise ValueError(f"the answer is about {outcome.model or 'the recording'}, not {model or 'the recording'}")
     for name in ("summary", "reason", "record", "error"):
@@ -61,20 +61,20 @@ def check_texts(owner: object, names: Sequence[str]) -> None:
 
 def _check_text(value: object, what: str) -> None:
     if not isinstance(value, str):
-        raise TypeError(f"{what} is of type {type(value).__name__}, no text")
+        raise TypeError(f"{what} is of type {type(value).__name__}, not text")
 
 
 def _tuple_of(kind: type[Part], values: object, what: str) -> tuple[Part, ...]:
     if not isinstance(values, tuple) or any(type(value) is not kind for value in values):
-        raise TypeError(f"{what} is no tuple of {kind.__name__}")
+        raise TypeError(f"{what} is not a tuple of {kind.__name__}")
     return values
 
 
 def _check_whole(value: object, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{what} is of type {type(value).__name__}, no whole number")
+        raise TypeError(f"{what} is of type {type(value).__name__}, not a whole number")
     if not -_INT64_END <= int(value) < _INT64_END:
-        raise ValueError(f"{what} does not fit 64 bits")
+        raise ValueError(f"{what} does not fit in 64 bits")
 
 
 def _check_metric(metric: Metric) -> None:
@@ -84,13 +84,13 @@ def _check_metric(metric: Metric) -> None:
         if number is None:
             continue
         if isinstance(number, bool) or not isinstance(number, Real):
-            raise TypeError(f"metric '{metric.name}' holds a {type(number).__name__}, no number")
+            raise TypeError(f"metric '{metric.name}' is a {type(number).__name__}, not a number")
         if isinstance(number, Integral):
             _check_whole(number, f"metric '{metric.name}'")
         elif not np.isfinite(float(number)):
-            raise ValueError(f"metric '{metric.name}' is {number}, no finite number")
+            raise ValueError(f"metric '{metric.name}' is {number}, not a finite number")
     if metric.direction is not None and not isinstance(metric.direction, Direction):
-        raise TypeError(f"the direction of metric '{metric.name}' is no Direction")
+        raise TypeError(f"the direction of metric '{metric.name}' is not a Direction")
 
 
 def _check_evidence(finding: Finding) -> None:
@@ -108,23 +108,23 @@ def _check_evidence(finding: Finding) -> None:
 def _check_cost(finding: Finding) -> None:
     affected = finding.affected
     if type(affected) is not Intervals:
-        raise TypeError(f"affected is of type {type(affected).__name__}, no Intervals")
+        raise TypeError(f"affected is of type {type(affected).__name__}, not Intervals")
     starts, ends = affected.starts, affected.ends
     if not all(isinstance(part, np.ndarray) and part.ndim == 1 and part.dtype.kind in "iu" for part in (starts, ends)):
-        raise TypeError("affected intervals are two arrays of int64 of one length")
+        raise TypeError("affected intervals must be two int64 arrays of the same length")
     if starts.shape != ends.shape:
-        raise TypeError("affected intervals are two arrays of int64 of one length")
+        raise TypeError("affected intervals must be two int64 arrays of the same length")
     if (starts >= ends).any() or (starts[1:] < ends[:-1]).any():
-        raise ValueError("affected intervals are without length, not sorted, or overlap")
+        raise ValueError("affected intervals are empty, not sorted, or overlap")
     if finding.cost is None:
         return
     if type(finding.cost) is not Cost:
-        raise TypeError(f"the cost is of type {type(finding.cost).__name__}, no Cost")
+        raise TypeError(f"the cost is of type {type(finding.cost).__name__}, not Cost")
     check_texts(finding.cost, ("basis", "of"))
     if not isinstance(finding.cost.ns, int) or not 0 <= finding.cost.ns < _INT64_END:
-        raise ValueError(f"a cost of {finding.cost.ns!r} is no whole number of ns from 0 on")
+        raise ValueError(f"a cost of {finding.cost.ns!r} is not a whole number of ns, 0 or more")
     # Not NaN either, which is in no order to anything.
     if not 0 <= finding.cost.share <= 1 + _ROUNDING:
-        raise ValueError(f"a cost share of {finding.cost.share!r} does not lie between 0 and 1")
+        raise ValueError(f"a cost share of {finding.cost.share!r} is not between 0 and 1")
     if finding.cost.ns and not len(starts):
-        raise ValueError("a cost without affected intervals cannot be kept apart from those of others")
+        raise ValueError("a cost needs affected intervals, or it could be counted twice")

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UsageError, unknown, unknown_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -83,10 +83,10 @@ def configure(detectors: Sequence[AnyDetector], settings: Settings) -> dict[str,
     for key, value in settings.items():
         detector_id, _, name = key.partition(".")
         if detector_id not in by_id:
-            raise UsageError(f"'{key}': {unknown('detector', detector_id, by_id)}")
+            raise UsageError(f"'{key}': {unknown_check(detector_id, by_id)}")
         infos = {info.name: info for info in option_infos(by_id[detector_id])}
         if name not in infos:
-            raise UsageError(f"'{key}': {unknown(f'option of {detector_id}', name, infos)}")
+            raise UsageError(f"'{key}': {unknown('option', name, infos)}")
         number = _number(key, value, infos[name])
         detector, so_far = by_id[detector_id], configured[detector_id]
         configured[detector_id] = _made(detector, partial(replace, so_far, **{name: number}))

@@ -170,7 +170,7 @@ SEVERITY_FLOORS: tuple[tuple[Severity, float], ...] = (
     (Severity.MEDIUM, 0.10),
     (Severity.LOW, 0.0),
 )
-"""Smallest cost share for each severity. Our judgement: half of a model's time lost outweighs everything else; a
+"""Smallest cost share for each severity. Heuristic: half of a model's time lost outweighs everything else; a
 quarter is what the sources of the catalogue call strong (A03); below a tenth, other work usually comes first."""
 
 

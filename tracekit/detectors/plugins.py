@@ -56,10 +56,10 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
         found = []
         for each in listed:
             if not isinstance(each, Detector | RecordingDetector):
-                raise TypeError(f"'{entry.value}' holds an object of type {type(each).__name__}, no detector")
+                raise TypeError(f"'{entry.value}' contains an object of type {type(each).__name__}, not a detector")
             detector = _settled(each, _package(entry))
             if detector.id in ids:
-                raise ValueError(f"there is a detector '{detector.id}' already")
+                raise ValueError(f"a check '{detector.id}' already exists")
             ids.add(detector.id)
             found.append(detector)
         return found
@@ -99,7 +99,7 @@ def _settled(detector: AnyDetector, package: str) -> AnyDetector:
 def _text(value: object) -> str:
     """A text as nothing more than that."""
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is of type {type(value).__name__}, no text")
+        raise TypeError(f"{value!r} is of type {type(value).__name__}, not text")
     return str.__str__(value)
 
 
@@ -108,9 +108,9 @@ def _check(detector: AnyDetector) -> None:
     if not _ID.fullmatch(detector.id):
         raise ValueError(f"the id {detector.id!r} is not in kebab case")
     if not isinstance(detector.pattern, Pattern):
-        raise TypeError(f"the pattern of '{detector.id}' is no Pattern")
+        raise TypeError(f"the pattern of '{detector.id}' is not a Pattern")
     if not callable(detector.detect):
-        raise TypeError(f"'{detector.id}' has nothing to call")
+        raise TypeError(f"'{detector.id}' has no function to call")
     for name in (*detector.needs, *detector.uses):
         if name not in _INSTRUMENTS:
             raise ValueError(f"'{detector.id}' looks at '{name}', which is none of: {', '.join(_INSTRUMENTS)}")
@@ -119,9 +119,9 @@ def _check(detector: AnyDetector) -> None:
         check_texts(info, ("name", "unit", "basis"))
         for number in (info.default, info.minimum, info.maximum):
             if isinstance(number, bool) or not isinstance(number, int | float):
-                raise TypeError(f"the option '{info.name}' of '{detector.id}' is no number")
+                raise TypeError(f"the option '{info.name}' of '{detector.id}' is not a number")
             if not math.isfinite(number):
-                raise ValueError(f"the option '{info.name}' of '{detector.id}' is no finite number")
+                raise ValueError(f"the option '{info.name}' of '{detector.id}' is not a finite number")
 
 
 def _package(entry: EntryPoint) -> str:
@@ -145,7 +145,7 @@ def _broken(entry: EntryPoint, reason: str) -> AnyDetector:
         finding_title="The plug-in cannot be loaded",
         pattern=Pattern.RECORDING,
         description="",
-        why="A detector that is installed did not run.",
+        why="An installed check did not run.",
         fix="",
         references=(),
         options=_NoOptions,

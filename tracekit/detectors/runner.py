@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.caveats import caveats
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
@@ -19,9 +20,10 @@ from tracekit.detectors.outcomes import (
 )
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import model_views, unnamed_predictions
-from tracekit.errors import UsageError, unknown, words_of
+from tracekit.errors import UsageError, unknown_check, words_of
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import CORE_ML
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -69,9 +71,7 @@ def run_detectors(
     for detector in chosen:
         if isinstance(detector, Detector) and _missing_evidence(detector, trace) is None:
             answers = outcomes[detector.id] + unnamed
-            outcomes[detector.id] = answers or [
-                NotApplicable(None, "No load and no prediction of a model was recorded.")
-            ]
+            outcomes[detector.id] = answers or [NotApplicable(None, "No model load or prediction was recorded.")]
     limits = {detector.id: caveats(detector, trace) for detector in chosen}
     return tuple(
         Judgment(detector, outcome, limits[detector.id] if isinstance(outcome, Finding | Passed) else ())
@@ -109,7 +109,7 @@ def _outcomes(detectors: Sequence[AnyDetector], trace: Trace, settings: _Setting
         left_out = _left_out(settings.model_skip, view.name)
         for detector in judging:
             outcomes[detector.id].append(
-                NotApplicable(view.name, "Left out for this model by the settings.")
+                NotApplicable(view.name, "Skipped for this model by the config file.")
                 if detector.id in left_out
                 else _detect(detector, view, options[detector.id], view.name)
             )
@@ -129,10 +129,10 @@ def choose(detectors: Sequence[AnyDetector], only: Collection[str], skip: Collec
     ids = [detector.id for detector in detectors]
     for name in (*only, *skip):
         if name not in ids:
-            raise unknown("detector", name, ids)
+            raise unknown_check(name, ids)
     chosen = tuple(d for d in detectors if (not only or d.id in only) and d.id not in skip)
     if not chosen:
-        raise UsageError("no detector is left to run: everything is skipped")
+        raise UsageError("no check is left to run: all of them are skipped")
     return chosen
 
 
@@ -159,8 +159,11 @@ def _unnamed(trace: Trace) -> list[Outcome]:
     return [
         InsufficientData(
             model=None,
-            reason=f"{unnamed} predictions carry no model name, so they cannot be judged per model.",
-            record="Start the recording before the app loads its models: names come from the load.",
+            reason=(
+                f"{format_count(unnamed, 'prediction has', 'predictions have')} no model name, so they cannot be "
+                "evaluated by model."
+            ),
+            record=RECORD_EARLIER,
         )
     ]
 

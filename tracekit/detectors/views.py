@@ -11,7 +11,7 @@ import pandas as pd
 from tracekit.analysis.breakdown import breakdown
 from tracekit.detectors.framework import ModelView
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import fixed, is_any
+from tracekit.trace.frames import categorical, fixed, is_any
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
 def unnamed_predictions(trace: Trace) -> int:
     """Number of top-level predictions whose row names no model, so that no view holds them."""
     activity = trace.activity
-    chosen = (activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION) & activity["model"].isna()
-    return int(chosen.to_numpy().sum())
+    calls = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
+    return int((calls & (categorical(activity["model"]).codes < 0)).sum())
 
 
 def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.DataFrame:

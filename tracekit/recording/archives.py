@@ -64,7 +64,7 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
         limits.UNPACKED_FREE_BYTES, limits.MAX_COMPRESSION_RATIO * packed_size
     ):
         raise UnreadableRecording(
-            f"{label} packs its files more than {limits.MAX_COMPRESSION_RATIO} times, like a zip bomb; {PACK_AGAIN}"
+            f"{label} has a compression ratio above {limits.MAX_COMPRESSION_RATIO}, like a zip bomb; {PACK_AGAIN}"
         )
     if sum(info.compress_size for info in files) > packed_size:
         raise UnreadableRecording(f"{label} has members that overlap, like a zip bomb; {PACK_AGAIN}")
@@ -105,21 +105,22 @@ def _check_member(info: zipfile.ZipInfo, label: str) -> None:
     """Refuse what no archive of exports contains."""
     name = info.filename
     if not name:
-        raise UnreadableRecording(f"{label} holds a file without a name; {PACK_AGAIN}")
+        raise UnreadableRecording(f"{label} contains a file without a name; {PACK_AGAIN}")
     parts = name.replace("\\", "/").split("/")
     shown = repr(name[:80])
     if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":" or "\\" in name:
-        raise UnreadableRecording(f"{label} holds the path {shown}, which leads out of the archive; {PACK_AGAIN}")
+        raise UnreadableRecording(f"{label} contains the path {shown}, which leads out of the archive; {PACK_AGAIN}")
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise UnreadableRecording(f"{label} holds the symbolic link {shown}; {PACK_AGAIN}")
+        raise UnreadableRecording(f"{label} contains the symbolic link {shown}; {PACK_AGAIN}")
     if info.flag_bits & 0x1:
         raise UnreadableRecording(f"{label} is encrypted; unpack it and pass the folder")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise UnreadableRecording(f"{label} packs {shown} with a method other than deflate; {PACK_AGAIN}")
+        raise UnreadableRecording(f"{label} compresses {shown} with a method other than deflate; {PACK_AGAIN}")
     allowed = limits.MAX_COMPRESSION_RATIO * max(info.compress_size, 1)
     if info.file_size > limits.RATIO_FREE_BYTES and info.file_size > allowed:
         raise UnreadableRecording(
-            f"{label} packs {shown} more than {limits.MAX_COMPRESSION_RATIO} times, like a zip bomb; {PACK_AGAIN}"
+            f"{label} has a compression ratio above {limits.MAX_COMPRESSION_RATIO} for {shown}, like a zip bomb; "
+            f"{PACK_AGAIN}"
         )
 
 
@@ -134,7 +135,7 @@ def _check_directory(stream: BinaryIO, label: str) -> None:
     tail = stream.read()
     record = tail.rfind(b"PK\x05\x06")
     if record < 0:
-        raise zipfile.BadZipFile("its list of members is missing, as if the file was cut off")
+        raise zipfile.BadZipFile("its list of members is missing, the file may be cut off")
     end = _END.unpack_from(tail, record)
     entries, directory = end[4], end[5]
     locator = record - _END64_LOCATOR.size
@@ -143,7 +144,7 @@ def _check_directory(stream: BinaryIO, label: str) -> None:
         end64 = _END64.unpack(stream.read(_END64.size))
         entries, directory = end64[7], end64[8]
     if entries > limits.MAX_FILES or directory > limits.MAX_DIRECTORY_BYTES:
-        raise UnreadableRecording(f"{label} holds more than {limits.MAX_FILES:,} files; {PACK_AGAIN}")
+        raise UnreadableRecording(f"{label} contains more than {limits.MAX_FILES:,} files; {PACK_AGAIN}")
 
 
 def _sentence(error: Exception) -> str:

@@ -29,7 +29,7 @@ def open_recording(
     path: Paths,
     *,
     run: int | None = None,
-    schemas: Collection[str] | None = None,
+    schemas: str | Collection[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
@@ -57,13 +57,14 @@ def open_reading(
     path: Paths,
     *,
     run: int | None = None,
-    schemas: Collection[str] | None = None,
+    schemas: str | Collection[str] | None = None,
     progress: Callable[[Progress], None] | None = None,
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
 ) -> Reading:
     """As `open_recording`, with the tables that `xctrace` was asked for in vain."""
     paths = [path] if isinstance(path, str | Path) else list(path)
+    schemas = [schemas] if isinstance(schemas, str) else schemas
     tool = usable_tool(paths, reader)
     if tool is None:
         return Reading(open_directly(paths, run, schemas, progress))

@@ -91,7 +91,7 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
                 raise UnreadableRecording("a path is empty; pass XML files, a folder or zip of them, or -")
             resolved = path.resolve()
             if resolved in seen:
-                inputs.notes.append(f"{quoted(path.name)} was given twice and read once")
+                inputs.notes.append(f"{quoted(path.name)} was passed twice and read once")
                 continue
             seen.add(resolved)
             # Several folders may hold files of the same names.
@@ -99,14 +99,15 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
         except OSError as error:
             raise os_error(quoted(str(given)), error) from error
         except (ValueError, RuntimeError) as error:
-            raise UnreadableRecording(f"{str(given)[:80]!r} is no usable path ({error})") from error
+            raise UnreadableRecording(f"{str(given)[:80]!r} is not a usable path ({error})") from error
     return inputs
 
 
 def os_error(label: str, error: OSError) -> UnreadableRecording:
     """What the operating system refused, as a sentence."""
     if isinstance(error, FileNotFoundError):
-        return UnreadableRecording(f"there is no {label}; check the path")
+        path = label.removeprefix("'").removesuffix("'")
+        return UnreadableRecording(f"{path}: no such file or directory")
     reason = error.strerror or type(error).__name__
     return UnreadableRecording(f"{label} cannot be read: {reason[0].lower() + reason[1:]}")
 
@@ -119,14 +120,13 @@ def is_bundle(path: Path) -> bool:
 def bundle_inside(holder: str, name: str) -> UnreadableRecording:
     """The error for an input that holds trace bundles and no export."""
     return UnreadableRecording(
-        f"{quoted(holder)} holds no exported XML, but the trace bundle {quoted(name)}; give the path of the bundle "
-        "itself"
+        f"{quoted(holder)} contains .trace bundles, which have to be passed themselves, such as {quoted(name)}"
     )
 
 
 def _shown_name(paths: Sequence[str | Path]) -> str:
     if not paths:
-        raise UnreadableRecording("no path was given; pass XML files, a folder or zip of them, or - for standard input")
+        raise UnreadableRecording("no path given; pass XML files, a folder or zip of them, or - for standard input")
     first = "standard input" if str(paths[0]) == STANDARD_INPUT else Path(paths[0]).name or str(paths[0])
     return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
@@ -139,7 +139,7 @@ def _add_path(inputs: Inputs, path: Path, within: str) -> None:
         _add_file(inputs, _file_source(path, path.name, explicit=True))
     else:
         raise UnreadableRecording(
-            f"{quoted(path.name)} is no regular file; pass - to read an export from standard input"
+            f"{quoted(path.name)} is not a regular file; pass - to read an export from standard input"
         )
 
 
@@ -149,22 +149,20 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str
         inputs.met += 1
         if inputs.met > limits.MAX_FILES:
             raise UnreadableRecording(
-                f"{quoted(top.name)} holds more than {limits.MAX_FILES:,} files; pass the exports alone"
+                f"{quoted(top.name)} contains more than {limits.MAX_FILES:,} files; pass only the exports"
             )
         if path.name.startswith("."):
             continue
         shown = f"{within}/{path.name}" if within else path.name
         if path.is_symlink() and (not path.exists() or path.is_dir() or not path.resolve().is_relative_to(top)):
-            inputs.notes.append(
-                f"{quoted(path.name)} is a link out of the folder or to another folder and was left out"
-            )
+            inputs.notes.append(f"{quoted(path.name)} is a link out of the folder or to another folder and was ignored")
         elif path.is_dir():
             if is_bundle(path):
                 inputs.bundles.append(path.name)
             elif depth < limits.MAX_FOLDER_DEPTH:
                 _add_folder(inputs, path, top, depth + 1, shown)
             else:
-                inputs.notes.append(f"folder {quoted(path.name)} lies too deep and was left out")
+                inputs.notes.append(f"folder {quoted(path.name)} is nested too deep and was ignored")
         elif path.is_file():
             _add_file(inputs, _file_source(path, shown, explicit=False))
 
@@ -187,7 +185,7 @@ def _spooled_standard_input(held: ExitStack) -> Source:
     """Standard input, copied to a temporary file, since a file is read more than once."""
     stream = getattr(sys.stdin, "buffer", None)
     if stream is None or sys.stdin.isatty():
-        raise UnreadableRecording("standard input is no file or pipe; send an export into it, or give its path")
+        raise UnreadableRecording("standard input is not a file or pipe; pipe an export into it, or pass a path")
     try:
         beginning = stream.read(limits.CHUNK_BYTES)
         if not beginning.startswith(archives.MAGIC) and not is_xml(beginning):
@@ -222,13 +220,13 @@ def _add_file(inputs: Inputs, source: Source) -> None:
         if source.explicit:
             _add_archive(inputs, source)
         else:
-            inputs.notes.append(f"{source.label} is an archive among other files and was left out")
+            inputs.notes.append(f"{source.label} is an archive among other files and was ignored")
     elif is_xml(beginning):
         inputs.sources.append(source)
     elif source.explicit:
         raise _not_xml(source.label, beginning)
     elif source.name.lower().endswith(".xml"):
-        inputs.notes.append(f"{source.label} {_what_is(beginning)} and was left out")
+        inputs.notes.append(f"{source.label} {_what_is(beginning)} and was ignored")
 
 
 def is_xml(beginning: bytes) -> bool:
@@ -262,6 +260,6 @@ def _add_archive(inputs: Inputs, source: Source) -> None:
             continue
         name = archives.base_name(member.path)
         if name.lower().endswith(archives.ARCHIVE_SUFFIXES):
-            raise UnreadableRecording(f"{source.label} holds another archive, {quoted(name)}; {archives.PACK_AGAIN}")
+            raise UnreadableRecording(f"{source.label} contains another archive, {quoted(name)}; {archives.PACK_AGAIN}")
         label = f"{quoted(name)} in {source.label}"
         _add_file(inputs, Source(name, label, member.size, member.open, explicit=False))

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
 
 
+NOT_EXPORTED = "listed in the table of contents but not exported"
+"""Reason of an unreadable table that may be sound."""
+
+
 class TableState(StrEnum):
     """What a recording can say of one table. Only `ROWS` supports a number; the others never mean zero."""
 

@@ -91,7 +91,12 @@ def _recording(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
         duration_ns=run.duration_ns,
         end_reason=run.end_reason,
         recording_mode=run.recording_mode,
-        notes=(*contents.notes, *(f"Instruments noted: {issue}" for issue in run.issues or ()), *trace.notes, *notes),
+        notes=(
+            *contents.notes,
+            *(f"Instruments reported: {issue}" for issue in run.issues or ()),
+            *trace.notes,
+            *notes,
+        ),
         redacted=False,
     )
 

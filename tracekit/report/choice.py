@@ -59,7 +59,7 @@ def unknown_model(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     """Error for a pattern that no model matches. `redact` leaves out models that only other processes ran."""
     names = model_names(trace)
     own = sorted(set(names) - set(private_facts(trace).foreign_models)) if redact else names
-    return _error("model in this recording", wanted, own, hidden=len(names) - len(own))
+    return _error("model", wanted, own, hidden=len(names) - len(own))
 
 
 def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
@@ -67,11 +67,11 @@ def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     pairs = process_names(trace)
     target = trace.run.target.process
     if not redact:
-        return _error("process in this recording", wanted, sorted({name for name, _ in pairs}), hidden=0)
+        return _error("process", wanted, sorted({name for name, _ in pairs}), hidden=0)
     own = [] if target is None else [target.name]
     others = [pid for name, pid in pairs if name not in own]
     known = [str(pid) for pid in others if pid is not None]
-    return _error("process in this recording", wanted, [*own, *known], hidden=len(others))
+    return _error("process", wanted, [*own, *known], hidden=len(others))
 
 
 def plain(text: str) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from tracekit.analysis.breakdown import Unknown
 from tracekit.report import formatting
 from tracekit.trace.events import Level
 
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 
 OVERLAP_NOTE = (
-    "sum: durations added up, as Instruments shows them; elapsed: time covered by at least one row, "
-    "given where rows overlap"
+    "sum: durations added up, as in Instruments; elapsed: time covered by at least one row, shown where rows overlap"
 )
 """Explains the two columns wherever both are shown."""
 
-SUM_NOTE = "sum: durations added up, as Instruments shows them; rows overlap, so it is more than elapsed time"
+SUM_NOTE = "sum: durations added up, as in Instruments; rows overlap, so it exceeds the elapsed time"
 """Explains the sum where there was no room for the elapsed time."""
 
 WARM = ", warm"
@@ -34,7 +34,7 @@ WARM = ", warm"
 STAGE = ", as a stage"
 """Ends the name of what a model did as a stage of a pipeline, beside which the app may call it as well."""
 
-WARM_NOTE = "warm: without the first prediction after each load"
+WARM_NOTE = "warm: excludes the first prediction after each load"
 """Explains the warm rows wherever they are shown."""
 
 
@@ -83,6 +83,8 @@ class ModelRow:
     predictions: Totals
     prediction: Statistics | None
     """None in the line of all models, and where there is no prediction."""
+    inferred: bool = False
+    """Core ML recorded none of it, so that no load does not mean that none happened."""
 
 
 def event_columns(rows: Sequence[EventRow]) -> tuple[Column[EventRow], ...]:
@@ -162,7 +164,7 @@ def model_columns(rows: Sequence[ModelRow]) -> tuple[Column[ModelRow], ...]:
         hidden.add("cold\nloads")
     duration = formatting.duration
     columns: tuple[Column[ModelRow], ...] = (
-        Column("load\ncount", 2, lambda row: formatting.count(row.loads.count)),
+        Column("load\ncount", 2, lambda row: formatting.count(None if row.inferred else row.loads.count)),
         Column("cold\nloads", 7, lambda row: formatting.count(row.cold_loads)),
         Column("load\nsum", 6, lambda row: duration(row.loads.total_ns if row.loads.count else None)),
         Column("load\nmean", 3, lambda row: duration(row.loads.mean_ns)),
@@ -204,7 +206,14 @@ def _model_row(model: ModelSummary) -> ModelRow:
         loads=Totals(model.loads, model.load.total_ns if model.load else 0),
         predictions=Totals(model.predictions, model.prediction.total_ns if model.prediction else 0),
         prediction=model.prediction,
+        inferred=is_inferred(model),
     )
+
+
+def is_inferred(model: ModelSummary) -> bool:
+    """Whether the model's predictions are known from the hardware alone."""
+    parts = model.breakdown.parts if model.breakdown else ()
+    return any(Unknown.NO_CORE_ML in part.unknown for part in parts)
 
 
 def _together(parts: Iterable[Totals]) -> Totals:

@@ -12,7 +12,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
-from tracekit.units import format_count, format_duration
+from tracekit.detectors.registry import DETECTORS
+from tracekit.report.formatting import ended
+from tracekit.units import format_count, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +41,7 @@ class Leaf:
     shows: str
     """What a recording can show of it; empty for nothing."""
     ask: str
-    """What to find out outside the recording, and how."""
+    """What to check outside the recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +59,20 @@ TREE: tuple[Branch, ...] = (
             Leaf(
                 Pattern.UNSUPPORTED_VERSION,
                 "",
-                "Compare the specification version of the model with the system it runs on: 4 needs iOS 13, 5 iOS 14, "
-                "6 iOS 15, 7 iOS 16, 8 iOS 17, 9 iOS 18, 10 iOS 26. In coremltools: "
-                "`model.get_spec().specificationVersion`.",
+                "The model's specification version against the system it runs on: 4 needs iOS 13, 5 iOS 14, 6 iOS 15, "
+                "7 iOS 16, 8 iOS 17, 9 iOS 18, 10 iOS 26. In coremltools: `model.get_spec().specificationVersion`.",
             ),
             Leaf(
                 Pattern.NO_COMPUTE_PLAN,
                 "",
-                "Read the error of `MLModel.load(contentsOf:configuration:)`, and which devices `MLComputePlan` names "
+                "The error of `MLModel.load(contentsOf:configuration:)`, and the devices that `MLComputePlan` lists "
                 "for each operation.",
             ),
             Leaf(
                 Pattern.OTHER_LOAD_FAILURE,
                 "",
-                "Read the error of the load, check that the compiled model is whole and where the app looks for it, "
-                "and look at free storage.",
+                "The error of the load, whether the compiled model is complete and where the app looks for it, and "
+                "free storage.",
             ),
         ),
     ),
@@ -81,64 +82,63 @@ TREE: tuple[Branch, ...] = (
             Leaf(
                 Pattern.SLOW_FIRST_LOAD,
                 "loads, cold loads, compilations and first predictions",
-                "Whether the cache was dropped by an update of app or system, or for want of storage.",
+                "Whether an app or system update dropped the cache, or it was dropped because storage ran low.",
             ),
             Leaf(
                 Pattern.SLOW_PREDICTIONS,
-                "the parts of each prediction, by compute unit, copies and waiting",
-                "Precision, size and flexible shapes of the model; Xcode's performance report of it.",
+                "where the time of each prediction goes: compute units, copies and queueing",
+                "Precision, size and flexible shapes of the model, and its performance report in Xcode.",
             ),
             Leaf(
                 Pattern.SLOW_ON_ONE_DEVICE,
-                "on which unit the work ran",
-                "Record the same use on each device, and compare.",
+                "which compute unit the work ran on",
+                "Recordings of the same use on each device, compared with `tracekit view A B`.",
             ),
         ),
     ),
     Branch(
-        "3 It takes too much memory",
+        "3 It uses too much memory",
         (
             Leaf(
                 Pattern.MEMORY_GROWS,
-                "predictions in flight, instances and state that goes in and out",
-                "Record with the Allocations and VM Tracker instruments: these tables hold no bytes.",
+                "predictions in flight, instances, and state passed in and out",
+                "Memory, with the Allocations and VM Tracker instruments: memory is not in these tables.",
             ),
             Leaf(
                 Pattern.OUT_OF_MEMORY_ON_LOAD,
                 "repeated loads, and how the recording ended",
-                "Size and bit width of the weights, and the memory that the app may use on that device.",
+                "Size and bit width of the weights, and how much memory the app may use on that device.",
             ),
         ),
     ),
     Branch(
-        "4 Its results got worse by compression",
+        "4 Accuracy dropped after compression",
         (
             Leaf(
                 Pattern.PALETTIZATION_ACCURACY,
                 "",
-                "Compare outputs with those of the uncompressed model; try more bits or finer groups.",
+                "The outputs against those of the uncompressed model; try more bits or finer groups.",
             ),
             Leaf(
                 Pattern.QUANTIZATION_ACCURACY,
                 "",
-                "Compare outputs with those of the uncompressed model; try scales per block, or leave out the layers "
-                "that suffer.",
+                "The outputs against those of the uncompressed model; try per-block scales, or skip sensitive layers.",
             ),
             Leaf(
                 Pattern.PRUNING_ACCURACY,
                 "",
-                "Compare outputs with those of the uncompressed model; try less sparsity, or train after pruning.",
+                "The outputs against those of the uncompressed model; try less sparsity, or train after pruning.",
             ),
         ),
     ),
     Branch(
         "5 It cannot be converted, or its results are wrong",
         (
-            Leaf(Pattern.UNSUPPORTED_OPERATION, "", "Read the log of the conversion: it names the operation."),
+            Leaf(Pattern.UNSUPPORTED_OPERATION, "", "The log of the conversion, which names the operation."),
             Leaf(
                 Pattern.WRONG_OUTPUT,
                 "",
-                "Compare with the source model on the same input: normalisation, layout and precision first.",
+                "The outputs against the source model on the same input: normalization, layout and precision first.",
             ),
         ),
     ),
@@ -157,7 +157,7 @@ class LeafAnswer:
     checks: tuple[str, ...]
     """Ids of the checks behind the answer."""
     ask: str
-    """What to find out elsewhere."""
+    """What to check elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,16 +208,24 @@ def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
         about = (f"{check.model}: {check.summary}" if check.model else check.summary for check in found)
         return _told(leaf, Answer.SEEN, about, found)
     if looked:
-        shown = f"A recording shows {leaf.shows}; {_count(looked)} looked and found nothing."
-        unseen = [f"{_count(blind)} could not look."] if blind else []
+        shown = f"Recordings show {leaf.shows}: {_count(looked)} passed."
+        unseen = [f"{_count(blind)} not evaluated."] if blind else []
         return _told(leaf, Answer.NOT_SEEN, [shown, *unseen], looked)
     if blind:
         return _told(leaf, Answer.UNKNOWN, dict.fromkeys(f"{check.summary} {check.record}" for check in blind), blind)
     if own:
         reasons = dict.fromkeys(f"{check.model}: {check.summary}" if check.model else check.summary for check in own)
         return _told(leaf, Answer.UNKNOWN, reasons, own)
-    nothing = f"A recording shows {leaf.shows}; no check for it was run." if leaf.shows else "No recording shows this."
-    return _told(leaf, Answer.UNKNOWN, [nothing], own)
+    return _told(leaf, Answer.UNKNOWN, [_unanswered(leaf)], own)
+
+
+def _unanswered(leaf: Leaf) -> str:
+    """Why no check is about a leaf."""
+    if not leaf.shows:
+        return "Not visible in recordings."
+    if any(detector.pattern == leaf.pattern for detector in DETECTORS):
+        return "No check for this was run."
+    return "tracekit has no check for this yet."
 
 
 def _told(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Check]) -> LeafAnswer:
@@ -235,26 +243,26 @@ def _loaded(report: Report) -> tuple[str, ...]:
     system = " ".join(filter(None, (report.recording.platform, report.recording.os_version)))
     facts = []
     if worked:
-        models = format_count(len(worked), "model")
-        facts.append(f"{models} predicted in this recording ({_named(worked)}), so loading worked for them.")
+        models, they = format_count(len(worked), "model"), "it" if len(worked) == 1 else "they"
+        facts.append(f"{models} ran ({_named(worked)}), so {they} loaded successfully.")
     if system:
-        facts.append(f"The system was {system}.")
-    return (*facts, "Loads that fail leave no row, so a recording cannot show them.")
+        facts.append(f"System: {system}.")
+    return (*facts, "Failed loads are not recorded.")
 
 
 def _speed(report: Report) -> tuple[str, ...]:
-    gain = report.summary.win_back_ns
-    return (f"All fixes together could win back up to {format_duration(gain)}.",) if gain else ()
+    savings = report.summary.win_back_ns
+    return (f"Estimated savings, all fixes combined: up to {format_estimate(savings)}.",) if savings else ()
 
 
 def _memory(report: Report) -> tuple[str, ...]:
     end = report.recording.end_reason
-    return (f"The recording ended with: {end}.",) if end else ()
+    return (f"End of the recording: {ended(end)}.",) if end else ()
 
 
 def _nothing(_report: Report) -> tuple[str, ...]:
     """Outputs are in no table."""
-    return ("A recording holds times, no inputs and outputs.",)
+    return ("Recordings contain timings, not inputs or outputs.",)
 
 
 def _named(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What became of each finding between two reports: gone, new or still there, and never gone where nobody could look."""
+"""The status of each finding between two reports: fixed, new or the same; never fixed where it was not evaluated."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ class FindingStatus(StrEnum):
     """What became of a finding. In the order in which a reader cares."""
 
     NEW = "new"
-    """Looked for before, too, and not found then."""
+    """Evaluated before, too, and not found then."""
     SAME = "same"
-    NOT_JUDGED_BEFORE = "not judged before"
+    NOT_EVALUATED_BEFORE = "not evaluated before"
     """Found after; before, there was too little to look at."""
     MODEL_NEW = "only after"
     """Found after, of a model that the recording before does not hold."""
-    NOT_JUDGED_AFTER = "not judged after"
+    NOT_EVALUATED_AFTER = "not evaluated after"
     MODEL_GONE = "only before"
-    GONE = "gone"
-    """Looked for after, too, and not found."""
+    FIXED = "fixed"
+    """Evaluated after, too, and not found."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingChange:
     """A finding of either report."""
 
-    fate: FindingStatus
+    status: FindingStatus
     before: Check | None
     """The check before, whatever its outcome; None where none was made for the model."""
     after: Check | None
@@ -45,14 +45,14 @@ class FindingChange:
 
 
 def finding_changes(before: Report, after: Report) -> tuple[FindingChange, ...]:
-    """All findings of two reports, matched by detector and model: new ones first, gone ones last. O(checks)."""
+    """All findings of two reports, matched by detector and model: new ones first, fixed ones last. O(checks)."""
     changes = [_change(check, before.checks, after=True) for check in _findings(after)]
     later = {(check.id, check.model) for check in _findings(after)}
     changes += [
         _change(check, after.checks, after=False) for check in _findings(before) if (check.id, check.model) not in later
     ]
     order = list(FindingStatus)
-    return tuple(sorted(changes, key=lambda change: order.index(change.fate)))
+    return tuple(sorted(changes, key=lambda change: order.index(change.status)))
 
 
 def _findings(report: Report) -> Iterable[Check]:
@@ -67,11 +67,11 @@ def _change(check: Check, others: Sequence[Check], *, after: bool) -> FindingCha
     whole = next((other for other in alike if other.model is None), None)
     told = other or whole
     if other is not None and other.outcome == "finding":
-        fate = FindingStatus.SAME
+        status = FindingStatus.SAME
     elif not alike or (told is not None and told.outcome in ("insufficient_data", "error")):
-        fate = FindingStatus.NOT_JUDGED_BEFORE if after else FindingStatus.NOT_JUDGED_AFTER
+        status = FindingStatus.NOT_EVALUATED_BEFORE if after else FindingStatus.NOT_EVALUATED_AFTER
     elif other is not None or (whole is not None and whole.outcome == "passed"):
-        fate = FindingStatus.NEW if after else FindingStatus.GONE
+        status = FindingStatus.NEW if after else FindingStatus.FIXED
     else:
-        fate = FindingStatus.MODEL_NEW if after else FindingStatus.MODEL_GONE
-    return FindingChange(fate, told, check) if after else FindingChange(fate, check, told)
+        status = FindingStatus.MODEL_NEW if after else FindingStatus.MODEL_GONE
+    return FindingChange(status, told, check) if after else FindingChange(status, check, told)

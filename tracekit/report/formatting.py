@@ -13,24 +13,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tracekit.detectors.outcomes import Evidence, Metric
+    from tracekit.report.report import CoverageInfo
 
 ABSENT = "–"
 """Stands for None."""
 
-ABSENT_NOTE = f"{ABSENT}: not enough values, or not recorded"
+ABSENT_NOTE = f"{ABSENT}: not recorded, or too few values"
 """Explains `ABSENT` wherever it is shown."""
 
 OUTCOMES = {
     "finding": "finding",
     "passed": "passed",
-    "not_applicable": "does not apply",
-    "insufficient_data": "not judged",
+    "not_applicable": "not applicable",
+    "insufficient_data": "not evaluated",
     "error": "failed",
 }
 """Outcomes of checks in words."""
 
-STATE_WORDS = {"rows": "recorded", "empty": "empty", "missing": "missing", "unreadable": "not read"}
-"""States of tables in words. `unreadable` holds what was not exported, too, and that is by far the usual case."""
+STATE_WORDS = {
+    "rows": "recorded",
+    "empty": "recorded, no events",
+    "missing": "not recorded",
+    "unreadable": "unreadable",
+}
+"""States of instruments in words; `coverage_state` is more exact."""
+
+RELATIONS = {"can be caused by": "possible cause", "can cause": "possible effect"}
+"""How another finding relates to one, in words."""
+
+END_REASONS = {
+    "user pressed stop": "stopped by user",
+    "target app exited": "target app exited",
+    "time limit reached": "time limit reached",
+}
+"""How recordings end normally, in words."""
 
 
 def duration(ns: float | None) -> str:
@@ -60,8 +76,23 @@ def started_at(date: str) -> str:
 
 
 def span(evidence: Evidence) -> str:
-    """Start and duration of an interval: `00:01.234 (17.17 ms)`."""
-    return f"{moment(evidence.start_ns)} ({format_duration(evidence.end_ns - evidence.start_ns)})"
+    """Duration and start of an interval: `17.17 ms at 00:01.234`."""
+    return f"{format_duration(evidence.end_ns - evidence.start_ns)} at {moment(evidence.start_ns)}"
+
+
+def ended(reason: str) -> str:
+    """How a recording ended; a reason that is not known stays as it is."""
+    return END_REASONS.get(reason.casefold(), reason)
+
+
+def coverage_state(entry: CoverageInfo) -> str:
+    """The state of an instrument in words: what was not exported may be sound, and without a table of contents nothing
+    is known to be missing."""
+    if entry.state == "missing" and not entry.conclusion.endswith("not recorded."):
+        return "unknown"
+    if entry.state == "unreadable" and entry.conclusion.endswith("not exported."):
+        return "not exported"
+    return STATE_WORDS[entry.state]
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -84,6 +115,20 @@ def condition(metric: Metric) -> str:
         return ""
     sign = "≥" if metric.direction == "above" else "≤"
     return f"{sign} {quantity(metric.threshold, metric.unit)}"
+
+
+_PLAIN_OPENERS = frozenset(
+    """
+    A Add All An Analyze Check Compiled Each Export For If It Keep Latency Loaded Most Nearly Needs No None Not Nothing
+    Only Output Predictions Press Record Several Sign Some Something Start The There This Up Use
+    """.split()  # noqa: SIM905 - one string is easier to read
+)
+"""Words that lose their capital inside a sentence; any other first word may be a name."""
+
+
+def clause(sentence: str) -> str:
+    """A sentence as a part of another one."""
+    return f"{sentence[0].lower()}{sentence[1:]}" if sentence.split(" ")[0] in _PLAIN_OPENERS else sentence
 
 
 def listed(words: Iterable[str]) -> str:

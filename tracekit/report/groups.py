@@ -52,7 +52,7 @@ class SkipReason:
     @property
     def sentences(self) -> str:
         """The reason, that there are more like it, and what to record."""
-        more = f"({format_count(self.alike, 'more reason')} of this kind.)" if self.alike else ""
+        more = f"({format_count(self.alike, 'similar reason')}.)" if self.alike else ""
         return " ".join(filter(None, (self.reason, more, self.record)))
 
 

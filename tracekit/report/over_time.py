@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.report import formatting
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.units import format_count, format_share, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TITLE = "Predictions over time"
 
 SLOWER = 1.2
-"""Ratio of latencies from which on a difference is told in words (reference, catalogue A10: a drift)."""
+"""Ratio of latencies from which on a difference is told in words."""
 
 TREND = 0.9
 """Rank correlation from which on latencies grow or fall with their order: one step alone reaches 0.87 at most."""
@@ -31,26 +31,26 @@ SHIFTS = 3
 _BARS = "▁▂▃▄▅▆▇█"
 
 NOTE = (
-    "pause: no prediction of the model is in flight; one of more than five times the usual distance from start to "
-    "start ends a burst, and counts for nothing here"
+    "gap: no prediction of this model in flight. Gaps longer than 5x the usual interval separate bursts and are not "
+    "counted."
 )
 """Explains what is counted."""
 
 COLUMNS = (
     "per second",
-    "one every",
+    "interval",
     "bursts",
     "most in flight",
     "mean in flight",
     "in flight over time",
-    "pause p50",
-    "pause p95",
-    "pauses of the time",
-    "of it no unit at work",
+    "gap p50",
+    "gap p95",
+    "gaps, % of time",
+    "units idle, % of gaps",
     "first after a load p50",
-    "later p50",
-    "later p95",
-    "later p99",
+    "warm p50",
+    "warm p95",
+    "warm p99",
 )
 """Titles of the cells of a row."""
 
@@ -114,17 +114,20 @@ def _cells(cadence: Cadence, in_flight: InFlight | None, latency: Latency | None
 
 
 def _pace(cadence: Cadence, in_flight: InFlight | None) -> str:
-    beat = f" at the beat of {cadence.pace.frames_per_second} frames/s" if cadence.pace else ""
-    bursts = f", in {format_count(cadence.bursts, 'burst')}" if cadence.bursts > 1 else ""
-    words = f"{_rate(cadence.per_second)} per second, one every {formatting.duration(cadence.inter_start_ns)}{beat}"
-    words += bursts
+    steady = f", steady {cadence.pace.frames_per_second} fps" if cadence.pace else ""
+    words = f"{_rate(cadence.per_second)}/s (every {_time(cadence.inter_start_ns)}{steady})"
+    words += f", in {format_count(cadence.bursts, 'burst')}" if cadence.bursts > 1 else ""
     if in_flight is not None:
         mean = formatting.quantity(round(in_flight.mean, 1), "ratio")
-        words += ", one at a time" if in_flight.most == 1 else f", up to {in_flight.most} in flight ({mean} on average)"
+        words += ", never concurrent" if in_flight.most == 1 else f", up to {in_flight.most} in flight (mean {mean})"
     if cadence.gaps is not None and cadence.span_ns:
         share = format_share(cadence.gap_ns / cadence.span_ns)
-        words += f"; pauses of {formatting.duration(cadence.gaps.p50_ns)} (median), {share} of the time"
+        words += f"; gaps of {_time(cadence.gaps.p50_ns)} ({share} of the time)"
     return words
+
+
+def _time(ns: float | None) -> str:
+    return formatting.ABSENT if ns is None else format_time(ns)
 
 
 def _course(course: LatencyTrend | None, latency: Latency | None) -> str:
@@ -132,8 +135,7 @@ def _course(course: LatencyTrend | None, latency: Latency | None) -> str:
     parts = []
     warm, cold = (latency.warm, latency.cold) if latency else (None, None)
     if warm and cold and cold.p50_ns >= SLOWER * warm.p50_ns:
-        first, later = format_duration(cold.p50_ns), format_duration(warm.p50_ns)
-        parts.append(f"first after a load {first}, then {later} (medians)")
+        parts.append(f"first after a load {format_time(cold.p50_ns)}, then {format_time(warm.p50_ns)} (medians)")
     if course is not None:
         parts.append(_run(course))
     return "; ".join(parts)
@@ -142,21 +144,20 @@ def _course(course: LatencyTrend | None, latency: Latency | None) -> str:
 def _run(course: LatencyTrend) -> str:
     drift, correlation = course.trend.last_third, course.trend.correlation
     if drift is not None and correlation is not None and abs(correlation) >= TREND and _apart(drift):
-        return (
-            f"latency {'grows' if drift > 1 else 'falls'}: the last third takes {drift:.1f} times as long as the first"
-        )
+        return f"latency {'grows' if drift > 1 else 'falls'}: the last third takes {drift:.1f}x as long as the first"
     if len(course.levels) > 1:
         steps = [
-            f"{format_duration(level.median_ns)} from {formatting.moment(level.start_ns)}"
+            f"{format_time(level.median_ns)} at {formatting.moment(level.start_ns)}"
             for level in course.levels[1 : 1 + SHIFTS]
         ]
         more = len(course.levels) - 1 - len(steps)
-        first = format_duration(course.levels[0].median_ns)
+        first = format_time(course.levels[0].median_ns)
         return f"latency shifts from {first} to {', to '.join(steps)}{f' and {more} more' if more else ''} (medians)"
     if len(course.modes) > 1:
-        levels = [f"{format_duration(mode.median_ns)} ({format_share(mode.share)})" for mode in course.modes]
-        return f"latency has {len(levels)} levels: {formatting.listed(levels)}"
-    return "latency without trend or shift"
+        levels = [f"{format_time(mode.median_ns)} ({format_share(mode.share)})" for mode in course.modes]
+        kind = "bimodal latency" if len(levels) == 2 else f"latency has {len(levels)} modes"
+        return f"{kind}: {formatting.listed(levels)}"
+    return "stable latency"
 
 
 def _apart(ratio: float) -> bool:

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from tracekit.report.strings import map_strings
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import model_names
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -188,7 +189,7 @@ def both_private(first: PrivateFacts, second: PrivateFacts) -> PrivateFacts:
 
 def _foreign_models(trace: Trace) -> tuple[str, ...]:
     """Models of foreign hardware rows that the target did not use."""
-    foreign = trace.hardware[(trace.hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)]
+    foreign = trace.hardware[is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
     return tuple(sorted(_texts(foreign, "model") - set(trace.models["name"])))
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.characters import visible
+
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.models import ModelSummary
@@ -140,7 +142,7 @@ class Summary:
     """One sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that leaves the analysis."""
 
@@ -154,3 +156,6 @@ class Report:
     checks: tuple[Check, ...]
     """Findings first, by what fixing them could win back; then what could not be judged; then the rest."""
     summary: Summary
+
+    def __repr__(self) -> str:
+        return f"<Report of {visible(self.recording.source)}: {visible(self.summary.verdict)}>"

@@ -14,7 +14,7 @@ from tracekit.detectors.framework import Detector
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable
 from tracekit.detectors.patterns import Pattern
 from tracekit.detectors.runner import Judgment
-from tracekit.trace.filter import shown_models
+from tracekit.trace.filter import shown_model_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,8 +29,7 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
     """The answers that are about what is shown, at least one of each detector, in order. O(judgements + evidence)."""
     if shown is None:
         return tuple(judgments)
-    frame = shown_models(trace, shown)
-    present = frozenset(map(str, frame["name"]))
+    present = shown_model_names(trace, shown)
     by_detector: dict[str, list[Judgment]] = {}
     for judgment in judgments:
         by_detector.setdefault(judgment.detector.id, []).append(judgment)
@@ -61,9 +60,9 @@ def _placed(judgment: Judgment, shown: Shown, present: frozenset[str]) -> Judgme
         return judgment
     about = outcome.models
     if shown.models is not None and outcome.model is None and about is not None and about.isdisjoint(present):
-        reason = "What was found is about models that are not shown."
+        reason = "The finding is about models that are not shown."
     elif shown.span is not None and not _reaches(outcome, *shown.span):
-        reason = "What was found lies outside the range."
+        reason = "The finding is outside the range."
     else:
         return judgment
     return Judgment(judgment.detector, NotApplicable(outcome.model, reason))
@@ -84,12 +83,9 @@ def _nothing_shown(shown: Shown) -> Outcome:
     if shown.foreign:
         return InsufficientData(
             None,
-            "Core ML rows name no process and are those of the target, so that nothing is known of the models of this "
-            "process.",
+            "Core ML rows belong to the target, so nothing is known about the models of this process.",
             "Record this process as the target.",
         )
     if shown.span is not None:
-        return NotApplicable(None, "No row of a model that is shown and judged starts in the range.")
-    return NotApplicable(
-        None, "The app itself neither loads nor calls what is shown: a stage is judged with its pipeline."
-    )
+        return NotApplicable(None, "No event of a shown and evaluated model starts in the range.")
+    return NotApplicable(None, "The app does not load or call what is shown: a stage is evaluated with its pipeline.")

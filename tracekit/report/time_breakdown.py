@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown import Part, Unknown
 from tracekit.report import formatting
-from tracekit.units import format_duration, format_share
+from tracekit.units import format_share, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ GROUPS: tuple[Group, ...] = (
     Group("GPU", "G", (Part.GPU,)),
     Group("CPU", "C", (Part.CPU,)),
     Group("data", "d", (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED)),
-    Group("waiting", "w", (Part.ANE_QUEUE, Part.GPU_QUEUE)),
+    Group("queued", "q", (Part.ANE_QUEUE, Part.GPU_QUEUE)),
     Group("requested", "r", (Part.ANE_REQUESTED, Part.GPU_REQUESTED)),
     Group("other", "o", (Part.OTHER,)),
     Group("ambiguous", "?", (Part.AMBIGUOUS,)),
@@ -62,7 +62,7 @@ class Slice:
     def words(self) -> str:
         """Time and share."""
         least = AT_LEAST if self.incomplete else ""
-        return f"{least}{format_duration(self.mean_ns)} ({format_share(self.share)})"
+        return f"{least}{format_time(self.mean_ns)} ({format_share(self.share)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +92,9 @@ class PartsRow:
         """Its mean prediction and the slices, largest first, and the frame rate."""
         ordered = sorted(self.slices, key=lambda part: -part.mean_ns)
         parts = ", ".join(f"{part.group.name} {part.words}" for part in ordered)
-        rate = f"; keeps up with {frames(self.typical)} frames/s" if self.typical is not None else ""
-        rate += f", {frames(self.sustained)} sustained" if self.sustained is not None else ""
-        return f"of {format_duration(self.mean_ns)}: {parts}{rate}"
+        rate = f"; fast enough for {frames(self.typical)} fps" if self.typical is not None else ""
+        rate += f" ({frames(self.sustained)} at p95)" if self.sustained is not None else ""
+        return f"of {format_time(self.mean_ns)}: {parts}{rate}"
 
 
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
@@ -149,28 +149,26 @@ _UNITS: dict[str, str] = {
 }
 
 _REASONS: dict[str, str] = {
-    Unknown.NOT_RECORDED: "what the {} did is not in the recording, so its time is among the unaccounted",
-    Unknown.NO_REQUESTS: "the recording holds no requests to the {}, so waiting for it is among the unaccounted",
-    Unknown.NOT_SPLIT: "no row tells when the {} executed what was requested of it",
-    Unknown.AMBIGUOUS: "the {} worked for predictions in flight together, and not all of its rows tell for which",
+    Unknown.NOT_RECORDED: "{} activity was not recorded; its time counts as unaccounted",
+    Unknown.NO_REQUESTS: "requests to the {} were not recorded; queueing for it counts as unaccounted",
+    Unknown.NOT_SPLIT: "the recording does not show when the {} executed its requests",
+    Unknown.AMBIGUOUS: "several predictions were in flight, and not all {} rows show which one they belong to",
 }
 """Why the time of a unit is not known, as a sentence about it."""
 
 _MEANINGS: tuple[tuple[Part, str], ...] = (
-    (Part.ANE_REQUESTED, "requested: asked of a unit; waiting and execution cannot be told apart"),
-    (Part.GPU_REQUESTED, "requested: asked of a unit; waiting and execution cannot be told apart"),
-    (Part.ANE_QUEUE, "waiting: asked of a unit that did not execute it yet, or no longer"),
-    (Part.GPU_QUEUE, "waiting: asked of a unit that did not execute it yet, or no longer"),
+    (Part.ANE_REQUESTED, "requested: queued or executing, which cannot be told apart here"),
+    (Part.GPU_REQUESTED, "requested: queued or executing, which cannot be told apart here"),
+    (Part.ANE_QUEUE, "queued: requested, but not executing on the compute unit"),
+    (Part.GPU_QUEUE, "queued: requested, but not executing on the compute unit"),
+    (Part.OTHER, "other: Core ML events unknown to tracekit"),
     (Part.AMBIGUOUS, "ambiguous: work for this prediction or another one in flight"),
-    (Part.OTHER, "other: Core ML events that tracekit does not know"),
+    (Part.UNACCOUNTED, "unaccounted: time that no recorded event explains"),
 )
 
-_INFERRED = "predictions inferred from hardware: what Core ML and the CPU did around them was not captured"
+_INFERRED = "predictions inferred from hardware: Core ML and CPU work around them was not recorded"
 
-_FRAMES = (
-    "frames/s: one call per frame and one at a time, from the mean and the 95th percentile (sustained) of the warm "
-    "latency"
-)
+_FRAMES = "fps: one prediction per frame, not overlapping; from mean and p95 of warm latency"
 
 
 def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:

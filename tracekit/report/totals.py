@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.units import format_count
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -28,6 +30,15 @@ class Totals:
     """Checks that were evaluated for no model."""
     failed: int
     not_applicable: int
+
+    @property
+    def found(self) -> str:
+        """How many findings, how severe, in how many models: `2 findings (1 high, 1 low) in 1 model`."""
+        if not self.findings:
+            return "No findings"
+        ranks = ", ".join(f"{count} {severity}" for severity, count in self.severities if count)
+        where = f" in {format_count(self.models, 'model')}" if self.models else ""
+        return f"{format_count(self.findings, 'finding')} ({self.worst if self.findings == 1 else ranks}){where}"
 
     @property
     def worst(self) -> str:

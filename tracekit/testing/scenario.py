@@ -56,6 +56,8 @@ class Scenario:
     """False for a recording that was attached to a running process."""
     end_reason: str = "Target app exited"
     time_limit: str = "30 seconds"
+    recording_mode: str = "Deferred"
+    """Only exports are written with another one."""
     start_date: str = "2025-06-03T10:15:00.000+02:00"
     """ISO 8601 with milliseconds and offset."""
     all_processes: bool = False

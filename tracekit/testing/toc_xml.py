@@ -78,7 +78,7 @@ def _summary(run: Scenario) -> list[str]:
         "end-reason": run.end_reason,
         "instruments-version": run.xcode.instruments_version,
         "template-name": run.template,
-        "recording-mode": "Deferred",
+        "recording-mode": run.recording_mode,
         "time-limit": run.time_limit,
     }
     return [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]

@@ -67,6 +67,8 @@ class Step:
     """Median time of execution in ns, without waiting."""
     threads: int = 1
     """How many cores it uses, on the CPU; counts in a simulation only."""
+    lead_ns: int | None = None
+    """How long it takes to hand the work to the Neural Engine, during which nothing runs; None for what is usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,9 @@ class Work:
             if isinstance(step, Stage):
                 yield from self._stage(plan, step, lead_ns)
             elif step.unit == "neural engine":
-                yield from self._engine_step(plan, step, min(lead_ns, step.compute_ns // 12), operation=2 * number)
+                usual = min(lead_ns, step.compute_ns // 12)
+                lead = usual if step.lead_ns is None else step.lead_ns
+                yield from self._engine_step(plan, step, lead, operation=2 * number)
             elif step.unit == "gpu":
                 yield from self._gpu_step(plan, step, operation=2 * number)
             else:

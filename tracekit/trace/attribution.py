@@ -37,7 +37,7 @@ import pandas as pd
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import fixed
+from tracekit.trace.frames import fixed, is_any
 from tracekit.trace.prediction_lookup import (
     Rows,
     calls_of,
@@ -70,8 +70,8 @@ def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -
     the rows of the Activity lane, as the index of `Trace.activity` does. O((rows + predictions) log predictions).
     """
     calls = calls_of(events)
-    on_gpu, graph = (np.asarray(hardware["lane"] == lane) for lane in (Lane.GPU, Lane.MPS))
-    executed = np.asarray(hardware["kind"] == Kind.ANE_EXEC)
+    on_gpu, graph = (is_any(hardware["lane"], lane) for lane in (Lane.GPU, Lane.MPS))
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
     times = Intervals.from_rows(hardware)
     # What may be of a prediction that has ended is sought by the part that no slack explains.
     end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
@@ -121,7 +121,7 @@ def with_graphs(hardware: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
 
     A row that names its own process keeps what that told.
     """
-    told = np.asarray(hardware["attribution"] == Attribution.FOREIGN)
+    told = is_any(hardware["attribution"], Attribution.FOREIGN)
     source = np.where((graphs >= 0) & ~told, graphs, np.arange(len(hardware)))
     shared = ("model", "parent_model", "operation", "prediction", "attribution")
     return hardware.assign(**{name: hardware[name].array.take(source) for name in shared})
@@ -158,7 +158,7 @@ def _code(value: Attribution) -> int:
 
 def _all_named(events: pd.DataFrame) -> bool:
     """Whether Core ML names each model that it loaded or called. Else a label may name one that it does not."""
-    activity = events[np.asarray(events["lane"] == Lane.ACTIVITY)]
+    activity = events[is_any(events["lane"], Lane.ACTIVITY)]
     return not activity["model"].isna().any() and _UNNAMED not in events["model"].cat.categories
 
 

@@ -30,7 +30,7 @@ def required_integers(table: Table, mnemonic: str) -> IntegerCells:
     cells = table.column(mnemonic)
     if not isinstance(cells, IntegerCells):
         raise UnreadableRecording(
-            f"column '{mnemonic}' of table '{table.schema}' does not hold numbers; export that table again with "
+            f"column '{mnemonic}' of table '{table.schema}' does not contain numbers; export that table again with "
             "xctrace, complete and unedited"
         )
     return cells

@@ -155,7 +155,7 @@ def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     left_out = int((~keep).sum())
     names = ", ".join(map(str, rows.schema.values))
     why = "identical to another row" if once else "also in another table of this run"
-    return chosen(rows, keep, f"{left_out} of {rows.table.rows} rows of {names} left out: {why}.")
+    return chosen(rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {names}: {why}.")
 
 
 def _with_times(rows: Rows) -> Rows:
@@ -166,7 +166,7 @@ def _with_times(rows: Rows) -> Rows:
         duration = optional_integers(rows.table, "duration").values
         keep &= (duration >= 0) & (duration < _FARTHEST_NS)
     left_out = int((~keep).sum())
-    return chosen(rows, keep, f"{left_out} of {rows.table.rows} rows of {rows.table.schema} left out: no usable time.")
+    return chosen(rows, keep, f"Ignored {left_out} of {rows.table.rows} rows of {rows.table.schema}: no usable time.")
 
 
 TIME_COLUMNS = ("start", "time", "timestamp", "update-time")

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracekit.recording.table import TableState
+from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.trace.events import Attribution, Lane
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, INSTRUMENTS, MPS, NEURAL_ENGINE
 from tracekit.trace.sharing import SharingState
 from tracekit.trace.trace import Coverage
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,14 +28,12 @@ _LANES: dict[str, Lane] = {NEURAL_ENGINE: Lane.NEURAL_ENGINE, GPU: Lane.GPU, MPS
 """Instruments whose rows are attributed."""
 
 _CAUSE = (
-    "the likely cause is a target without the get-task-allow entitlement (reported by others for such targets and "
-    "inferred here); a recording that began after the work, another target process, or a damaged log archive would "
-    "also leave this table empty"
+    "the likely cause is a target without the get-task-allow entitlement, but the table is also empty if recording "
+    "started after the work, if another process was recorded, or if the log archive is damaged"
 )
 _REMEDY = (
-    "sign the target with the entitlement com.apple.security.get-task-allow set to true (for example `codesign -f -s - "
-    "--entitlements entitlements.plist TARGET`), start recording before the model loads, check that the right process "
-    "is recorded, and record again"
+    "sign the target with com.apple.security.get-task-allow, check that the right process is recorded, and start "
+    "recording before the model loads (to sign it: `codesign -f -s - --entitlements entitlements.plist TARGET`)"
 )
 
 
@@ -77,14 +76,16 @@ def _covered(recording: Recording, run: Run, instrument: Instrument, failures: M
     conclusion, advice = (instrument.rows_mean if rows else instrument.empty_means), ""
     if lost:
         reasons = dict.fromkeys(_what(failures.get(table.schema, table.reason)) for table in lost)
-        why = "; ".join(reason for reason in reasons if reason) or "the reason is not known"
+        why = "; ".join(reason for reason in reasons if reason) or "reason unknown"
+        part = f"{len(lost)} of {len(tables)} tables"
         if rows:
-            conclusion += f", but {len(lost)} of the {len(tables)} tables cannot be had: {why}"
+            conclusion += f"; {part} cannot be read: {why}"
         elif held:
-            part = f"{len(lost)} of the {len(tables)} tables of {instrument.name}"
-            conclusion = f"{part} cannot be had, and the others hold no row: {why}"
+            conclusion = f"{part} of {instrument.name} cannot be read, the others have no rows: {why}"
+        elif all(table.state is TableState.UNREADABLE and NOT_EXPORTED in table.reason for table in lost):
+            conclusion = f"{_were(instrument.name)} recorded but not exported"
         else:
-            conclusion = f"{instrument.name} was recorded, but its rows cannot be had: {why}"
+            conclusion = f"{_were(instrument.name)} recorded, but cannot be read: {why}"
         advice = f"export them: {_export_command(recording, dict.fromkeys(table.schema for table in lost))}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     return _entry(instrument, state, schemas, None if state is TableState.UNREADABLE else rows, conclusion, advice)
@@ -104,16 +105,25 @@ def _what(reason: str) -> str:
 def _missing(recording: Recording, instrument: Instrument) -> tuple[str, str]:
     if recording.contents.has_table_of_contents:
         return (
-            f"the recording holds no {instrument.name} table",
+            f"{_were(instrument.name)} not recorded",
             instrument.record_with,
         )
     conclusion = (
-        f"whether {instrument.name} was recorded is unknown: this input has no table of it and no table of contents"
+        f"it is unknown whether {_were(instrument.name)} recorded: this input has no such table and no table of "
+        "contents"
     )
     return conclusion, (
-        f"export it, if it was recorded: {_export_command(recording, instrument.schemas)}; the table of contents "
-        "(`xcrun xctrace export --input run.trace --toc --output toc.xml`) beside it tells what was recorded"
+        f"if it was recorded, export it: {_export_command(recording, instrument.schemas)}; also export the table of "
+        "contents, which lists what was recorded: `xcrun xctrace export --input run.trace --toc --output toc.xml`"
     )
+
+
+def _were(name: str) -> str:
+    """The instrument and its verb: names such as Hangs are plural."""
+    return f"{name} {'were' if name in _PLURAL else 'was'}"
+
+
+_PLURAL = ("Hangs", "Signposts", "Points of Interest", "Processes")
 
 
 def _export_command(recording: Recording, schemas: Iterable[str]) -> str:
@@ -126,21 +136,23 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
     """Signs of model execution outside the Core ML table. GPU rows count only where they name a model, since the GPU
     always works for the screen."""
     lane = hardware["lane"]
-    found = (
+    work = (
         ("the Neural Engine was active", int((lane == Lane.NEURAL_ENGINE).sum())),
-        ("the GPU ran work that names a model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
-        ("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),
+        ("the GPU ran a Core ML model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
     )
-    return [f"{what} ({count:,} {'row' if count == 1 else 'rows'})" for what, count in found if count]
+    # Graphs add nothing where execution shows a model.
+    found = (
+        work
+        if any(count for _, count in work)
+        else (("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),)
+    )
+    return [f"{what} ({format_count(count, 'row')})" for what, count in found if count]
 
 
 def _empty_core_ml(entry: Coverage, evidence: Sequence[str]) -> Coverage:
     start = entry.conclusion.rstrip(".")
     if evidence:
-        start = (
-            f"The Core ML instrument was recorded and captured no event although {' and '.join(evidence)}, so its "
-            "emptiness does not show that Core ML was not used"
-        )
+        start = f"The Core ML instrument recorded no events, although {' and '.join(evidence)}"
     return replace(entry, conclusion=_sentence(f"{start}; {_CAUSE}"), advice=_sentence(_REMEDY))
 
 

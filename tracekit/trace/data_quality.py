@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.recording.table import TableState
 from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments import coreml
 from tracekit.units import format_count, format_duration
 
@@ -43,13 +44,13 @@ def _several_files(recording: Recording) -> str:
     if len(files) < 2:
         return ""
     return (
-        f"Core ML rows come from {len(files)} files, and without a table of contents nothing tells whether they are of "
-        "one recording."
+        f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are from "
+        "the same recording."
     )
 
 
 def _without_duration(events: pd.DataFrame) -> str:
-    calls = events[events["kind"].isin([*LOAD_KINDS, Kind.PREDICTION]).to_numpy(dtype=bool)]
+    calls = events[is_any(events["kind"], *LOAD_KINDS, Kind.PREDICTION)]
     count = int((calls["duration_ns"] == 0).sum())
     if not count:
         return ""
@@ -65,16 +66,18 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
     if not late:
         return ""
     return (
-        f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the run did, which took "
-        f"{format_duration(duration_ns)}: the table is damaged or of another recording."
+        f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
+        f"({format_duration(duration_ns)}): the table is damaged or from another recording."
     )
 
 
 def _only_hardware(inferred: pd.DataFrame) -> str:
     if inferred.empty:
         return ""
-    verb, each = ("is", "it") if len(inferred) == 1 else ("are", "each")
+    units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
+    seen = {str(device) for device in inferred["device"].dropna().unique()}
+    source = units.get(seen.pop(), "hardware activity") if len(seen) == 1 else "hardware activity"
     return (
-        f"{format_count(len(inferred), 'prediction')} {verb} inferred from hardware, since Core ML recorded none: "
-        f"{each} is known from the first hardware row to the end of the last only, and took longer than that."
+        f"{format_count(len(inferred), 'prediction')} inferred from {source} (Core ML recorded none); actual durations "
+        "are longer than shown."
     )

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.frames import sorted_events
-from tracekit.trace.models import model_frame
+from tracekit.trace.frames import categorical, stacked
+from tracekit.trace.models import COLUMNS_READ, model_frame
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -62,8 +62,8 @@ def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
         return (frame["model"].isin(names) | frame["parent_model"].isin(names)).to_numpy(dtype=bool)
 
     note = (
-        f"Only rows of {_listed('model', sorted(names))} are counted; rows that name no model are left out. All of the "
-        "recording was judged: of the checks only those about other models are left out."
+        f"Only rows of {_listed('model', sorted(names))} are counted, without rows that do not name a model. Checks "
+        "ran on the whole recording; results for other models are hidden."
     )
     rows = {name: mask & of_model(getattr(trace, name)) for name, mask in shown.rows.items()}
     return replace(shown, rows=rows, models=frozenset(names), notes=(*shown.notes, note))
@@ -77,9 +77,9 @@ def only_range(shown: Shown, trace: Trace, start_ns: int, end_ns: int) -> Shown:
     """
     within = rows_in_range(trace, start_ns, end_ns)
     note = (
-        f"Only what starts from {start_ns / 1e9:.6f} s to {end_ns / 1e9:.6f} s of the run is counted, predictions with "
-        "all that belongs to them; one that began before is not counted as in flight. All of the recording was judged: "
-        "findings are those that reach into this time, with their numbers for all of the recording."
+        f"Only events starting from {start_ns / 1e9:.6f} s to {end_ns / 1e9:.6f} s are counted; predictions include "
+        "their children, and earlier predictions do not count as in flight. Checks ran on the whole recording: "
+        "findings that overlap this range are shown, with their numbers for the whole recording."
     )
     return replace(
         shown,
@@ -119,17 +119,17 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     notes = [f"Only rows of {f'process {wanted}' if wanted.isdecimal() else wanted} are counted"]
     unnamed = int(trace.hardware["process"].isna().to_numpy()[rows["hardware"]].sum())
     if unnamed:
-        notes.append(f"{unnamed} hardware rows name no process and are counted too")
+        notes.append(f"{unnamed} hardware rows do not name a process and are counted too")
     if target is None and trace.inferred:
         notes.append(
             "predictions inferred from hardware are counted unless their rows name another process; a model that "
-            "several processes ran is judged for all of them together"
+            "several processes ran is evaluated for all of them together"
         )
     elif target is None:
-        notes.append("Core ML rows name no process and are all counted")
+        notes.append("Core ML rows do not name a process and are all counted")
     elif foreign:
-        notes.append("Core ML rows name no process; they belong to the target, so none is counted")
-    notes.append("all of the recording was judged")
+        notes.append("Core ML rows do not name a process; they belong to the target, so none are counted")
+    notes.append("checks ran on the whole recording")
     note = f"{'; '.join(notes)}."
     return replace(shown, rows=rows, context=context, foreign=foreign, notes=(*shown.notes, note))
 
@@ -161,7 +161,18 @@ def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
     """`Trace.models` of the rows that are shown; None: all. O(rows)."""
     if shown is None:
         return trace.models
-    return model_frame(sorted_events([getattr(trace, name)[shown.rows[name]] for name in CORE_ML_FRAMES]))
+    frames = [getattr(trace, name)[list(COLUMNS_READ)][shown.rows[name]] for name in CORE_ML_FRAMES]
+    return model_frame(stacked(frames, COLUMNS_READ))
+
+
+def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:
+    """Base names of `shown_models`, without counting anything of them. O(rows)."""
+    names: set[str] = set()
+    for frame in CORE_ML_FRAMES:
+        cells = categorical(getattr(trace, frame)["model"])
+        rows_of_code = np.bincount(cells.codes[shown.rows[frame]] + 1, minlength=len(cells.categories) + 1)
+        names.update(map(str, cells.categories[rows_of_code[1:] > 0]))
+    return frozenset(names)
 
 
 def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArray]:

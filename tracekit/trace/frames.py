@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,6 +101,11 @@ def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
 
 def empty_events() -> pd.DataFrame:
     """An event frame without rows."""
+    return _no_events().copy()
+
+
+@cache
+def _no_events() -> pd.DataFrame:
     columns = {name: _filled(name, None, 0) for name in EVENT_DTYPES}
     return pd.DataFrame(columns).astype(EVENT_DTYPES)
 
@@ -113,8 +119,7 @@ def sorted_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         return reordered(frames[0], sort_order(frames[0]))
     if not frames:
         return empty_events()
-    times = pd.DataFrame({name: _stacked(name, frames) for name in ("start_ns", "duration_ns")}, copy=False)
-    order = sort_order(times)
+    order = sort_order(stacked(frames, ("start_ns", "duration_ns")))
     # Column by column, so that no frame of unsorted rows is held beside the sorted one.
     return pd.DataFrame({name: _stacked(name, frames).take(order) for name in EVENT_DTYPES}, copy=False)
 
@@ -141,17 +146,25 @@ def sort_order(frame: pd.DataFrame) -> IndexArray:
     return order
 
 
+def stacked(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
+    """Some columns of the frames, one frame below the other, indexed 0..n-1. O(n)."""
+    return pd.DataFrame({name: _stacked(name, frames) for name in columns}, copy=False)
+
+
 def _stacked(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray:
     parts = [frame[name] for frame in frames]
-    return _united(parts) if EVENT_DTYPES[name] == "category" else pd.concat(parts, ignore_index=True).array
+    if EVENT_DTYPES[name] == "category":
+        return _united([categorical(part) for part in parts])
+    joined: ExtensionArray = pd.concat(parts, ignore_index=True).array
+    return joined
 
 
-def _united(parts: Sequence[pd.Series]) -> pd.Categorical:
+def _united(parts: Sequence[pd.Categorical]) -> pd.Categorical:
     """Categoricals as one, with the categories in order of appearance. O(rows + categories).
 
     In a hundredth of the time that pandas' `union_categoricals` takes where each part has many categories of its own.
     """
-    texts = [part.cat.categories.to_numpy(dtype=object) for part in parts]
+    texts = [part.categories.to_numpy(dtype=object) for part in parts]
     categories = np.concatenate(texts)
     # Labels of one table are seldom those of another, and to compare them takes a third of the time to number them.
     places = np.arange(len(categories))
@@ -160,7 +173,7 @@ def _united(parts: Sequence[pd.Series]) -> pd.Categorical:
     starts = np.cumsum([0, *(len(names) for names in texts)])
     # The place behind the last stands for the code -1.
     codes = [
-        np.append(places[first:after], -1)[part.cat.codes.to_numpy()]
+        np.append(places[first:after], -1)[part.codes]
         for part, first, after in zip(parts, starts, starts[1:], strict=False)
     ]
     return pd.Categorical.from_codes(np.concatenate(codes), categories=pd.Index(categories, dtype=object))

@@ -24,7 +24,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import fixed
+from tracekit.trace.frames import fixed, is_any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,9 +39,9 @@ def linked(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Seq
     `events` is sorted by start; `model` and `parent` name its rows as codes into `names`, -1 for none. `prediction`
     counts the rows of the Activity lane, as the index of `Trace.activity` does. O(n log n).
     """
-    activity = np.asarray(events["lane"] == Lane.ACTIVITY)
-    prediction = np.asarray(events["kind"] == Kind.PREDICTION) & activity
-    sub = np.asarray(events["level"] == Level.SUB)
+    activity = is_any(events["lane"], Lane.ACTIVITY)
+    prediction = is_any(events["kind"], Kind.PREDICTION) & activity
+    sub = is_any(events["level"], Level.SUB)
     found = _found(_Names(model, parent, names), events, prediction, sub)
     alone = found.count == 1
     label = np.cumsum(activity) - 1

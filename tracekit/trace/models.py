@@ -24,10 +24,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.trace.events import Attribution, Kind, Level
+from tracekit.trace.frames import categorical, is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tracekit.arrays import IntArray
 
 COUNTED_KINDS: tuple[Kind, ...] = (
@@ -63,55 +62,67 @@ MODEL_DTYPES: dict[str, str] = {
 """Columns in order, with pandas dtypes."""
 
 
+COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind")
+"""Columns of the events that `model_frame` needs."""
+
+
 def model_frame(events: pd.DataFrame) -> pd.DataFrame:
-    """The models that these Core ML rows, or inferred predictions, name. O(n)."""
-    read = ["model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind"]
-    rows = events[read]
-    if rows["model"].isna().any():
-        rows = rows[rows["model"].notna()]
-    if rows.empty:
+    """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
+    cells = categorical(events["model"].astype("category"))
+    named = np.flatnonzero(cells.codes >= 0)
+    if not len(named):
         return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in MODEL_DTYPES.items()})
-    rows = rows.assign(
-        end_ns=rows["start_ns"] + rows["duration_ns"],
-        top=rows["level"] == Level.TOP,
-        inferred=rows["attribution"] == Attribution.INFERRED,
-    )
-    groups = rows.groupby("model", observed=True, sort=False)
-    instances = groups["instance"].nunique()
-    pairs = rows[["model", "parent_model"]].dropna().drop_duplicates()
-    parents = {
-        str(name): tuple(sorted(map(str, found)))
-        for name, found in pairs.groupby("model", observed=True)["parent_model"]
-    }
-    index = instances.index
-    names = [str(name) for name in index]
-    frame = pd.DataFrame(
+    codes, model = np.unique(cells.codes[named], return_inverse=True)
+    names, count = [str(name) for name in cells.categories[codes]], len(codes)
+    rows = events.iloc[named]
+    starts = rows["start_ns"].to_numpy()
+    first_ns, last_ns = np.full(count, np.iinfo(np.int64).max), np.full(count, np.iinfo(np.int64).min)
+    np.minimum.at(first_ns, model, starts)
+    np.maximum.at(last_ns, model, starts + rows["duration_ns"].to_numpy())
+    called = np.bincount(model[is_any(rows["level"], Level.TOP)], minlength=count) > 0
+    recorded = np.bincount(model[~is_any(rows["attribution"], Attribution.INFERRED)], minlength=count) > 0
+    instance = pd.factorize(rows["instance"])[0]
+    instances = np.bincount(_pairs(model, instance)[0], minlength=count)
+    parents = _parents(model, rows["parent_model"].astype("category"), count)
+    order = sorted(range(count), key=lambda place: (first_ns[place], names[place]))
+    counts = _counts(rows["kind"], model, count)
+    return pd.DataFrame(
         {
-            "name": pd.Series(names, index, object),
-            "level": groups["top"].any().map({True: str(Level.TOP), False: str(Level.SUB)}).astype(object),
-            "parents": pd.Series([parents.get(name, ()) for name in names], index, object),
-            "instances": instances.astype("Int64").mask(instances == 0),
-            "first_ns": groups["start_ns"].min(),
-            "last_ns": groups["end_ns"].max(),
-            "rows": groups.size(),
-            "inferred": groups["inferred"].all(),
-            **dict(zip(map(str, COUNTED_KINDS), _counts(rows, names), strict=True)),
+            "name": pd.Series([names[place] for place in order], dtype=object),
+            "level": pd.Series([str(Level.TOP if called[place] else Level.SUB) for place in order], dtype=object),
+            "parents": pd.Series([parents[place] for place in order], dtype=object),
+            "instances": pd.arrays.IntegerArray(instances[order], mask=instances[order] == 0),
+            "first_ns": first_ns[order],
+            "last_ns": last_ns[order],
+            "rows": np.bincount(model, minlength=count)[order],
+            "inferred": ~recorded[order],
+            **{str(kind): row[order] for kind, row in zip(COUNTED_KINDS, counts, strict=True)},
         }
     )
-    return frame.sort_values(["first_ns", "name"], kind="stable").reset_index(drop=True)
 
 
-def _counts(rows: pd.DataFrame, models: Sequence[str]) -> IntArray:
-    """Rows of each kind and model: shape (len(COUNTED_KINDS), models)."""
-    kinds = list(map(str, COUNTED_KINDS))
-    kind, model = _places(rows["kind"], kinds), _places(rows["model"], models)
-    counted = (kind >= 0) & (model >= 0)
-    counts = np.bincount((kind * len(models) + model)[counted], minlength=len(kinds) * len(models))
-    return counts.reshape(len(kinds), len(models))
+def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
+    """The different pairs of a model and a code, in their order; -1 is no code. O(n log n)."""
+    known = code >= 0
+    span = int(code.max(initial=0)) + 1
+    pairs = np.unique(model[known] * span + code[known])
+    return pairs // span, pairs % span
 
 
-def _places(column: pd.Series, values: Sequence[str]) -> IntArray:
-    """Place in `values` of each cell: shape (rows,), -1 where it is none of them. O(rows)."""
-    cells = column.astype("category").cat
-    of_code = np.append(pd.Index(list(values)).get_indexer(cells.categories), -1)
-    return of_code[cells.codes.to_numpy()].astype(np.int64)
+def _parents(model: IntArray, column: pd.Series, count: int) -> list[tuple[str, ...]]:
+    """Names of the pipelines that each model is a stage of, sorted."""
+    cells = categorical(column)
+    found: list[list[str]] = [[] for _ in range(count)]
+    for stage, parent in zip(*_pairs(model, cells.codes.astype(np.int64)), strict=True):
+        found[stage].append(str(cells.categories[parent]))
+    return [tuple(sorted(pipelines)) for pipelines in found]
+
+
+def _counts(kinds: pd.Series, model: IntArray, count: int) -> IntArray:
+    """Rows of each kind and model: shape (len(COUNTED_KINDS), count). O(n)."""
+    cells = categorical(kinds)
+    of_code = np.append(pd.Index(list(map(str, COUNTED_KINDS))).get_indexer(cells.categories), -1)
+    kind = of_code[cells.codes].astype(np.int64)
+    counted = kind >= 0
+    counts = np.bincount((kind * count + model)[counted], minlength=len(COUNTED_KINDS) * count)
+    return counts.reshape(len(COUNTED_KINDS), count)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.events import Kind, Lane
+from tracekit.trace.frames import is_any
 from tracekit.trace.linking import containing_by_key
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ class Rows:
 
 def calls_of(events: pd.DataFrame) -> Calls:
     """The predictions among the linked Core ML rows."""
-    activity = np.asarray(events["lane"] == Lane.ACTIVITY)
-    row = np.flatnonzero(activity & np.asarray(events["kind"] == Kind.PREDICTION))
+    activity = is_any(events["lane"], Lane.ACTIVITY)
+    row = np.flatnonzero(activity & is_any(events["kind"], Kind.PREDICTION))
     times = Intervals.from_rows(events).where(row)
     label = (np.cumsum(activity) - 1)[row]
     place = np.full(int(activity.sum()) + 1, -1, np.int64)

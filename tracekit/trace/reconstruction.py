@@ -24,7 +24,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, reordered, sort_order
+from tracekit.trace.frames import FIXED_CATEGORIES, is_any, reordered, sort_order
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -63,7 +63,7 @@ def reconstructed(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.D
 def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
     """The rows, with those marked foreign that name no process and a model that only other processes are seen with."""
     model = np.asarray(hardware["model"].cat.codes)
-    foreign = np.asarray(hardware["attribution"] == Attribution.FOREIGN)
+    foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
     told = np.asarray(hardware["process"].notna())
     of_others = np.setdiff1d(model[foreign & told], model[~foreign & told])
     nobodys = ~told & (model >= 0) & np.isin(model, of_others)
@@ -76,8 +76,8 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
 
 def _of_models(hardware: pd.DataFrame) -> IndexArray:
     """IndexArray of the rows whose label says that they executed a model that may be the target's."""
-    executed = np.asarray(hardware["kind"] == Kind.ANE_EXEC) | np.asarray(hardware["lane"] == Lane.GPU)
-    own = np.asarray(hardware["attribution"].isin([Attribution.EXACT, Attribution.LABEL]))
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
+    own = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
     return np.flatnonzero(executed & own & np.asarray(hardware["operation"].notna()))
 
 
@@ -100,7 +100,7 @@ def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
 
 def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, who: IntArray) -> BoolArray:
     """Whether a prediction begins with the row. `rows` are sorted by `who`, then time."""
-    on_gpu = np.asarray(hardware["lane"] == Lane.GPU)[rows]
+    on_gpu = is_any(hardware["lane"], Lane.GPU)[rows]
     # A second row of a command buffer goes on with what the first began.
     buffer = np.where(on_gpu & (buffers.id[rows] != 0), buffers.id[rows], -1 - np.arange(len(rows)))
     again = pd.DataFrame({"who": who, "buffer": buffer}).duplicated().to_numpy()

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
+from tracekit.trace.frames import is_any
 from tracekit.units import format_share
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Sharing:
     and compilations are no execution. None where there is no execution or no prediction to compare with."""
     foreign_models: tuple[str, ...] = ()
     """Models that labels name and that the target never loaded, sorted."""
-    sentence: str = "No activity of the Neural Engine was recorded."
+    sentence: str = "No Neural Engine activity was recorded."
     """The same for users."""
 
     @property
@@ -65,25 +64,25 @@ class Sharing:
 
 def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     """Who used the Neural Engine. `hardware` is the finished frame, `events` the Core ML rows. O(n log n)."""
-    engine = hardware[np.asarray(hardware["lane"] == Lane.NEURAL_ENGINE)]
-    executed = engine[np.asarray(engine["kind"] == Kind.ANE_EXEC)]
-    foreign = engine.loc[np.asarray(engine["attribution"] == Attribution.FOREIGN), "model"]
+    engine = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE)]
+    executed = engine[is_any(engine["kind"], Kind.ANE_EXEC)]
+    foreign = engine.loc[is_any(engine["attribution"], Attribution.FOREIGN), "model"]
     models = tuple(sorted(str(name) for name in foreign.dropna().unique()))
     if engine.empty:
         return Sharing()
     if events.empty:
-        return _unknown("there is no Core ML row to compare with")
+        return _unknown("there are no Core ML rows to compare with")
     outside = _outside_share(executed, events)
     if models or (outside is not None and outside > MOST_OUTSIDE):
         return Sharing(SharingState.SHARED, outside, models, _shared(outside, models))
     if outside is None and not executed.empty:
-        return _unknown("Core ML recorded no prediction to compare with")
+        return _unknown("Core ML recorded no predictions to compare with")
     sentence = "Nothing suggests that other processes used the Neural Engine."
     return Sharing(SharingState.OWN, outside, (), sentence)
 
 
 def _unknown(why: str) -> Sharing:
-    sentence = f"Whether other processes used the Neural Engine too cannot be judged, since {why}."
+    sentence = f"It is unknown whether other processes used the Neural Engine: {why}."
     return Sharing(SharingState.UNKNOWN, sentence=sentence)
 
 
@@ -91,7 +90,7 @@ def _shared(outside: float | None, models: tuple[str, ...]) -> str:
     """The signs, as one sentence."""
     signs = []
     if outside is not None and outside > MOST_OUTSIDE:
-        signs.append(f"{format_share(outside)} of its execution time lies outside every prediction of the target")
+        signs.append(f"{format_share(outside)} of its execution time is outside the target's predictions")
     if models:
         more = f" and {len(models) - _NAMED} more" if len(models) > _NAMED else ""
         signs.append(
@@ -102,13 +101,13 @@ def _shared(outside: float | None, models: tuple[str, ...]) -> str:
 
 
 def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:
-    calls = events[np.asarray(events["lane"] == Lane.ACTIVITY) & np.asarray(events["kind"] == Kind.PREDICTION)]
+    calls = events[is_any(events["lane"], Lane.ACTIVITY) & is_any(events["kind"], Kind.PREDICTION)]
     times, called = Intervals.from_rows(executed), Intervals.from_rows(calls)
     executed_ns = times.covered_ns
     if calls.empty or not executed_ns:
         return None
     loaded = executed["model"].isin(events["model"].cat.categories).to_numpy(dtype=bool)
-    own = np.asarray(executed["attribution"] == Attribution.LABEL) & loaded
+    own = is_any(executed["attribution"], Attribution.LABEL) & loaded
     # Time under own work counts as inside, as time under a prediction does.
     inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(own))
     return (inside.joined(times).covered_ns - inside.covered_ns) / executed_ns

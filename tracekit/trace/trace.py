@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tracekit.characters import visible
 from tracekit.trace.cache import TraceCache
 from tracekit.trace.events import Attribution
+from tracekit.trace.frames import is_any
 from tracekit.trace.sharing import Sharing
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +40,7 @@ class Coverage:
     occur. Empty for instruments without attribution."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Trace:
     """The Activity, Data, Compute and hardware lanes of one run, their context, and what the run can tell.
 
@@ -67,11 +70,20 @@ class Trace:
     """Whether other processes used the Neural Engine too."""
     cache: TraceCache = field(default_factory=TraceCache, init=False, repr=False)
 
+    def __repr__(self) -> str:
+        """Short, and without what is private."""
+        counts = (
+            format_count(len(self.models), "model"),
+            format_count(len(self.activity), "activity row"),
+            format_count(len(self.hardware), "hardware row"),
+        )
+        return f"<Trace of {visible(self.contents.source)}, run {self.run.number}: {', '.join(counts)}>"
+
     @property
     def inferred(self) -> bool:
         """Whether the predictions are put together from hardware rows, because Core ML recorded none
         (`tracekit.trace.reconstruction`)."""
-        return bool((self.activity["attribution"] == Attribution.INFERRED).any())
+        return bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""

@@ -93,7 +93,7 @@ class ActionHost(Protocol):
         ...
 
     def regroup(self, grouping: Grouping) -> None:
-        """Lay the lanes out in another way."""
+        """Group the lanes in another way."""
         ...
 
     def say(self, text: str) -> None:
@@ -109,7 +109,7 @@ class ActionHost(Protocol):
         ...
 
     def focus_area(self, step: int) -> None:
-        """Put the keys on the next area, or with -1 on the one before."""
+        """Move the focus to the next pane, or with -1 to the previous one."""
         ...
 
     def ask(self, screen: Screen[Result], then: Callable[[Result | None], None]) -> None:

@@ -127,7 +127,7 @@ class ViewApp(StateApp, inherit_bindings=False):
 
     def show_palette(self) -> None:
         """Let the user find an action by name."""
-        self.push_screen(CommandPalette(providers=[ActionCommands], placeholder="What do you want to do?"))
+        self.push_screen(CommandPalette(providers=[ActionCommands], placeholder="Find a command"))
 
     def leave(self) -> None:
         """End; a read that is under way is given up."""

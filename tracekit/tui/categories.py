@@ -47,7 +47,7 @@ class Look:
 
 
 LOOKS: dict[Category, Look] = {
-    Category.OTHER: Look("o", "other event, or an unknown state"),
+    Category.OTHER: Look("o", "other event or unknown state"),
     Category.LOAD: Look("L", "load"),
     Category.LOAD_CACHED: Look("l", "load (cached)"),
     Category.COMPILE: Look("K", "compilation"),
@@ -61,7 +61,7 @@ LOOKS: dict[Category, Look] = {
     Category.GPU: Look("G", "GPU"),
     Category.ANE: Look("N", "Neural Engine"),
     Category.MPS: Look("M", "MPS graph"),
-    Category.APP: Look("a", "work that names no model"),
+    Category.APP: Look("a", "work not attributed to a model"),
     Category.FOREIGN: Look("x", "other processes"),
     Category.GOOD: Look("-", "nominal"),
     Category.FAIR: Look("f", "fair"),
@@ -70,7 +70,7 @@ LOOKS: dict[Category, Look] = {
     Category.LOW: Look("_", "minimum"),
     Category.MEDIUM: Look("=", "medium"),
     Category.HIGH: Look("^", "maximum"),
-    Category.FADED: Look("·", "does not pass the filter"),
+    Category.FADED: Look("·", "filtered out"),
     Category.INFERRED: Look("p", "prediction inferred from hardware"),
 }
 

@@ -78,7 +78,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         report = judge(session.judged, shown=shown, config=session.config)
     text = renderer_for(path).render(report)
     if path.exists() and not replace:
-        return f"'{path}' could not be written: it is there already."
+        return f"'{path}' was not written: it already exists."
     try:
         # A link stays one: what it leads to is written.
         with whole_file(path.resolve()) as file:
@@ -86,7 +86,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     except TracekitError as error:
         return f"{_capitalized(str(error))}."
     about = "the recording" if span is None else f"the {range_words(span)}"
-    return f"Saved the report of {about} as {path}; private names are left out."
+    return f"Saved the report of {about} to {path}; private data is redacted."
 
 
 def _capitalized(words: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tracekit.tui.state import State
     from tracekit.tui.theme import Palette
 
-_NOTHING = "Nothing is selected.\n\nClick an event, or press n for the next one of the lane. ? shows all keys."
+_NOTHING = "Nothing selected.\n\nClick an event, or press n for the next event in the lane. ? shows all keys."
 
 
 def inspected(state: State, palette: Palette, *, letters: bool) -> Group:

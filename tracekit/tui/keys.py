@@ -30,12 +30,12 @@ class Section(StrEnum):
     """Sections of the help screen and the palette, in order."""
 
     MOVE = "Move and zoom"
-    SELECT = "Select and walk"
+    SELECT = "Select and step"
     FIND = "Search and bookmarks"
-    DETAIL = "Detail"
+    DETAIL = "Panes and lists"
     EXPORT = "Copy and save"
-    COMPARE = "Two recordings"
-    APP = "View and program"
+    COMPARE = "Compare two recordings"
+    APP = "View and app"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Shortcut:
 SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("zoom_in", ("w", "plus", "equals_sign"), "Zoom in", Section.MOVE, footer=True),
     Shortcut("zoom_out", ("s", "minus"), "Zoom out", Section.MOVE, footer=True),
-    Shortcut("pan_left", ("a", "left", "h"), "Earlier", Section.MOVE),
-    Shortcut("pan_right", ("d", "right", "l"), "Later", Section.MOVE),
+    Shortcut("pan_left", ("a", "left", "h"), "Pan left", Section.MOVE),
+    Shortcut("pan_right", ("d", "right", "l"), "Pan right", Section.MOVE),
     Shortcut("lane_up", ("up", "k"), "Lane above", Section.MOVE, Scope.TIMELINE),
     Shortcut("lane_down", ("down", "j"), "Lane below", Section.MOVE, Scope.TIMELINE),
     Shortcut("fit", ("0", "home"), "Fit all", Section.MOVE),
@@ -71,13 +71,13 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("previous_slow", ("E",), "Previous slow event", Section.SELECT),
     Shortcut("select_here", ("enter",), "Select", Section.SELECT, Scope.TIMELINE),
     Shortcut("mark", ("v",), "Mark range", Section.SELECT, footer=True),
-    Shortcut("range_of_event", ("V",), "Range of event", Section.SELECT),
+    Shortcut("range_of_event", ("V",), "Range from event", Section.SELECT),
     Shortcut("clear", ("escape",), "Clear", Section.SELECT),
     Shortcut("next_evidence", ("full_stop",), "Next interval", Section.SELECT),
-    Shortcut("previous_evidence", ("comma",), "Interval before", Section.SELECT),
-    Shortcut("to_finding", ("F",), "To the finding", Section.SELECT),
+    Shortcut("previous_evidence", ("comma",), "Previous interval", Section.SELECT),
+    Shortcut("to_finding", ("F",), "Go to its finding", Section.SELECT),
     Shortcut("to_related", ("r",), "Related finding", Section.SELECT),
-    Shortcut("to_prediction", ("P",), "To the prediction", Section.SELECT),
+    Shortcut("to_prediction", ("P",), "Go to its prediction", Section.SELECT),
     Shortcut("filter", ("slash",), "Search and filter", Section.FIND),
     Shortcut("clear_filter", ("c",), "Clear filter", Section.FIND),
     Shortcut("next_match", ("m",), "Next match", Section.FIND),
@@ -93,7 +93,7 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("pane_models", ("5",), "Models", Section.DETAIL),
     Shortcut("pane_facts", ("6",), "Recording", Section.DETAIL),
     Shortcut("sort_next", ("o",), "Sort by next column", Section.DETAIL),
-    Shortcut("sort_reversed", ("O",), "Reverse order", Section.DETAIL),
+    Shortcut("sort_reversed", ("O",), "Reverse sort order", Section.DETAIL),
     Shortcut("columns", ("C",), "Columns", Section.DETAIL),
     Shortcut("toggle_inspector", ("i",), "Inspector", Section.DETAIL),
     Shortcut("row_up", ("up", "k"), "Row above", Section.DETAIL, Scope.LIST),
@@ -110,15 +110,15 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("save_range", ("R",), "Save range report", Section.EXPORT),
     Shortcut("pane_compare", ("7",), "Compare", Section.COMPARE),
     Shortcut("next_measure", ("u",), "Compare by", Section.COMPARE),
-    Shortcut("other_recording", ("z",), "Other recording", Section.COMPARE),
+    Shortcut("other_recording", ("z",), "Switch recording", Section.COMPARE),
     Shortcut("align", ("A",), "Align", Section.COMPARE),
-    Shortcut("focus_next", ("tab",), "Next area", Section.DETAIL),
-    Shortcut("focus_previous", ("shift+tab",), "Area before", Section.DETAIL),
-    Shortcut("grouping", ("t",), "Grouping", Section.APP, footer=True),
+    Shortcut("focus_next", ("tab",), "Next pane", Section.DETAIL),
+    Shortcut("focus_previous", ("shift+tab",), "Previous pane", Section.DETAIL),
+    Shortcut("grouping", ("t",), "Group by", Section.APP, footer=True),
     Shortcut("expand", ("x",), "Expand lane", Section.APP),
-    Shortcut("theme", ("T",), "Light or dark", Section.APP, early=True),
+    Shortcut("theme", ("T",), "Light/dark theme", Section.APP, early=True),
     Shortcut("help", ("question_mark", "f1"), "Help", Section.APP, footer=True, early=True),
-    Shortcut("palette", ("ctrl+p",), "Commands", Section.APP),
+    Shortcut("palette", ("ctrl+p",), "Command palette", Section.APP),
     Shortcut("quit", ("q", "ctrl+c"), "Quit", Section.APP, footer=True, early=True),
 )
 """In the order in which the footer and each section of the help screen show them."""

@@ -11,6 +11,7 @@ from tracekit.analysis.breakdown import breakdown
 from tracekit.analysis.latency import warm_mask
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.trace.events import Attribution
+from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -71,7 +72,7 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
         starts=predictions["start_ns"].to_numpy(),
         durations=predictions["duration_ns"].to_numpy(),
         first=~warm_mask(trace.activity, predictions),
-        inferred=(predictions["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool),
+        inferred=is_any(predictions["attribution"], Attribution.INFERRED),
         time_ns=np.array(
             [
                 sum(parts.frame[part.column].fillna(0).to_numpy(dtype=np.int64) for part in group.parts)

@@ -10,12 +10,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from tracekit.tui.state import EventFilter
-from tracekit.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or - in front, from the cursor"
+TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or -, relative to the cursor"
 
 _UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,12})?)\s*(ns|us|µs|ms|s)")
@@ -50,7 +49,7 @@ def filter_hint(known: Known) -> str:
         ">5ms, <20ms",
     ]
     line = ", ".join(str(offer) for offer in offered if offer)
-    quotes = "; NAME in quotes where it has blanks" if known.models else ""
+    quotes = "; quote names with spaces" if known.models else ""
     kinds = f"\nkinds: {', '.join(known.kinds)}" if known.kinds else ""
     return f"{line}{quotes}{kinds}"
 
@@ -60,7 +59,7 @@ def parse_filter(text: str, known: Known) -> EventFilter:
     try:
         tokens = shlex.split(text)
     except ValueError as error:
-        raise QueryError("A quote is not closed.") from error
+        raise QueryError("Missing closing quote.") from error
     words: list[str] = []
     parsed = EventFilter()
     while tokens:
@@ -79,7 +78,7 @@ def parse_filter(text: str, known: Known) -> EventFilter:
         elif colon and name == "device":
             parsed = replace(parsed, device=_one("device", value, known.devices))
         elif colon and (meant := get_close_matches(name, _KEYS, 1, _ALIKE)):
-            raise QueryError(f"There is no filter '{name}:'; write {meant[0]}:{value}.")
+            raise QueryError(f"Unknown filter '{name}:'; did you mean {meant[0]}:{value}?")
         else:
             words.append(token)
     return replace(parsed, text=" ".join(words))
@@ -110,7 +109,7 @@ def parse_duration(text: str) -> int:
     """A duration with its unit, in ns. Raises `QueryError`."""
     match = _AMOUNT.fullmatch(text.strip())
     if match is None:
-        raise QueryError(f"'{text}' is no duration: write a number and ns, us, ms or s, as in 5ms.")
+        raise QueryError(f"Invalid duration '{text}'. Examples: 5ms, 250us, 1.5s.")
     return round(Decimal(match[1]) * _UNITS[match[2]])
 
 
@@ -129,7 +128,7 @@ def parse_time(text: str, here_ns: int) -> int:
         try:
             time_ns = parse_duration(rest)
         except QueryError as error:
-            raise QueryError(f"'{text}' is no time: write 1.5, 250ms, 1:02.5 or +10ms.") from error
+            raise QueryError(f"Invalid time '{text}'. Examples: 1.5, 250ms, 1:02.5, +10ms.") from error
     return {"": time_ns, "+": here_ns + time_ns, "-": here_ns - time_ns}[sign]
 
 
@@ -140,14 +139,14 @@ def _one(what: str, value: str, known: Sequence[str]) -> str:
     if same or len(near) == 1:
         return (same or near)[0]
     if not known:
-        raise QueryError(f"No event of this recording has a {what}.")
+        raise QueryError(f"No event in this recording has a {what}.")
     folded = {entry.casefold(): entry for entry in known}
     alike = [folded[entry] for entry in get_close_matches(value.casefold(), folded)]
     offered = near or [*alike, *(entry for entry in known if entry not in alike)]
     shown = offered if len(offered) <= _OFFERED + 1 else offered[:_OFFERED]
     more = f" and {len(offered) - len(shown)} more" if len(shown) < len(offered) else ""
-    there = f"there {'is' if len(offered) == 1 else 'are'} {', '.join(shown)}{more}"
-    raise QueryError(f"'{value}' is {'more than one' if near else 'no'} {what} here; {there}.")
+    problem = f"'{value}' matches several {what}s: " if near else f"Unknown {what} '{value}'. Available: "
+    raise QueryError(f"{problem}{', '.join(shown)}{more}.")
 
 
 _OFFERED = 6
@@ -162,11 +161,16 @@ def _shortest(ns: int) -> str:
     return f"{ns}ns"
 
 
+def _spaced(ns: int) -> str:
+    """A duration as one would read it, exactly: `8 ms`."""
+    return re.sub(r"(?<=\d)(?=[a-z])", " ", _shortest(ns))
+
+
 def filter_words(chosen: EventFilter) -> str:
-    """A filter as the status line says it."""
-    parts = [f"'{chosen.text}'"] if chosen.text else []
-    parts += [chosen.model or "no model named"] if chosen.model is not None else []
+    """A filter as the first line and the headings show it."""
+    parts = [chosen.text] if chosen.text else []
+    parts += [chosen.model or "unattributed"] if chosen.model is not None else []
     parts += [part for part in (chosen.kind, chosen.device) if part is not None]
-    parts += [f"at least {format_duration(chosen.min_ns)}"] if chosen.min_ns is not None else []
-    parts += [f"at most {format_duration(chosen.max_ns)}"] if chosen.max_ns is not None else []
+    parts += [f"≥ {_spaced(chosen.min_ns)}"] if chosen.min_ns is not None else []
+    parts += [f"≤ {_spaced(chosen.max_ns)}"] if chosen.max_ns is not None else []
     return ", ".join(parts)

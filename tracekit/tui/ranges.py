@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from tracekit.tui.state import EventFilter, Session
     from tracekit.tui.viewport import Span
 
-STARTS = "what starts in it"
-RULE = f"{STARTS}, predictions with all that belongs to them"
+STARTS = "events starting in range"
+RULE = f"{STARTS}; predictions with their children"
 """What counts for a range in statistics; see `tracekit.trace.filter.only_range`."""
-REACHES = "what lies in it, if only in part"
+REACHES = "events overlapping it"
 """What lists of events and predictions hold for a range."""
 
 
@@ -53,9 +53,9 @@ def counted_words(span: Span | None, chosen: EventFilter) -> str:
 
 def counted_ways(span: Span | None, chosen: EventFilter, rules: Sequence[str] = (RULE, STARTS)) -> tuple[str, ...]:
     """The same in ever fewer words; `rules` say what counts for a range."""
-    only = f", only {filter_words(chosen)}" if chosen.active else ""
+    only = f", filter: {filter_words(chosen)}" if chosen.active else ""
     if span is None:
-        return (f"all of the recording{only}",)
+        return (f"whole recording{only}",)
     short = f"range of {duration(span.span_ns)}"
     ways = (*(f"{range_words(span)}: {rule}" for rule in rules), f"{short}: {rules[-1]}", short)
     return tuple(f"{way}{only}" for way in ways)
@@ -63,7 +63,7 @@ def counted_ways(span: Span | None, chosen: EventFilter, rules: Sequence[str] = 
 
 def narrowed_ways(span: Span | None, chosen: EventFilter) -> tuple[str, ...]:
     """What range and filter let through of a list of what lies in a range, in ever fewer words; empty without them."""
-    only = f"only {filter_words(chosen)}" if chosen.active else ""
+    only = f"filter: {filter_words(chosen)}" if chosen.active else ""
     if span is None:
         return (only, "filtered") if only else ("",)
     return (*counted_ways(span, chosen, (REACHES,)), "in range, filtered" if only else "in range")
@@ -82,9 +82,9 @@ def none_words(
     known: whether any is there without range and filter, which keep nothing away otherwise.
     """
     if not known:
-        return f"No {what} is known from {source}; 6 says what it holds."
+        return f"No {what}s in {source}; 6 shows its coverage."
     if span is not None and chosen.active:
-        return f"Range and filter leave no {what}; c drops the filter, esc the range."
+        return f"No {what}s match in this range; c clears the filter, esc the range."
     if chosen.active:
-        return f"The filter leaves no {what}; c drops it."
-    return f"The range leaves no {what}; esc drops it."
+        return f"No {what}s match; c clears the filter."
+    return f"No {what}s in this range; esc clears it."

@@ -13,6 +13,7 @@ import numpy as np
 
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.frames import is_any
 from tracekit.tui.viewport import NO_HISTORY, Bounds, History, Span, Viewport
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Session:
     def first_prediction_ns(self) -> int | None:
         """When the first prediction begins; None where there is none. O(n)."""
         activity = self.trace.activity
-        starts = activity["start_ns"].to_numpy()[(activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
+        starts = activity["start_ns"].to_numpy()[is_any(activity["kind"], Kind.PREDICTION)]
         return int(starts[0]) if starts.size else None
 
     def span(self, ref: EventRef) -> Span:

@@ -70,12 +70,12 @@ def longest_that_fits(ways: Sequence[str], room: int) -> str:
 
 
 def which_interval(check: Check, number: int) -> str:
-    """Which interval of evidence one is, from 0, and of how many: `3 of 4`, or `3 of the 50 longest of 1,234` where the
-    report keeps no more."""
+    """Which interval of evidence one is, from 0, and of how many: `3 of 4`, or `3 of the 50 longest (1,234 in all)`
+    where the report keeps no more."""
     listed = len(check.evidence)
     if check.evidence_total <= listed:
         return f"{number + 1} of {listed}"
-    return f"{number + 1} of the {listed} longest of {check.evidence_total:,}"
+    return f"{number + 1} of the {listed} longest ({check.evidence_total:,} in all)"
 
 
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:

@@ -39,7 +39,7 @@ def test_a_model_that_predicts_without_a_load_was_loaded_before(attached, judge)
     found = judged(judge, attached)
     assert isinstance(found, Finding)
     assert found.cost is None
-    assert "the model Net predicted without a recorded load" in found.summary
+    assert "no load of Net was recorded" in found.summary
     assert [(entry.start_ns, entry.model) for entry in found.evidence] == [(1_000 * MS, "Net")]
 
 
@@ -61,7 +61,7 @@ def test_only_the_models_without_a_load_are_named(attached, judge):
     use(attached, NET)
     use(attached, POSE, 2_000 * MS)
     summary = judged(judge, attached).summary
-    assert "the model Pose predicted" in summary
+    assert "no load of Pose was recorded" in summary
     assert "Net" not in summary
 
 
@@ -71,14 +71,14 @@ def test_predictions_without_a_name_are_told(attached, judge):
     use(attached, Model("", None), 2_000 * MS, count=3)
     found = judged(judge, attached)
     assert isinstance(found, Finding)
-    assert "3 predictions name no model" in found.summary
+    assert "3 predictions have no model name" in found.summary
 
 
 def test_a_launched_app_without_loads_is_another_matter(scenario, judge):
     use(scenario, NET)
     outcome = judged(judge, scenario)
     assert isinstance(outcome, InsufficientData)
-    assert "The launch of the app was recorded" in outcome.reason
+    assert "The app's launch was recorded" in outcome.reason
 
 
 def test_without_a_prediction_nothing_was_missed(attached, judge):

@@ -46,7 +46,7 @@ def test_the_second_compilation_is_found_with_its_cost(scenario, judge):
     # It follows the first session: compilation, load, ten predictions.
     assert [entry.start_ns for entry in found.evidence] == [(900 + 50 + 300) * MS]
     assert found.affected.ends.tolist() == [(900 + 50 + 300 + 900) * MS]
-    assert "compiled it 2 times" in found.summary
+    assert "compiled the model 2 times" in found.summary
 
 
 def test_one_compilation_is_not_judged(scenario, judge):
@@ -87,10 +87,10 @@ def test_the_neural_engine_compiles_the_same_program_again(scenario, judge, coun
     engine(scenario, [YOLO.engine_label(1, "Compile")] * count)
     outcome = judge(scenario, ID)["Yolo"]
     assert isinstance(outcome, expected)
-    assert values(outcome)["most compilations of one part for the Neural Engine"] == count
+    assert values(outcome)["most Neural Engine compilations of one part"] == count
     if expected is Finding:
         assert outcome.cost.ns == 1_000 * MS
-        assert "The same part of it was compiled for the Neural Engine 3 times" in outcome.summary
+        assert "The same part was compiled for the Neural Engine 3 times" in outcome.summary
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,13 @@ def test_back_and_forth_is_found_with_the_time_of_the_interruptions(scenario, ju
     assert isinstance(found, Finding)
     assert found.cost.ns == 20 * 2 * MS
     assert found.cost.share == pytest.approx(2 / 20)
-    assert values(found)["changes of the unit (median)"] == 4
+    assert values(found)["hand-offs per prediction (median)"] == 4
     assert values(found)["main unit interrupted"] == pytest.approx(0.1)
     assert found.evidence_total == 20
     assert found.affected.starts.tolist()[:2] == [106 * MS, 113 * MS]
     assert found.affected.ends.tolist()[:2] == [107 * MS, 114 * MS]
     assert (
-        "(mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine). That interrupts the Neural Engine, which"
+        "(mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine). They interrupt the Neural Engine, which"
         in (found.summary)
     )
 
@@ -72,7 +72,7 @@ def test_work_before_and_after_the_main_unit_is_no_interruption(scenario, judge)
     calls(scenario, ("cpu", 8), ("ane", 27), ("cpu", 1), ("ane", 1), ("cpu", 12))
     outcome = judge(scenario, ID)["Segmenter"]
     assert isinstance(outcome, Passed)
-    assert values(outcome)["changes of the unit (median)"] == 4
+    assert values(outcome)["hand-offs per prediction (median)"] == 4
     assert values(outcome)["main unit interrupted"] == pytest.approx(1 / 49)
 
 
@@ -110,17 +110,17 @@ def test_few_predictions_are_not_judged(scenario, judge, count, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("count", "found"), [(1, "Only 1 prediction whose"), (2, "Only 2 predictions whose")])
+@pytest.mark.parametrize(("count", "found"), [(1, "1 prediction"), (2, "2 predictions")])
 def test_how_few_were_found_is_told(scenario, judge, count, found):
     calls(scenario, *THERE_AND_BACK, count=count)
-    assert judge(scenario, ID)["Segmenter"].reason == f"{found} compute units are known; 10 are needed."
+    assert judge(scenario, ID)["Segmenter"].reason == f"{found} with known compute units, 10 needed."
 
 
 def test_pieces_of_one_unit_are_one_turn(scenario, judge):
     calls(scenario, *(("ane", 2), ("gap", 1)) * 5)
     outcome = judge(scenario, ID)["Segmenter"]
     assert isinstance(outcome, Passed)
-    assert values(outcome)["changes of the unit (median)"] == 0
+    assert values(outcome)["hand-offs per prediction (median)"] == 0
 
 
 def test_requests_stand_for_a_unit_whose_execution_was_not_seen(scenario, judge):
@@ -139,7 +139,7 @@ def test_where_execution_was_seen_requests_add_no_turn(scenario, judge):
             prediction.event("CPU", at * 4 * MS + MS, MS)
     outcome = judge(scenario, ID)["Segmenter"]
     assert isinstance(outcome, Passed)
-    assert values(outcome)["changes of the unit (median)"] == 2
+    assert values(outcome)["hand-offs per prediction (median)"] == 2
 
 
 @pytest.mark.parametrize("schema", ["ane-hw-intervals-internal", "metal-gpu-intervals"])

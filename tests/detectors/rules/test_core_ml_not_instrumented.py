@@ -39,7 +39,7 @@ def test_work_of_the_target_on_the_gpu_that_names_a_model_proves_it(scenario, ju
     found = judged(judge, scenario)
     assert isinstance(found, Finding)
     assert (found.model, found.cost) == (None, None)
-    assert "The GPU ran Net for the target (1 row, 3.00 ms), and the table of Core ML is empty." in found.summary
+    assert "The target ran Net on the GPU (1 row, 3.00 ms), but the Core ML table is empty." in found.summary
     assert "possible" not in found.summary
     assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 103 * MS)]
 
@@ -49,8 +49,8 @@ def test_the_neural_engine_alone_makes_it_possible(scenario, judge):
     scenario.other_neural_engine(700 * MS, 50 * MS, ENGINE_LOAD)
     found = judged(judge, scenario)
     assert isinstance(found, Finding)
-    assert "executed 30 requests (150.00 ms)" in found.summary
-    assert "possible, not certain" in found.summary
+    assert "executed 30 requests (150 ms)" in found.summary
+    assert "Possible but not certain" in found.summary
     assert found.evidence_total == 30
 
 
@@ -87,7 +87,7 @@ def test_with_rows_of_core_ml_there_is_nothing_to_find(scenario, judge):
 def test_signposts_tell_that_the_log_is_intact(scenario, judge):
     scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
     scenario.signposts.append(SignpostRow(0, MS, "step", "com.example.app", "work"))
-    assert "the log is intact" in judged(judge, scenario).summary
+    assert "the likely cause is a missing entitlement" in judged(judge, scenario).summary
 
 
 def test_an_instrument_that_was_not_recorded_is_named_where_the_target_ran_a_model(scenario, judge):
@@ -134,7 +134,7 @@ def test_a_damaged_log_is_named_as_the_cause(scenario, tmp_path):
     executions(scenario, 30)
     issues = ("Fatal logging system error: The log archive is corrupt or incomplete",)
     found = detect(with_run(trace_of(scenario, tmp_path), issues=issues), Options())
-    assert "its log archive is damaged" in found.summary
+    assert "a damaged log archive" in found.summary
 
 
 @pytest.mark.corpus
@@ -144,4 +144,4 @@ def test_real_recordings_without_the_entitlement_are_found(corpus, name):
     (judgment,) = run_detectors(trace, only=[ID])
     assert isinstance(judgment.outcome, Finding)
     assert "MambaASR" in judgment.outcome.summary
-    assert "intact" in judgment.outcome.summary
+    assert "Other signposts were recorded" in judgment.outcome.summary

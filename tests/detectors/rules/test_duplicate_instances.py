@@ -46,7 +46,7 @@ def test_instances_that_take_turns_are_found_with_their_cost(scenario, judge):
     assert found.cost.share == pytest.approx(120 / (220 + 400))
     assert [(entry.start_ns, entry.end_ns) for entry in found.evidence] == [(100 * MS, 220 * MS)]
     assert found.affected.starts.tolist() == [100 * MS]
-    assert "2 instances take turns" in found.summary
+    assert "2 instances alternate" in found.summary
     assert "memory" in found.summary
 
 
@@ -111,7 +111,7 @@ def test_a_second_load_that_nothing_uses_is_found(scenario, judge):
     found = judge(scenario, ID)["Vad"]
     assert isinstance(found, Finding)
     assert found.cost.ns == 100 * MS
-    assert values(found)["loads that nothing used"] == 1
+    assert values(found)["unused loads"] == 1
     assert "1 load was never used" in found.summary
 
 

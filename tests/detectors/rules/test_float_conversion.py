@@ -34,7 +34,7 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
     assert found.cost.share == pytest.approx(0.15)
     assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
     assert found.evidence_total == 60
-    assert "1.50 ms of each 10.00 ms prediction (15 % of 200.00 ms), 200.00 µs of it in data casts" in found.summary
+    assert "1.50 ms of each 10.0 ms prediction (15% of 200 ms), 200 µs of it in data casts" in found.summary
 
 
 @pytest.mark.parametrize(("cast", "expected"), [(500, Finding), (499, Passed)])
@@ -53,7 +53,7 @@ def test_a_cast_of_some_size_shows_that_copies_convert(scenario, judge, cast, ex
     outcome = judged(judge, scenario)
     assert isinstance(outcome, expected)
     if expected is InsufficientData:
-        assert "without a data cast" in outcome.reason
+        assert "without data casts" in outcome.reason
 
 
 def test_input_copies_convert_nothing(scenario, judge):

@@ -28,7 +28,7 @@ def test_a_target_that_has_the_engine_for_itself(scenario, judge):
     scenario.other_neural_engine(90 * MS, 9 * MS, ENGINE_LOAD)
     outcome = judged(judge, scenario)
     assert isinstance(outcome, Passed)
-    assert "fits the predictions" in outcome.summary
+    assert "matches the target's predictions" in outcome.summary
 
 
 @pytest.mark.parametrize(("length", "expected"), [(50, Finding), (49, Passed)])
@@ -43,7 +43,7 @@ def test_the_share_of_others_decides(scenario, judge, label, length, expected):
         assert outcome.cost is None
         assert [(entry.start_ns, entry.end_ns) for entry in outcome.evidence] == [(3_000 * MS, (3_000 + length) * MS)]
     else:
-        assert "4.9 %" in outcome.summary
+        assert "4.9%" in outcome.summary
 
 
 def test_models_of_others_inside_predictions_count_too(scenario, judge):

@@ -39,8 +39,8 @@ def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
     assert found.cost.ns == 6 * 5 * MS
     # One call after the load, 14 calm and 6 long ones.
     assert found.cost.share == pytest.approx(30 / (10 + 140 + 90))
-    assert values(found)["slow-down with other work on the GPU"] == 1.5
-    assert values(found)["predictions with other work on the GPU"] == 0.3
+    assert values(found)["slowdown with other GPU work"] == 1.5
+    assert values(found)["predictions with other GPU work"] == 0.3
     assert found.evidence_total == 6
     assert found.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
     assert found.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
@@ -112,7 +112,7 @@ def test_half_disturbed_predictions_are_no_measure(scenario, judge):
         scenario.gpu_work(start, MS, scenario.target)
     outcome = judge(scenario, ID)["Style"]
     assert isinstance(outcome, InsufficientData)
-    assert "and none had it to themselves" in outcome.reason
+    assert "and none ran undisturbed" in outcome.reason
 
 
 def test_predictions_that_overlap_each_other_are_not_compared(scenario, judge):

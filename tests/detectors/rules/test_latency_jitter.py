@@ -55,7 +55,7 @@ def test_a_lasting_slow_down_of_most_calls_is_found_too(scenario, judge, late, e
     assert isinstance(outcome, expected)
     if isinstance(outcome, Finding):
         assert outcome.cost.ns == 60 * 5 * MS
-        assert "slower for good" in outcome.summary
+        assert "slow down for good" in outcome.summary
 
 
 @pytest.mark.parametrize(("usual", "expected"), [(2.0, Finding), (1.9, Passed)])
@@ -95,14 +95,14 @@ def test_heat_is_left_to_its_own_detector(scenario, judge):
 def test_work_and_waiting_are_told_apart(scenario, judge):
     lengths = [25 + index % 7 if index % 10 == 5 else 10 for index in range(100)]
     calls(scenario, lengths, [9] * 100)
-    assert "the long ones wait" in judge(scenario, ID)["Segmenter"].summary
+    assert "the slow ones wait" in judge(scenario, ID)["Segmenter"].summary
 
 
 def test_more_work_is_called_so(scenario, judge):
     # Long calls of any length form no group of their own.
     lengths = [18 + 2 * (index // 5) if index % 10 == 5 else 10 for index in range(100)]
     calls(scenario, lengths, [length - 1 for length in lengths])
-    assert "work of the compute units" in judge(scenario, ID)["Segmenter"].summary
+    assert "compute unit work: they ran at lower clocks" in judge(scenario, ID)["Segmenter"].summary
 
 
 def test_the_state_of_the_gpu_is_named_where_it_coincides(scenario, judge):

@@ -150,7 +150,7 @@ def test_models_that_take_turns_are_not_judged(scenario, judge):
     play(scenario, 5, other=Model("Vocoder"))
     outcome = judge(scenario, ID)["Denoiser"]
     assert isinstance(outcome, InsufficientData)
-    assert "in turns" in outcome.reason
+    assert "alternating with other models" in outcome.reason
 
 
 def test_instances_that_are_still_in_use_were_not_released(scenario, judge):

@@ -33,7 +33,7 @@ def test_late_predictions_are_found_with_the_time_beyond_the_budget(scenario, ju
     assert found.evidence_total == 2
     assert [entry.end_ns - entry.start_ns for entry in found.evidence] == [25 * MS, 20 * MS]
     assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
-    assert {metric.name: metric.value for metric in found.metrics}["predictions over the budget"] == 0.1
+    assert {metric.name: metric.value for metric in found.metrics}["predictions over budget"] == 0.1
 
 
 @pytest.mark.parametrize(("late", "expected"), [(5, Finding), (4, Passed), (0, Passed)])

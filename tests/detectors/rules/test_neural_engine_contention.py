@@ -36,13 +36,13 @@ def test_waits_are_found_with_their_time(scenario, judge):
     assert isinstance(found, Finding)
     assert found.cost.ns == 8 * 5 * MS
     assert found.cost.share == pytest.approx(8 * 5 / (20 * 10))
-    assert values(found)["predictions that waited for others"] == 0.4
-    assert values(found)["median wait of these"] == 5 * MS
+    assert values(found)["predictions queued behind other work"] == 0.4
+    assert values(found)["median time queued"] == 5 * MS
     assert found.evidence_total == 8
     # The wait begins with the call, although the engine was busy before.
     assert found.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(8)]
     assert found.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(8)]
-    assert "most likely other processes" in found.summary
+    assert "most likely for other processes" in found.summary
     assert "Assistant" not in found.summary
 
 
@@ -56,8 +56,8 @@ def test_other_models_of_the_app_are_named_with_their_part(scenario, judge):
     found = judge(scenario, ID)
     assert isinstance(found["DepthNet"], Passed)
     assert isinstance(found["PoseNet"], Finding)
-    assert "Another model of this app (DepthNet) used it for 100 %" in found["PoseNet"].summary
-    assert values(found["PoseNet"])["median wait of these"] == 10 * MS
+    assert "Another model of this app (DepthNet) used the engine for 100%" in found["PoseNet"].summary
+    assert values(found["PoseNet"])["median time queued"] == 10 * MS
 
 
 @pytest.mark.parametrize(("wait", "expected"), [(2, Finding), (1.99, Passed)])
@@ -83,7 +83,7 @@ def test_a_handover_takes_its_time(scenario, judge, gap):
     calls(scenario, waiting=8, gap=gap)
     found = judge(scenario, ID)["PoseNet"]
     assert isinstance(found, Finding)
-    assert values(found)["median wait of these"] == (5 + gap) * MS
+    assert values(found)["median time queued"] == (5 + gap) * MS
 
 
 def test_work_of_others_that_ended_at_any_time_before_kept_nobody_waiting(scenario, judge):
@@ -121,7 +121,7 @@ def test_time_in_which_the_prediction_did_something_itself_is_no_wait(scenario, 
         prediction.neural_engine(6 * MS, 3 * MS)
     found = judge(scenario, ID)["PoseNet"]
     assert isinstance(found, Passed)
-    assert values(found)["longest wait for others"] == MS
+    assert values(found)["longest time queued"] == MS
 
 
 def test_a_request_row_is_no_work_of_the_prediction(scenario, judge):
@@ -141,7 +141,7 @@ def test_waits_between_two_pieces_of_work_count_too(scenario, judge):
         prediction.neural_engine(0, 3 * MS)
         scenario.other_neural_engine(start + 3 * MS, 4 * MS, STRANGER)
         prediction.neural_engine(7 * MS, 3 * MS, operation=2)
-    assert values(judge(scenario, ID)["PoseNet"])["median wait of these"] == 4 * MS
+    assert values(judge(scenario, ID)["PoseNet"])["median time queued"] == 4 * MS
 
 
 def test_calls_of_the_same_model_are_no_others(scenario, judge):
@@ -164,7 +164,7 @@ def test_nothing_is_told_apart_where_no_row_has_a_name(scenario, judge):
         scenario.predict(POSE, start, 10 * MS).neural_engine(5 * MS, 5 * MS, ENGINE_PREDICTION)
     outcome = judge(scenario, ID)["PoseNet"]
     assert isinstance(outcome, InsufficientData)
-    assert "name no model" in outcome.reason
+    assert "do not name a model" in outcome.reason
 
 
 def test_without_names_and_without_others_nobody_waited(scenario, judge):

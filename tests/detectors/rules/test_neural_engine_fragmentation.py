@@ -32,8 +32,8 @@ def test_pieces_are_found_with_the_time_of_their_gaps(scenario, judge):
     assert isinstance(found, Finding)
     assert found.cost.ns == 20 * 2 * 2 * MS
     assert found.cost.share == pytest.approx(4 / 16)
-    assert values(found)["pieces per prediction (median)"] == 3
-    assert values(found)["mean time in gaps"] == 4 * MS
+    assert values(found)["segments per prediction (median)"] == 3
+    assert values(found)["mean gap time per prediction"] == 4 * MS
     assert found.affected.starts.tolist()[:2] == [104 * MS, 110 * MS]
     assert found.affected.ends.tolist()[:2] == [106 * MS, 112 * MS]
     assert found.evidence_total == 20
@@ -75,7 +75,7 @@ def test_gaps_in_which_another_unit_works_are_none(scenario, judge):
         prediction.neural_engine(24 * MS, 6 * MS, operation=4)
     outcome = judge(scenario, ID)["Encoder"]
     assert isinstance(outcome, Passed)
-    assert values(outcome)["gaps between pieces"] == pytest.approx(2 / 30)
+    assert values(outcome)["gaps between segments"] == pytest.approx(2 / 30)
 
 
 def test_waiting_for_others_between_pieces_is_no_gap(scenario, judge):
@@ -86,7 +86,7 @@ def test_waiting_for_others_between_pieces_is_no_gap(scenario, judge):
             scenario.other_neural_engine(at, 2 * MS, "Assistant_main__Op0_AneInference Prediction")
     outcome = judge(scenario, ID)["Encoder"]
     assert isinstance(outcome, Passed)
-    assert values(outcome)["gaps between pieces"] == 0
+    assert values(outcome)["gaps between segments"] == 0
 
 
 def test_stages_of_a_pipeline_have_pieces_of_their_own(scenario, judge):
@@ -97,7 +97,7 @@ def test_stages_of_a_pipeline_have_pieces_of_their_own(scenario, judge):
             stage.neural_engine(0, 6 * MS)
     outcome = judge(scenario, ID)["Encoder"]
     assert isinstance(outcome, Passed)
-    assert values(outcome)["pieces per prediction (median)"] == 1
+    assert values(outcome)["segments per prediction (median)"] == 1
 
 
 def test_pieces_inside_a_stage_count(scenario, judge):

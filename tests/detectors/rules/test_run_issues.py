@@ -51,15 +51,18 @@ def test_an_issue_is_quoted(outcome):
     found = outcome(LIVE, "Lost events of the kernel.")
     assert isinstance(found, Finding)
     assert found.cost is None
-    assert found.summary == 'Instruments noted 1 issue while recording: "Lost events of the kernel".'
+    assert found.summary == 'Instruments reported 1 issue while recording: "Lost events of the kernel".'
 
 
 @pytest.mark.parametrize(
     ("message", "meaning"),
     [
-        ("Fatal logging system error: The log archive is corrupt or incomplete", "that of Core ML, may lack rows"),
-        ("Permission to debug Camera was denied.", "may not look into the target"),
-        ("Hitches is not supported on this platform.", "the instrument that it names recorded nothing"),
+        (
+            "Fatal logging system error: The log archive is corrupt or incomplete",
+            "including the Core ML table, may lack rows",
+        ),
+        ("Permission to debug Camera was denied.", "cannot trace the target"),
+        ("Hitches is not supported on this platform.", "the named instrument recorded nothing"),
     ],
 )
 def test_what_is_known_of_a_message_is_said(outcome, message, meaning):

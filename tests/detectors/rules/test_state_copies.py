@@ -49,8 +49,8 @@ def test_a_cache_after_a_prompt_is_found_with_its_cost(scenario, judge):
     assert found.cost.share == pytest.approx(2_002 / 10_000)
     assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
     assert "spends 1.00 ms on copies in and 1.00 ms on copies out" in found.summary
-    assert "follows one of another model" in found.summary
-    assert "Possible, not certain" in found.summary
+    assert "follows a prediction of another model" in found.summary
+    assert "Possible but not certain" in found.summary
     assert found.evidence_total == 180
 
 
@@ -61,7 +61,7 @@ def test_a_prompt_opens_a_sequence_with_a_long_call(scenario, judge, prompt, exp
     outcome = judged(judge, scenario)
     assert isinstance(outcome, expected)
     if expected is Finding:
-        assert "open with a long one" in outcome.summary
+        assert "open with a long prediction" in outcome.summary
 
 
 def test_copies_that_grow_with_the_context_need_no_token(scenario, judge):

@@ -49,24 +49,24 @@ def test_what_was_left_out_says_what_to_record(scenario, calls_of):
         scenario.predict(MODEL, start + 20 * MS, 9 * MS)
     scenario.predict(MODEL, 2_440 * MS, 9 * MS)
     answer = calls_of(scenario).too_few("Segmenter", 20)
-    assert answer.reason.startswith("Most predictions came right after a load")
-    assert answer.record == "Keep the model loaded between predictions, and record again."
+    assert answer.reason.startswith("Most predictions are the first after a load")
+    assert answer.record == "Keep the model loaded between predictions and record again."
 
 
 def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
     for index in range(21):
         scenario.predict(MODEL, 10 * index * MS, 15 * MS)
     answer = calls_of(scenario).too_few("Segmenter", 20)
-    assert answer.reason.startswith("Most predictions overlapped another one")
-    assert answer.record == "Record a phase in which one prediction runs at a time."
+    assert answer.reason.startswith("Most predictions overlap")
+    assert answer.record == "Record a phase without overlapping predictions."
 
 
 @pytest.mark.parametrize(
     ("calls", "reason"),
     [
-        (0, "No prediction to compare; 20 are needed. Left out: 1 prediction right after a load."),
-        (1, "Only 1 prediction to compare; 20 are needed. Left out: 1 prediction right after a load."),
-        (3, "Only 3 predictions to compare; 20 are needed. Left out: 1 prediction right after a load."),
+        (0, "No comparable predictions, 20 needed. Not compared: 1 first after a load."),
+        (1, "1 comparable prediction, 20 needed. Not compared: 1 first after a load."),
+        (3, "3 comparable predictions, 20 needed. Not compared: 1 first after a load."),
     ],
 )
 def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
@@ -74,7 +74,7 @@ def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
     for index in range(calls + 1):
         scenario.predict(MODEL, (20 + 20 * index) * MS, 5 * MS)
     answer = calls_of(scenario).too_few("Segmenter", 20)
-    assert (answer.reason, answer.record) == (reason, "Record the feature for longer, one prediction at a time.")
+    assert (answer.reason, answer.record) == (reason, "Record longer, without overlapping predictions.")
 
 
 def gpu_calls(scenario, lengths):

@@ -161,7 +161,7 @@ def test_calls_that_overlap_are_not_serial(scenario, judge):
     scenario.predict(MODEL, spans[3][0] + MS, 20 * MS)
     outcome = judge(scenario, SERIAL)["Segmenter"]
     assert isinstance(outcome, Passed)
-    assert "overlap already" in outcome.summary
+    assert "already overlap" in outcome.summary
 
 
 @pytest.mark.parametrize(("calls_of_other", "expected"), [(4, Passed), (40, Finding)])

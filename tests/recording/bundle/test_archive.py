@@ -66,7 +66,7 @@ def test_objects_that_share_bytes_are_refused() -> None:
     table = len(body) + len(text)
     offsets = struct.pack(">I", 8) + struct.pack(">I", len(body)) * count
     trailer = struct.pack(">6xBBQQQ", 4, 2, count + 1, 0, table)
-    with pytest.raises(DamageError, match="no readable property list"):
+    with pytest.raises(DamageError, match="not a readable property list"):
         read_plist(body + text + offsets + trailer, "it")
 
 

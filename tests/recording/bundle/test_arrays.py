@@ -168,7 +168,7 @@ def test_digits_count_for_the_characters_that_labels_may_have(
     if allowed:
         assert reader.texts(np.arange(labels)) == [str(largest)] * labels
     else:
-        with pytest.raises(DamageError, match="more than 1,000 characters altogether"):
+        with pytest.raises(DamageError, match="more than 1,000 characters in total"):
             reader.texts(np.arange(labels))
 
 
@@ -180,5 +180,5 @@ def test_labels_inside_labels_stay_within_bounds(shared_arrays: Write) -> None:
     arrays = parse_arrays(*shared_arrays(levels))
     reader = Labels(arrays, [text, label], lambda _, numbers: ["x"] * len(numbers))
     assert len(reader.texts(np.array([2], np.int64))[0]) == 900
-    with pytest.raises(DamageError, match="characters altogether"):
+    with pytest.raises(DamageError, match="characters in total"):
         reader.texts(np.array([15], np.int64))

@@ -200,13 +200,13 @@ def test_a_table_without_rows_is_empty_with_and_without_its_rows_file(
 
 
 BROKEN = [
-    ({"replace": {"bulkstore": None}}, "1 rows were recorded, but the file that holds them is absent"),
+    ({"replace": {"bulkstore": None}}, "1 rows were recorded, but their file is missing"),
     ({"replace": {"bulkstore": b"\0" * 5000}}, "unknown format 0x0 version 0"),
     ({"replace": {"bulkstore": b"\x0a"}}, "its rows file is cut off"),
-    ({"replace": {"schema.xml": None}}, "schema.xml' is absent"),
+    ({"replace": {"schema.xml": None}}, "schema.xml' is missing"),
     ({"replace": {"schema.xml": b"<schema"}}, "schema.xml is not well-formed"),
     ({"replace": {"schema.xml": b'<!DOCTYPE a [<!ENTITY b "c">]><schema/>'}}, "declares a document type"),
-    ({"replace": {"schema.xml": b'<schema name="other" topology="x"/>'}}, "holds the schema 'other'"),
+    ({"replace": {"schema.xml": b'<schema name="other" topology="x"/>'}}, "contains the schema 'other'"),
     ({"replace": {"spec.plist": b"bplist00"}}, "spec.plist is no readable property list"),
     ({"replace": {"bulkstore_descriptor": b"<plist/>"}}, "bulkstore_descriptor is no"),
     ({"topology": "XRT99_TypeID"}, "unknown topology 'XRT99_TypeID'"),
@@ -236,9 +236,9 @@ def test_a_table_that_a_guard_refuses_is_unreadable_and_the_rest_reads(
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"declared": 2}, "holds fewer than the 2 rows that are declared"),
+        ({"declared": 2}, "contains fewer than the 2 rows that are declared"),
         ({"declared": 65}, "65 rows are declared, and its rows file ends before them"),
-        ({"declared": 150_000_000}, "150,000,000 rows do not fit into the"),
+        ({"declared": 150_000_000}, "150,000,000 rows do not fit in the"),
     ],
 )
 def test_a_wrong_number_of_rows_is_noticed_when_the_table_is_read(
@@ -252,7 +252,7 @@ def test_a_wrong_number_of_rows_is_noticed_when_the_table_is_read(
 def test_rows_beyond_the_declared_ones_are_noticed(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
     table = made_table("sample", "time:event-time count:uint32", [(1, 1), (2, 2)], declared=1)
     found = only(made_bundle([table]).write(tmp_path / "run.trace"), "sample")
-    assert "holds more than the 1 rows" in found.reason
+    assert "contains more than the 1 rows" in found.reason
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_rows_beyond_the_declared_ones_are_noticed(made_bundle: Make, made_table
         ("label:formatted-label", 1, "a label has a part without type"),
         ("label:formatted-label", 0, "labels are nested more than 16 levels deep"),
         ("stack:backtrace", 0, "a call stack refers to shared array 7"),
-        ("duration", 1 << 60, "holds 1152921504606846976 ns, longer than any recording"),
+        ("duration", 1 << 60, "contains 1152921504606846976 ns, longer than any recording"),
         ("odd:XRNewThingTypeID", 1, "has the engineering type 'XRNewThingTypeID', which tracekit does not know"),
     ],
 )
@@ -322,7 +322,7 @@ def test_a_table_of_new_types_alone_is_unreadable(made_bundle: Make, made_table:
     bundle = made_bundle([made_table("sample", "time:XRNewThingTypeID odd:XRNewThingTypeID", [(5, 77)])])
     table = only(announcing(bundle, XRNewThingTypeID="new-thing").write(tmp_path / "run.trace"), "sample")
     assert table.state is TableState.UNREADABLE
-    assert "knows the engineering type of none of its columns" in table.reason
+    assert "does not know the engineering type of any of its columns" in table.reason
 
 
 def test_values_of_another_run_are_noticed_by_the_numbers_of_processes(
@@ -371,7 +371,7 @@ def test_a_recording_that_was_not_finished_says_how_to_recover_it(
         open_recording(tmp_path / "raw.trace")
     (tmp_path / "issues.trace/Trace1.run").mkdir(parents=True)
     (tmp_path / "issues.trace/Trace1.run/RunIssues.storedata").write_bytes(b"")
-    with pytest.raises(UnreadableRecording, match=r"not finished: it holds no tables; record again and wait"):
+    with pytest.raises(UnreadableRecording, match="unfinished recording: it contains no tables; record again"):
         open_recording(tmp_path / "issues.trace")
     partly = made_bundle([sample()], replace={"Trace1.run/Attachments/trace-data.atrc": b"raw"})
     recording = open_recording(partly.write(tmp_path / "partly.trace"))
@@ -383,7 +383,7 @@ def test_a_recording_that_was_not_finished_says_how_to_recover_it(
 def test_folders_that_are_no_readable_bundle_get_their_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty.trace").mkdir()
     with pytest.raises(
-        UnreadableRecording, match=r"named like a trace bundle and holds nothing of one; check the path"
+        UnreadableRecording, match=r"named like a trace bundle but contains nothing of one; check the path"
     ):
         open_recording(tmp_path / "empty.trace")
     (tmp_path / "old.trace").mkdir()
@@ -413,7 +413,7 @@ def test_an_archive_of_several_bundles_is_refused_and_exports_go_first(
             for path, data in made_bundle([sample()]).files().items():
                 archive.writestr(prefix + path, data)
     (tmp_path / "two.zip").write_bytes(both.getvalue())
-    with pytest.raises(UnreadableRecording, match=r"holds 2 trace bundles \('a.trace', 'b.trace'\); unpack it"):
+    with pytest.raises(UnreadableRecording, match=r"contains 2 trace bundles \('a.trace', 'b.trace'\); unpack it"):
         open_recording(tmp_path / "two.zip")
 
 
@@ -424,7 +424,7 @@ def test_links_are_not_followed(made_bundle: Make, sample: Make, tmp_path: Path)
     rows.symlink_to(tmp_path / "elsewhere")
     recording = open_recording(path)
     assert recording.tables("sample")[0].state is TableState.UNREADABLE
-    assert "1 symbolic links inside the bundle were left out" in recording.contents.notes
+    assert "1 symbolic links inside the bundle were ignored" in recording.contents.notes
 
 
 def test_a_newer_document_and_unknown_topologies_are_told(made_bundle: Make, sample: Make, tmp_path: Path) -> None:

@@ -483,6 +483,6 @@ def test_bundles_of_old_instruments_get_their_sentence_as_folder_and_as_archive(
 def test_a_bundle_is_given_alone(corpus: Path) -> None:
     bundle = corpus / "bundles/output.trace"
     with pytest.raises(
-        UnreadableRecording, match=r"'output.trace' is a trace bundle and a whole recording; give it al"
+        UnreadableRecording, match=r"only one recording can be read at a time .*'output.trace' is a whole"
     ):
         open_recording([corpus / "xml/xcode16.4-mps-hw-intervals.xml", bundle])

@@ -167,9 +167,9 @@ def test_a_file_that_inflates_without_end_is_refused_before_it_does(made: Path) 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rows.write_bytes(bomb)
     (table,) = open_recording(made).tables("sample")
-    assert "than the 6,912 bytes that are allowed" in table.reason
+    assert "than 6,912 bytes" in table.reason
     strings = made / "corespace/run1/core/table-manager/tables.plist"
     strings.write_bytes(bomb)
-    with pytest.raises(UnreadableRecording, match=r"inflates to more than the 16,777,216 bytes"):
+    with pytest.raises(UnreadableRecording, match=r"inflates to more than 16,777,216 bytes"):
         open_recording(made)
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) * 1024 < 128 << 20

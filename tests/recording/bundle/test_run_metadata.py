@@ -140,7 +140,7 @@ def test_run_issues_are_read_without_noise_from_a_database_with_a_journal(run: A
 def test_a_database_without_issues_or_without_end_is_told(run: Any, tmp_path: Path, statements: list[str]) -> None:
     recording = run(replace={"Trace1.run/RunIssues.storedata": database(tmp_path, [*statements, "CREATE TABLE t (a)"])})
     assert recording.run.issues is None
-    assert "issues of run 1 are not known: the file of run issues is damaged" in recording.contents.notes
+    assert "issues of run 1 are unknown: the file of run issues is damaged" in recording.contents.notes
 
 
 def test_run_information_comes_from_the_template(run: Any, archive: Any, made_table: Any) -> None:
@@ -180,7 +180,7 @@ def test_run_information_comes_from_the_template(run: Any, archive: Any, made_ta
 
 def test_broken_run_information_is_told_and_the_rest_reads(run: Any) -> None:
     recording = run(replace={"form.template": b"bplist00 junk"})
-    assert "run information is not known: 'form.template' is no readable property list" in recording.contents.notes
+    assert "run information is unknown: 'form.template' is not a readable property list" in recording.contents.notes
     assert recording.tables("sample")[0].rows == 1
 
 
@@ -194,8 +194,8 @@ def information(archive: Any, start: int, duration: int, pid: str) -> bytes:
     ("start", "duration", "pid", "told"),
     [
         (1_000_000_000, 2_000_000_001, "77", ""),
-        (1_000_000_000, 2_000_131_072, "77", "different times of run 1"),
-        (1_004_194_304, 2_000_000_000, "77", "different times of run 1"),
+        (1_000_000_000, 2_000_131_072, "77", "different times for run 1"),
+        (1_004_194_304, 2_000_000_000, "77", "different times for run 1"),
         (1_000_000_000, 2_000_000_000, "73", "the number 73, and the configuration 77"),
     ],
 )
@@ -220,22 +220,22 @@ def test_a_clock_that_the_instruments_contradict_is_not_believed(run: Any, made_
     clock = made_table("time-info", "time:event-time trace-start-time:time-since-epoch", [(1, zero + 5_000_000_000)])
     recording = run(tables=[clock], replace={"instrument_data/a/run_data/1.run.zip": member(1.0, 3.0)})
     assert recording.run.start_date == "1970-01-01T00:00:01.000+00:00"
-    assert any("time-info and the files of the instruments tell different" in note for note in recording.contents.notes)
+    assert any("time-info and the files of the instruments give different" in note for note in recording.contents.notes)
 
 
 def test_lost_parts_of_a_run_are_told(run: Any) -> None:
     recording = run(replace={"instrument_data/a/run_data/1.run.zip": b"PK", "Trace2.run/RunIssues.storedata": b""})
     assert set(recording.contents.notes) >= {
         "instruments of run 1 whose files cannot be read: 1",
-        "issues of run 1 are not known: 'Trace1.run/RunIssues.storedata' is absent",
-        "the bundle has no readable list of tables of run 2, which is left out",
+        "issues of run 1 are unknown: 'Trace1.run/RunIssues.storedata' is missing",
+        "the bundle has no readable list of tables for run 2, which was ignored",
     }
 
 
 def test_issues_that_are_no_text_are_told(run: Any, tmp_path: Path) -> None:
     data = database(tmp_path, [TABLE], ["Lost events"]).replace(b"Lost events", b"Lost \xff\xff\xff\xff\xff\xff")
     recording = run(replace={"Trace1.run/RunIssues.storedata": data})
-    assert "issues of run 1 are not known: the file of run issues is damaged" in recording.contents.notes
+    assert "issues of run 1 are unknown: the file of run issues is damaged" in recording.contents.notes
 
 
 def test_a_table_that_turns_out_to_be_damaged_is_so_in_the_list(run: Any, made_table: Any) -> None:

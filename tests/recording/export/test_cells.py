@@ -108,7 +108,7 @@ def test_an_element_reads_as_its_type_says(read: Read, engineering_type: str, el
 
 
 def test_nested_numbers_must_be_numbers_too(read: Read) -> None:
-    with pytest.raises(UnreadableRecording, match=r"column 'value': <pid> holds 'x' where a whole number belongs"):
+    with pytest.raises(UnreadableRecording, match=r"'value': <pid> contains 'x' where a whole number is expected"):
         read("process", "<process><pid>x</pid></process>")
 
 

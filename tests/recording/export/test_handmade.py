@@ -75,7 +75,7 @@ def test_a_tag_that_may_mean_two_columns_is_refused(
 
 def test_large_tables_without_columns_are_refused(xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tracekit.recording.export.limits.MAX_HANDMADE_ROWS", 2)
-    with pytest.raises(UnreadableRecording, match="small hand-made tables only"):
+    with pytest.raises(UnreadableRecording, match="only accepted for small hand-made tables"):
         columns(xml, write, "unheard", *["<a>1</a>"] * 3)
 
 

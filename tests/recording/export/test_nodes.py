@@ -99,19 +99,25 @@ def test_an_unresolved_reference_is_an_error_with_its_place(xml: Xml, write: Wri
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        ("<string>a</string>", "it has 1 cells, and the schema has 2 columns"),
-        ("<string>a</string><string>b</string><string>c</string>", "it has 3 cells, and the schema has 2"),
+        ("<string>a</string>", "it has 1 cells, but the schema has 2 columns"),
+        ("<string>a</string><string>b</string><string>c</string>", "it has 3 cells, but the schema has 2"),
         ("", "it has 0 cells"),
-        ("<string>a</string><duration>1</duration>", "column 'duration' holds <string> where <duration> belongs"),
+        (
+            "<string>a</string><duration>1</duration>",
+            "'duration' contains <string> where <duration> is expected",
+        ),
         ("<duration>1</duration><string>a</string>stray", ""),
-        ("<duration>1</duration><a:string xmlns:a='b'>a</a:string>", "where <string> belongs"),
-        ("<duration>1.5</duration><string/>", "column 'duration': <duration> holds '1.5' where a whole number of nano"),
-        ("<duration/><string/>", "<duration> holds '' where"),
-        ("<duration>-5</duration><string/>", "holds the negative time -5"),
+        ("<duration>1</duration><a:string xmlns:a='b'>a</a:string>", "where <string> is expected"),
+        (
+            "<duration>1.5</duration><string/>",
+            "'duration': <duration> contains '1.5' where a whole number of nano",
+        ),
+        ("<duration/><string/>", "<duration> contains '' where"),
+        ("<duration>-5</duration><string/>", "contains the negative time -5"),
         ("<duration>9007199254740992</duration><string/>", "longer than any recording"),
-        ("<duration>1_000</duration><string/>", "holds '1_000'"),
+        ("<duration>1_000</duration><string/>", "contains '1_000'"),
         ("<duration>١٢</duration><string/>", "where a whole number"),
-        (f"<duration>{'9' * 5000}</duration><string/>", "holds '9999"),
+        (f"<duration>{'9' * 5000}</duration><string/>", "contains '9999"),
     ],
 )
 def test_a_row_that_does_not_fit_its_schema_is_an_error_with_its_place(
@@ -165,16 +171,16 @@ def test_nodes_may_be_empty_or_without_schema(xml: Xml, write: Write) -> None:
     [
         ("<node/>", "its first <node> has no <schema>"),
         ("<node><row><string/></row></node>", "its first <node> has no <schema>"),
-        ("<row><string/></row>", "a <row> stands where none belongs"),
-        ("<schema name='a'/>", "a <schema> stands where none belongs"),
+        ("<row><string/></row>", "a <row> is not allowed here"),
+        ("<schema name='a'/>", "a <schema> is not allowed here"),
         ("<node><schema/></node>", "a <schema> has no name"),
-        ("<node><schema name='a'/><schema name='b'/></node>", "a <schema> stands where none belongs"),
+        ("<node><schema name='a'/><schema name='b'/></node>", "a <schema> is not allowed here"),
         ("<node><schema name='a'/><other/></node>", "<other> stands where only"),
         ("<node><schema name='a'/></node><other/>", "something other than <node>"),
         ("<node><schema name='a'><col><mnemonic>b</mnemonic></col></schema></node>", "has no mnemonic or no engineer"),
-        ("<node><schema name='a'><row/></schema></node>", "stands where none belongs"),
-        ("<node><schema name='a'/><node/></node>", "a <node> stands where none belongs"),
-        ("<node><schema name='a'/><row><string><row/></string></row></node>", "a <row> stands where none belongs"),
+        ("<node><schema name='a'><row/></schema></node>", "is not allowed here"),
+        ("<node><schema name='a'/><node/></node>", "a <node> is not allowed here"),
+        ("<node><schema name='a'/><row><string><row/></string></row></node>", "a <row> is not allowed here"),
     ],
 )
 def test_elements_out_of_place_are_refused(xml: Xml, write: Write, content: str, sentence: str) -> None:
@@ -222,11 +228,11 @@ def test_track_details_are_refused_alone_and_left_out_beside_tables(xml: Xml, wr
         "<node xpath='//trace-toc[1]/run[1]/tracks[1]/track[1]/details[1]/detail[1]'><row size=\"448\"/></node>"
     )
     path = write(details, "leaks.xml")
-    with pytest.raises(UnreadableRecording, match="holds track details"):
+    with pytest.raises(UnreadableRecording, match="contains track details"):
         open_recording(path)
     recording = open_recording([path, write(xml.one_table("text:string", "<string>a</string>"), "table.xml")])
     assert [entry.schema for entry in recording.run.tables] == ["sample"]
-    assert any("'leaks.xml' holds track details" in note for note in recording.contents.notes)
+    assert any("'leaks.xml' contains track details" in note for note in recording.contents.notes)
 
 
 @pytest.mark.parametrize(

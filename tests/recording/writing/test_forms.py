@@ -128,5 +128,5 @@ def test_a_folder_in_use_is_left_alone_unless_forced(tmp_path: Path) -> None:
     check_folder(tmp_path, force=True)
     with pytest.raises(TracekitError, match="no folder"):
         check_folder(tmp_path / "file", force=True)
-    with pytest.raises(TracekitError, match="cannot make"):
+    with pytest.raises(TracekitError, match="cannot create"):
         make_folder(tmp_path / "file" / "inside")

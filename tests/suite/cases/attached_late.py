@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_APPLICABLE, POSITIVE, cases, each
 from support.samples import SAMPLES
 from tracekit.testing import Draws, Scenario
 from tracekit.testing.apps import CLEAN_APPS, MS, draw_models
@@ -92,6 +92,13 @@ def loads_are_not_told(draws: Draws) -> App:
     return unload(draws.choice(tuple(CLEAN_APPS.values()))(draws, attached=False))
 
 
+def last_seconds(draws: Draws) -> App:
+    """Only the last seconds were kept, and the loads came before."""
+    app = without_loads(draws)
+    app.scenario.recording_mode = "Windowed"
+    return app
+
+
 def hidden(draws: Draws) -> App:
     """Core ML's table is empty."""
     app = without_loads(draws)
@@ -122,6 +129,15 @@ CASES = [
     *each(ID, NEAR_BELOW, (0, -1, -10, -100, -50_000), load_beside_the_first_call),
     *each(ID, LOOKALIKE, ("style_transfer_fixed", "sharpen_float16"), sample),
     *cases(ID, LOOKALIKE, 2, unload_again),
+    *cases(
+        ID,
+        LOOKALIKE,
+        2,
+        last_seconds,
+        expected=NOT_APPLICABLE,
+        also=("truncated-recording", *FROM_LOADS),
+        page="The recording keeps only its last",
+    ),
     *cases(ID, INSUFFICIENT, 2, loads_are_not_told, also=FROM_LOADS, page="The app was launched by Instruments"),
     *cases(ID, INSUFFICIENT, 1, hidden, also=("core-ml-not-instrumented", *FROM_LOADS)),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suite.cases.neural_engine_fragmentation import in_pieces
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app, pipeline_app
@@ -108,6 +109,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (42, 45, 47, 48, 49), to_share),
     *cases(ID, NEAR_BELOW, 2, two_changes),
     *cases(ID, LOOKALIKE, 2, many_requests, page="A short `CPU` row comes"),
+    *cases(ID, LOOKALIKE, 2, in_pieces, also=CUT, page="No other unit works in the gaps"),
     *cases(ID, LOOKALIKE, 2, stages, page="A pipeline runs its stages"),
     *cases(ID, INSUFFICIENT, 2, few_calls, also=CUT),
     *cases(ID, INSUFFICIENT, 1, without_gpu, also=CUT),

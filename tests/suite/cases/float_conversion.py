@@ -100,6 +100,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (499, 498, 480), exactly),
     *each(ID, NEAR_BELOW, (19, 18, 15), with_copies, expected="insufficient_data"),
     *cases(ID, LOOKALIKE, 2, large_inputs, also=COPIES, page="Data is copied without a cast"),
+    *each(ID, LOOKALIKE, (2, 5, 9), exactly, page="A cast takes a few"),
     *cases(ID, LOOKALIKE, 2, slow_checks),
     *cases(ID, LOOKALIKE, 1, tiny_model),
     *cases(ID, INSUFFICIENT, 1, two_calls),

@@ -45,6 +45,13 @@ def some(draws: Draws, count: int) -> App:
     return app
 
 
+def at_the_time_limit(draws: Draws) -> App:
+    """A launched app still runs when the time is up."""
+    app = draws.choice(tuple(CLEAN_APPS.values()))(draws, attached=False)
+    app.scenario.end_reason = "Time limit reached"
+    return app
+
+
 def live_display(draws: Draws) -> App:
     """The warning about the live display alone."""
     return some(draws, 0)
@@ -58,6 +65,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, (1, 1, 1, 1, 1), some, bundle=True),
     *cases(ID, NEAR_BELOW, 5, live_display, bundle=True),
     *cases(ID, LOOKALIKE, 3, live_display, bundle=True),
+    *cases(ID, LOOKALIKE, 2, at_the_time_limit, bundle=True, page="`xctrace` exits with status 54"),
     *each(ID, INSUFFICIENT, MESSAGES[:2], noted),
     *cases(ID, INSUFFICIENT, 1, neural_engine_app),
 ]

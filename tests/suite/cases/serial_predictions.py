@@ -5,9 +5,11 @@ from __future__ import annotations
 from suite.cases.concurrent_predictions import batch
 from suite.cases.pipeline_gaps import changing, gap_share, packing_pixels, unsteady_camera
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from tracekit.testing import Draws
+from tracekit.testing import Draws, Model
 from tracekit.testing.apps import MS, async_app, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, Step, neural_engine, start_recording
+from tracekit.testing.simulation import Running, Simulation, Thread
+from tracekit.testing.work import Unit
 
 ID = "serial-predictions"
 
@@ -107,6 +109,34 @@ def in_turn(draws: Draws) -> App:
     return app
 
 
+FIRST, SECOND = Model("Detector"), Model("Captioner")
+
+
+def both_at_once(draws: Draws, units: tuple[Unit, Unit]) -> App:
+    """Two models are asked for each photo at once, on these units, and both are waited for; then the app works.
+
+    Only the first waits for the app: the second is asked for when the first is.
+    """
+    simulation = Simulation(draws)
+    own, other = units
+    long, short = draws.integer(10, 14), draws.integer(4, 7)
+    queued = own == other != "cpu"
+    gap = draws.integer(40, 80) * (long + short if queued else long) * MS // 100
+
+    def thread(app: Running) -> Thread:
+        for model, unit in ((FIRST, own), (SECOND, other)):
+            yield from app.load(model, engine=unit == "neural engine")
+        for _ in range(90):
+            first = app.start(app.predict(FIRST, Step(own, draws.around(long * MS, 200))))
+            yield from app.pause(300_000)
+            yield from app.predict(SECOND, Step(other, draws.around(short * MS, 200)))
+            yield from app.join(first)
+            yield from app.pause(gap, 100)
+
+    simulation.start(thread(simulation.app))
+    return simulation.run()
+
+
 def drawing_between(draws: Draws) -> App:
     """The GPU draws for the app in the pauses, so that it does not rest."""
 
@@ -126,6 +156,15 @@ CASES = [
     *cases(ID, POSITIVE, 4, one_after_the_other),
     *cases(ID, POSITIVE, 4, on_the_gpu),
     *cases(ID, POSITIVE, 4, on_the_cpu),
+    *each(
+        ID,
+        POSITIVE,
+        (("neural engine", "neural engine"), ("gpu", "gpu"), ("cpu", "cpu"), ("neural engine", "gpu"), ("gpu", "cpu"))
+        * 2,
+        both_at_once,
+        expected={FIRST.base: "finding", SECOND.base: "no_finding"},
+        also=("neural-engine-contention", "cpu-contention", "gpu-contention", "latency-jitter"),
+    ),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, cpu_app),
     *cases(ID, NEGATIVE, 3, async_app),

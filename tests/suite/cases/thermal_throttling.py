@@ -106,6 +106,18 @@ def growing_and_warm(draws: Draws) -> App:
     return app
 
 
+def larger_inputs(draws: Draws) -> App:
+    """Larger inputs from the middle on, on a device that stays cool."""
+    large = draws.integer(14, 22)
+    return neural_engine_app(
+        draws,
+        compute_ns=lambda index: (10 if index < 50 else large) * MS,
+        predictions=100,
+        runs=1,
+        before=warming(10_000),
+    )
+
+
 def contended_while_warm(draws: Draws) -> App:
     """In the warm half, another process keeps the Neural Engine busy."""
     warm = warming(60, "Fair")
@@ -210,6 +222,14 @@ CASES = [
     *each(ID, NEAR_BELOW, (1199, 1195, 1190, 1180, 1160), slowdown),
     *cases(ID, LOOKALIKE, 2, growing_and_warm, also=("growing-latency",), page="Latency grows with a sequence"),
     *cases(ID, LOOKALIKE, 2, contended_while_warm, also=CONTENTION, page="Predictions queue behind other models"),
+    *cases(
+        ID,
+        LOOKALIKE,
+        2,
+        larger_inputs,
+        also=("shape-switching", "latency-jitter", "growing-latency"),
+        page="Inputs get larger after a while",
+    ),
     *cases(ID, LOOKALIKE, 2, slow_before_hot, also=("latency-jitter", "shape-switching")),
     *cases(ID, LOOKALIKE, 2, more_in_flight_when_hot, also=("concurrent-predictions",)),
     *cases(ID, INSUFFICIENT, 2, hot_from_the_start),

@@ -80,12 +80,17 @@ def regular(draws: Draws) -> App:
     return app
 
 
-def at_the_time_limit(draws: Draws) -> App:
+def at_the_time_limit(draws: Draws, *, launched: bool = False) -> App:
     """A camera app is in the midst of a call when the time is up."""
-    app = camera_app(draws, attached=True)
+    app = camera_app(draws, attached=not launched)
     app.scenario.end_reason = "Time limit reached"
     app.predict(app.model, neural_engine(5 * MS))
     return ended(app)
+
+
+def ended_at_the_time_limit(draws: Draws) -> App:
+    """The same with an app that was launched, and ended with the recording."""
+    return at_the_time_limit(draws, launched=True)
 
 
 def lost_call(draws: Draws) -> App:
@@ -123,6 +128,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (99, 98, 95), cut_after, also=("latency-jitter", "attached-late")),
     *each(ID, NEAR_BELOW, (99_000, 99_875, 96_000), work_after, also=("attached-late",)),
     *cases(ID, LOOKALIKE, 2, at_the_time_limit, page="The recording ends at its time"),
+    *cases(ID, LOOKALIKE, 2, ended_at_the_time_limit, page="`xctrace` ends a launched tool"),
     *cases(ID, LOOKALIKE, 2, lost_call),
     *cases(
         ID, LOOKALIKE, 1, others_go_on, also=("foreign-neural-engine-work",), page="Another process works with a model"

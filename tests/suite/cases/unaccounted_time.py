@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.together import Caller, together
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, async_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
@@ -63,6 +64,13 @@ def piled_up(draws: Draws) -> App:
     return async_app(draws, in_flight=6)
 
 
+def of_either(draws: Draws) -> App:
+    """Two models at once on the Neural Engine, whose rows name neither: most lie inside calls of both."""
+    first = Caller("neural engine", lambda _: 8 * MS)
+    second = Caller("neural engine", lambda _: 11 * MS)
+    return together(draws, first, second, generic_labels=True, place=5)
+
+
 def tiny(draws: Draws) -> App:
     """Calls of less than a millisecond, most of it the fixed cost."""
     app = start_recording(draws)
@@ -110,7 +118,8 @@ CASES = [
     *each(ID, NEAR_BELOW, (490, 494, 497, 498, 499), to_share),
     *cases(ID, LOOKALIKE, 2, waits_for_others, also=("neural-engine-contention", "foreign-neural-engine-work")),
     *cases(ID, LOOKALIKE, 2, piled_up, also=("concurrent-predictions",), page="Several predictions are in flight"),
-    *cases(ID, LOOKALIKE, 1, tiny, page="Predictions are very short"),
+    *cases(ID, LOOKALIKE, 2, of_either, also=("neural-engine-contention",), page="Rows are inside two predictions"),
+    *cases(ID, LOOKALIKE, 1, tiny, also=("serial-predictions",), page="Predictions are very short"),
     *cases(ID, INSUFFICIENT, 2, without_engine_table, page="The Neural Engine or GPU"),
     *cases(ID, INSUFFICIENT, 2, without_gpu_table),
     *cases(ID, INSUFFICIENT, 1, few_calls),

@@ -87,6 +87,15 @@ def without_table(draws: Draws) -> App:
     return app
 
 
+def requests_alone(draws: Draws) -> App:
+    """A model on the Neural Engine whose table holds no row: only the requests show where it ran."""
+    app = neural_engine_app(draws)
+    for prediction in app.predictions:
+        prediction.event("Neural Engine Request", 100_000, prediction.row.duration_ns - 200_000)
+    app.scenario.emptied.add(app.scenario.xcode.neural_engine_schema)
+    return app
+
+
 def mostly_blank(draws: Draws) -> App:
     """Rows show hardly anything."""
     app = start_recording(draws)
@@ -112,6 +121,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, head_on_the_cpu, settings=EXPECT_ANE),
     *cases(ID, LOOKALIKE, 2, on_the_cpu, expected=NOT_APPLICABLE),
     *cases(ID, LOOKALIKE, 2, both_at_once, settings=EXPECT_ANE, also=("unaccounted-time",)),
+    *cases(ID, LOOKALIKE, 2, requests_alone, settings=EXPECT_ANE, page="The Neural Engine has requests"),
     *cases(ID, INSUFFICIENT, 2, without_table, settings=EXPECT_ANE, page="The unit's table was not recorded"),
     *cases(ID, INSUFFICIENT, 2, mostly_blank, settings=EXPECT_ANE, also=("unaccounted-time",)),
 ]

@@ -45,7 +45,7 @@ def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(run_view
 @pytest.mark.parametrize("size", [(40, 10), (59, 24), (80, 15)])
 def test_a_terminal_that_is_too_small_is_told_so(run_view, reload_sample, size) -> None:
     async def test(screen) -> None:
-        told = "needs 80×24 or more to show all"
+        told = "80×24 or larger shows everything"
         assert told in screen.text()
         await screen.pilot.resize_terminal(80, 24)
         await screen.settle()
@@ -66,7 +66,7 @@ def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(run_view, 
         def status() -> str:
             return screen.text().splitlines()[-2].strip()
 
-        told = f"{size[0]}×{size[1]} leaves things out; 80×24 or more shows all · ? keys"
+        told = f"{size[0]}×{size[1]}: some content hidden; 80×24 shows all · ? keys"
         assert status() == told
         await screen.press("w")
         assert " in view" in status()
@@ -87,7 +87,7 @@ def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(run_view, 
 def test_where_nothing_fits_only_that_is_said_until_there_is_room(size, run_view, reload_sample) -> None:
     async def test(screen) -> None:
         width, height = size
-        told = f"{width}×{height} is too small: needs 80×24. q quits."
+        told = f"{width}×{height} is too small; use 80×24 or larger. q quits."
         assert " ".join(screen.text().split()) == told
         await screen.pilot.resize_terminal(80, 24)
         await screen.settle()
@@ -120,7 +120,7 @@ def test_without_the_inspector_the_status_line_names_the_selection(run_view, rel
         (80, ["Load (cached)", "range"]),
         (100, ["Load (cached)", "00:00.000 – 00:16.481", "range"]),
         (120, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "range"]),
-        (140, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "lanes grouped", "range"]),
+        (140, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "grouped by lane", "range"]),
     ],
 )
 def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told, run_view, reload_sample) -> None:
@@ -176,9 +176,9 @@ def test_a_range_that_has_begun_is_told_with_its_length_so_far(width, run_view, 
         activity = screen.state.session.trace.activity
         start, end = activity["start_ns"].iloc[0], (activity["start_ns"] + activity["duration_ns"]).iloc[2]
         await screen.press("n", "v", "n", "n")
-        assert f"range so far {format_duration(end - start)}, v ends it" in screen.text().splitlines()[-2]
+        assert f"range {format_duration(end - start)}, v to finish" in screen.text().splitlines()[-2]
         await screen.press("escape")
-        assert "range so far" not in screen.text()
+        assert "v to finish" not in screen.text()
 
     run_view(test, reload_sample, size=(width, 30))
 
@@ -217,6 +217,6 @@ def test_the_length_so_far_is_that_of_the_range_that_comes_of_it(run_view, reloa
         await screen.answer("5s")
         line = screen.text().splitlines()[-2]
         await screen.press("v")
-        assert f"range so far {format_duration(screen.state.range.span_ns)}, v ends it" in line
+        assert f"range {format_duration(screen.state.range.span_ns)}, v to finish" in line
 
     run_view(test, reload_sample)

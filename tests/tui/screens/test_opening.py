@@ -17,10 +17,10 @@ from tracekit.tui.screens.opening import OpeningScreen, progress_text
 @pytest.mark.parametrize(
     ("done", "total", "first"),
     [
-        (0, 200, "░" * 40 + "  0 %"),
-        (100, 200, "█" * 20 + "░" * 20 + "  50 %"),
-        (199, 200, "█" * 39 + "░" + "  99 %"),
-        (200, 200, "█" * 40 + "  100 %"),
+        (0, 200, "░" * 40 + "  0%"),
+        (100, 200, "█" * 20 + "░" * 20 + "  50%"),
+        (199, 200, "█" * 39 + "░" + "  99%"),
+        (200, 200, "█" * 40 + "  100%"),
         (12_345_678, None, "12.3 MB read"),
         (5, 0, "0.0 MB read"),
     ],
@@ -36,19 +36,19 @@ def test_names_of_files_are_cut_and_cannot_steer_the_terminal() -> None:
 
 
 def test_the_bar_and_its_share_fit_into_narrow_terminals() -> None:
-    assert progress_text(Progress(1, 2, "a.xml"), 17).split("\n")[0] == "█████░░░░░  50 %"
+    assert progress_text(Progress(1, 2, "a.xml"), 17).split("\n")[0] == "█████░░░░░░  50%"
 
 
 @pytest.mark.parametrize("size", [(44, 12), (80, 24), (200, 50)])
 def test_the_screen_shows_progress_and_how_to_give_up(size, run_view, held_reading, reload_sample) -> None:
     async def test(screen) -> None:
-        while "75 %" not in screen.text():
+        while "75%" not in screen.text():
             await screen.pilot.pause()
         assert isinstance(screen.app.screen, OpeningScreen)
         text = screen.text()
         assert "Opening" in text
         assert "signposts" in text
-        assert "q gives up" in text
+        assert "q cancels" in text
         held_reading.set()
         await screen.settle()
 

@@ -96,9 +96,9 @@ def test_silence_is_put_in_words(samples: Path) -> None:
     found = by_id(tracekit.open_trace(samples / "not_instrumented.trace"), Grouping.LANES)
     words = {name: lane.words for name, lane in found.items()}
     # The scenario records the Core ML table without rows, and neither Thermal State nor Hangs.
-    assert words["activity"] == words["data"] == words["compute"] == "recorded, empty"
+    assert words["activity"] == words["data"] == words["compute"] == "recorded, no events"
     assert words["thermal"] == words["hangs"] == "not recorded"
-    assert words["gpu"] == "no row names a model"
+    assert words["gpu"] == "no rows attributed to a model"
 
 
 def test_what_was_not_exported_is_not_said_to_be_missing_from_the_recording(exports: Path) -> None:

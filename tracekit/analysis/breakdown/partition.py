@@ -37,6 +37,7 @@ from tracekit.intervals import Intervals, sums_between
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import Attribution, Device, Kind, Level
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
@@ -134,8 +135,7 @@ def breakdown(trace: Trace) -> Breakdown:
     Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
     activity = trace.activity
-    called = (activity["kind"] == Kind.PREDICTION) & (activity["level"] == Level.TOP)
-    predictions = activity[called.to_numpy(dtype=bool)]
+    predictions = activity[is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)]
     rows, shared = linked_rows(trace, predictions)
     count = len(predictions)
     steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=count, layers=len(Layer))
@@ -182,7 +182,7 @@ def _seen(trace: Trace, predictions: pd.DataFrame, steps: Steps, shared: Shared)
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
     return _Seen(
-        inferred=(predictions["attribution"] == Attribution.INFERRED).to_numpy(dtype=bool),
+        inferred=is_any(predictions["attribution"], Attribution.INFERRED),
         recorded={Device.ANE: _recorded(trace, NEURAL_ENGINE), Device.GPU: _recorded(trace, GPU)},
         executed={device: steps.of(steps.covered[layer]) > 0 for device, layer in _EXECUTION.items()},
         requested={device: steps.of(steps.covered[layer]) > 0 for device, layer in _REQUESTS.items()},

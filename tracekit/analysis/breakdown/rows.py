@@ -10,6 +10,7 @@ import numpy as np
 
 from tracekit.intervals import Intervals, union_by_group
 from tracekit.trace.events import Attribution, Device, Kind
+from tracekit.trace.frames import is_any
 from tracekit.trace.pipelines import top_predictions
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _layers(frame: pd.DataFrame) -> IntArray:
     lane = _layer_by(frame["lane"], _BY_LANE, -1)
     compute = (frame["lane"] == "compute").to_numpy(dtype=bool)
     by_device = _layer_by(frame["device"], _BY_DEVICE, Layer.OTHER)
-    executed = frame["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC)).to_numpy(dtype=bool)
+    executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
     hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
     return np.where(compute, by_device, np.where(hardware & ~executed, -1, lane))
 
@@ -144,7 +145,7 @@ class _Finder:
         owner = top_predictions(activity)
         self._place = np.append(place[owner], -1)
         """Place of the app's prediction for each row of the activity; -1 for none, and for label -1."""
-        self._several = np.append((activity["attribution"] == Attribution.AMBIGUOUS).to_numpy(dtype=bool)[owner], False)
+        self._several = np.append(is_any(activity["attribution"], Attribution.AMBIGUOUS)[owner], False)
         """Whether the stage that a row leads to lies in several predictions of its pipeline."""
         self._found: list[tuple[npt.NDArray[Any], ...]] = []
         self._shared: list[tuple[npt.NDArray[Any], ...]] = []
@@ -154,7 +155,7 @@ class _Finder:
         linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
         window = self._place[linked]
         times = Intervals.from_rows(frame)
-        possible = frame["attribution"].isin(_POSSIBLE).to_numpy(dtype=bool) & (linked < 0)
+        possible = is_any(frame["attribution"], *_POSSIBLE) & (linked < 0)
         shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
         outer = self._codes(frame["parent_model"])
         called = np.where(outer >= 0, outer, self._codes(frame["model"]))
@@ -170,7 +171,7 @@ class _Finder:
                 layer[inside],
                 times.starts[has_length],
                 times.ends[has_length],
-                (frame["kind"] == Kind.GPU_PREPARE).to_numpy(dtype=bool)[inside],
+                is_any(frame["kind"], Kind.GPU_PREPARE)[inside],
                 np.asarray(frame["model"].cat.codes, np.int64)[inside],
                 frame["operation"].fillna(-1).to_numpy(dtype=np.int64)[inside],
             )

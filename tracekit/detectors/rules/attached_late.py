@@ -22,6 +22,7 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
+    is_any,
     no_prediction,
 )
 from tracekit.detectors.shared.wording import listed
@@ -40,24 +41,24 @@ class Options:
 
 def detect(trace: Trace, _: Options) -> Outcome:
     """Looks for predictions of models whose load is not in the recording."""
-    activity = trace.activity[(trace.activity["level"] == Level.TOP).to_numpy(dtype=bool)]
-    calls = activity[(activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)]
+    activity = trace.activity[is_any(trace.activity["level"], Level.TOP)]
+    calls = activity[is_any(activity["kind"], Kind.PREDICTION)]
     if calls.empty:
         return no_prediction(None)
-    loads = activity[activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
+    loads = activity[is_any(activity["kind"], *LOAD_KINDS)]
     firsts, unnamed = _unseen(calls, loads), calls[calls["model"].isna().to_numpy(dtype=bool)]
     names = [str(name) for name in firsts["model"]]
     metrics = (
         above("models whose load was not recorded", len(firsts), "count", 1),
-        above("predictions without the name of a model", len(unnamed), "count", 1),
+        above("predictions without a model name", len(unnamed), "count", 1),
         Metric("predictions", len(calls), "count"),
     )
     if not any(metric.reached for metric in metrics):
-        return Passed(None, "Every model that predicts was loaded while recording.", metrics)
+        return Passed(None, "Every model that made predictions was loaded during the recording.", metrics)
     if (trace.run.recording_mode or "").casefold().startswith("window"):
         return NotApplicable(
             None,
-            f"Of this recording only the last part was kept ({trace.run.recording_mode}), so loads may be cut off.",
+            f"Only the last part of the recording was kept ({trace.run.recording_mode}), so loads may be missing.",
         )
     was_launched = _was_launched(trace)
     if was_launched is None or was_launched:
@@ -65,8 +66,8 @@ def detect(trace: Trace, _: Options) -> Outcome:
     return finding(
         model=None,
         summary=(
-            f"The app was running before the recording began: {_missing(names, len(unnamed))}. Cold starts and reloads "
-            "before that moment are not in it."
+            f"The app was already running when the recording started: {_missing(names, len(unnamed))}. Earlier loads "
+            "are not in the recording."
         ),
         metrics=metrics,
         rows=pd.concat([firsts, unnamed.head(1)]),
@@ -99,11 +100,11 @@ def _was_launched(trace: Trace) -> bool | None:
 
 def _unclear(was_launched: bool | None, what: str) -> InsufficientData:
     if was_launched:
-        reason = f"The launch of the app was recorded, and yet {what}: why those rows are missing is unknown."
+        reason = f"The app's launch was recorded, but {what}; why these rows are missing is unknown."
     else:
-        reason = f"{what[0].upper()}{what[1:]}; whether the recording began after the launch of the app is unknown."
+        reason = f"{what[0].upper()}{what[1:]}; it is unknown whether the recording started after the app's launch."
     return InsufficientData(
-        None, reason, "Record with `--launch`, so that the recording begins before the app loads its models."
+        None, reason, "Record with `--launch`, so the recording starts before the app loads its models."
     )
 
 
@@ -111,11 +112,12 @@ def _missing(names: list[str], unnamed: int) -> str:
     """What is missing, as a clause."""
     parts = []
     if names:
-        word = "model" if len(names) == 1 else "models"
-        parts.append(f"the {word} {listed(names, _MAX_NAMES)} predicted without a recorded load")
+        parts.append(f"no load of {listed(names, _MAX_NAMES)} was recorded")
     if unnamed:
-        verb = "names" if unnamed == 1 else "name"
-        parts.append(f"{format_count(unnamed, 'prediction')} {verb} no model, since names come with the load")
+        verb = "has" if unnamed == 1 else "have"
+        parts.append(
+            f"{format_count(unnamed, 'prediction')} {verb} no model name (Core ML emits names only at load time)"
+        )
     return ", and ".join(parts)
 
 

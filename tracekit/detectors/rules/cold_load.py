@@ -24,7 +24,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     option,
 )
 from tracekit.detectors.shared.load_options import (
@@ -81,9 +81,9 @@ def _metrics(view: ModelView, known: ColdLoads, felt: BoolArray, options: Option
     durations = view.loads["duration_ns"].to_numpy()
     rest = durations[~known.cold & ~known.unknown]
     return (
-        above("cold loads that were waited for", int((known.cold & felt).sum()), "count", 1),
+        above("cold loads the app waited for", int((known.cold & felt).sum()), "count", 1),
         above(
-            "longest load that was waited for",
+            "longest load the app waited for",
             int(durations[felt].max(initial=0)),
             "ns",
             round(options.min_wait_ms * 1e6),
@@ -102,12 +102,12 @@ def _finding(
     rows = view.loads[chosen]
     cost_ns = covered_ns(rows)
     if len(rows) == 1:
-        summary = f"Prepared for the device during a load of {format_duration(cost_ns)}"
+        summary = f"Specialized for the device during a load of {format_time(cost_ns)}"
     else:
         longest = int(rows["duration_ns"].max())
         summary = (
-            f"Prepared for the device in {format_count(len(rows), 'load')} of {format_duration(cost_ns)} together "
-            f"(the longest {format_duration(longest)})"
+            f"Specialized for the device in {format_count(len(rows), 'load')} ({format_time(cost_ns)} in total, "
+            f"longest {format_time(longest)})"
         )
     summary += _who_waited(only_hung[chosen]) + _how_known(known, chosen)
     return finding(
@@ -117,8 +117,8 @@ def _finding(
         cost=cost_of(
             cost_ns,
             covered_ns(view.loads, view.predictions),
-            "Time covered by the cold loads that were waited for; share of the time covered by the model's loads "
-            "and predictions. The work itself is needed once, but nobody has to wait for it.",
+            "Time covered by the cold loads the app waited for, as a share of the time covered by the model's loads "
+            "and predictions. The work is needed once, but no one has to wait for it.",
         ),
         rows=rows,
     )
@@ -126,7 +126,7 @@ def _finding(
 
 def _who_waited(only_hung: BoolArray) -> str:
     if only_hung.all():
-        return ", while the main thread did not answer (possibly because of it: only the times agree)."
+        return ", while the main thread was unresponsive (possible but not certain: only the times match)."
     return ", and a prediction waited for it." if len(only_hung) == 1 else ", and predictions waited for them."
 
 
@@ -134,11 +134,11 @@ def _how_known(known: ColdLoads, chosen: BoolArray) -> str:
     """What the reader must know where the rows themselves do not say that the load was cold."""
     if (known.by_time & chosen).any():
         return (
-            " Possible, not certain: the row does not tell cold from cached, but the Neural Engine prepared some model "
-            "at that time."
+            " Possible but not certain: the row does not tell cold from cached, but the Neural Engine specialized a "
+            "model at that time."
         )
     if (known.compared & chosen).any():
-        return " The row does not tell cold from cached; it took many times as long as the model's other loads."
+        return " The row does not tell cold from cached, but it took many times longer than the model's other loads."
     return ""
 
 
@@ -146,27 +146,24 @@ def _undecided(view: ModelView, chosen: BoolArray) -> InsufficientData:
     longest = int(view.loads["duration_ns"].to_numpy()[chosen].max())
     return InsufficientData(
         view.name,
-        f"Something waited for a load of {format_duration(longest)}, but the recording does not tell whether it "
-        "prepared the model for the device or took it from the cache.",
-        "Record two launches in a row: if the load is as long in the second, it does not come from the cache. Systems "
-        "from iOS 17 and macOS 14 on say which it was.",
+        f"The app waited for a load of {format_time(longest)}, but the recording does not show whether the model was "
+        "specialized or loaded from the cache.",
+        "Record two launches in a row: if the second load is much shorter, the first one specialized the model. On "
+        "iOS 17, macOS 14 and later, the load row says which it was.",
     )
 
 
 def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
     """Words for loads that are no problem; a cold one is still worth knowing."""
     durations = view.loads["duration_ns"].to_numpy()
-    longest = format_duration(int(durations.max()))
+    longest = format_time(int(durations.max()))
     if not known.cold.any():
         words = format_count(len(durations), "load")
-        return f"{words}, none known to have prepared the model for the device; the longest took {longest}."
+        return f"{words}, none known to have specialized the model; the longest took {longest}."
     cold = durations[known.cold]
     times = "once" if len(cold) == 1 else f"{len(cold):,} times"
-    unseen = "" if "hangs" in view.trace.context else " (hangs of the main thread were not recorded)"
-    return (
-        f"Prepared for the device {times}, in {format_duration(int(cold.max()))} at most; no prediction was seen to "
-        f"wait long for that{unseen}."
-    )
+    unseen = "" if "hangs" in view.trace.context else " (hangs were not recorded)"
+    return f"Specialized {times}, in {format_time(int(cold.max()))} at most; no prediction waited long for it{unseen}."
 
 
 DESCRIPTION = """

@@ -24,7 +24,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     is_any,
     option,
 )
@@ -57,30 +57,29 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = (
         above("compilations by the app", len(compiles), "count", options.min_compiles),
         above(
-            "most compilations of one part for the Neural Engine",
+            "most Neural Engine compilations of one part",
             int(programs["label"].value_counts().max()) if len(programs) else 0,
             "count",
             options.min_engine_compiles,
         ),
-        above("time of repeated compilations", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
+        above("repeated compilation time", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
         Metric("total compilation time", covered_ns(compiles, programs), "ns"),
     )
     if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         if len(again) and _several_models(view):
             return InsufficientData(
                 view.name,
-                f"Compiled {len(compiles)} times, but several models share this name: their predictions copy different "
-                "numbers of inputs, or run in different processes. Which one each compilation belongs to is not "
-                "recorded.",
-                "Give each model file a name of its own.",
+                f"Compiled {len(compiles)} times, but several models share this name: their predictions copy "
+                "different numbers of inputs or run in different processes. Which model each compilation belongs to "
+                "is not recorded.",
+                "Give each model file its own name.",
             )
         return _finding(view, again, programs_again, repeated_ns, metrics)
     if len(compiles) == 1 and covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return InsufficientData(
             view.name,
-            f"Compiled once, in {format_duration(covered_ns(compiles))}: a downloaded model needs that once, and one "
-            "that comes with the app needs it never. Which it is, and whether it happens at each launch, one launch "
-            "does not show.",
+            f"Compiled once, in {format_time(covered_ns(compiles))}; one launch does not show whether this happens at "
+            "every launch. A downloaded model needs one compilation, a model shipped with the app none.",
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
     return Passed(view.name, _passed(view, programs), metrics)
@@ -110,10 +109,10 @@ def repeated(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
 
 def _passed(view: ModelView, programs: pd.DataFrame) -> str:
     if view.compiles.empty and programs.empty:
-        return "No compilation of it was recorded."
+        return "No compilation of this model was recorded."
     count = len(view.compiles) + len(programs)
-    time = format_duration(covered_ns(view.compiles, programs))
-    return f"{format_count(count, 'compilation')} in {time}; none that had to be repeated took long."
+    time = format_time(covered_ns(view.compiles, programs))
+    return f"{format_count(count, 'compilation')} in {time}; no long one was repeated."
 
 
 def _finding(
@@ -122,19 +121,19 @@ def _finding(
     """The finding with its cost: every compilation but the first."""
     parts = []
     if len(again):
-        parts.append(f"The app compiled it {len(again) + 1:,} times")
+        parts.append(f"The app compiled the model {len(again) + 1:,} times")
     if len(programs):
         count = int(programs["label"].value_counts().max()) + 1
-        parts.append(f"{'the' if parts else 'The'} same part of it was compiled for the Neural Engine {count:,} times")
+        parts.append(f"{'the' if parts else 'The'} same part was compiled for the Neural Engine {count:,} times")
     rows = pd.concat([again, programs])
     return finding(
         model=view.name,
-        summary=f"{', and '.join(parts)}; all but the first took {format_duration(repeated_ns)} together.",
+        summary=f"{', and '.join(parts)}; all but the first took {format_time(repeated_ns)} in total.",
         metrics=metrics,
         cost=cost_of(
             repeated_ns,
             covered_ns(view.compiles, programs, view.loads, view.predictions),
-            "Time covered by the compilations after the first one; share of the time covered by the model's "
+            "Time covered by the compilations after the first one, as a share of the time covered by the model's "
             "compilations, loads and predictions.",
         ),
         rows=rows,

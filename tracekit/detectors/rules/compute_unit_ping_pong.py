@@ -23,8 +23,9 @@ from tracekit.detectors import (
     cost_of,
     covered_ns,
     finding,
-    format_duration,
+    format_count,
     format_share,
+    format_time,
     no_prediction,
     option,
     reached,
@@ -33,7 +34,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import UNIT_NAMES, course_words
+from tracekit.detectors.shared.wording import RECORD_ALONE, UNIT_NAMES, course_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,19 +83,19 @@ def detect(view: ModelView, options: Options) -> Outcome:
         changes = runs.changes(rows.index)
     usual = float(np.median(changes))
     if runs is None or usual < options.changes:
-        metric = above("changes of the unit (median)", usual, "count", options.changes)
-        words = f"Half of its predictions change the unit {usual:.0f} times or less"
-        return Passed(view.name, f"{words if usual else 'Its work stays on one unit'}.", (metric,))
+        metric = above("hand-offs per prediction (median)", usual, "count", options.changes)
+        words = f"Half of the predictions have {format_count(round(usual), 'hand-off')} or fewer"
+        return Passed(view.name, f"{words if usual else 'The work stays on one compute unit'}.", (metric,))
     share = int(_interruptions(runs).durations.sum()) / int(rows["duration_ns"].sum())
     metrics = (
-        above("changes of the unit (median)", usual, "count", options.changes),
+        above("hand-offs per prediction (median)", usual, "count", options.changes),
         above("main unit interrupted", share, "share", options.interrupted_share),
     )
     if not reached(metrics, "main unit interrupted") or not share:
         return Passed(
             view.name,
-            f"Half of its predictions change the unit {usual:.0f} times or more, but that interrupts the "
-            f"{UNIT_NAMES[runs.main_unit]} for {format_share(share)} of their time only.",
+            f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
+            f"{UNIT_NAMES[runs.main_unit]} for only {format_share(share)} of the time.",
             metrics,
         )
     return _finding(view, rows[changes >= options.changes], runs, metrics)
@@ -113,8 +114,8 @@ def _too_few(view: ModelView, known: int, options: Options) -> InsufficientData:
         view.name,
         known,
         options.min_predictions,
-        "whose compute units are known",
-        record="Record the feature for longer, one prediction at a time.",
+        "with known compute units",
+        record=RECORD_ALONE,
     )
 
 
@@ -130,22 +131,22 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
     affected = interruptions.union()
     main = UNIT_NAMES[runs.main_unit]
     mean = int(interruptions.durations.sum()) / len(view.predictions)
-    changes = value_of(metrics, "changes of the unit (median)")
+    changes = value_of(metrics, "hand-offs per prediction (median)")
     share = format_share(value_of(metrics, "main unit interrupted"))
     return finding(
         model=view.name,
         summary=(
-            f"Half of its predictions change the compute unit {changes:.0f} times or more "
-            f"(mostly {course_words(runs.usual_course())}). That interrupts the {main}, which does most of the work, "
-            f"for {format_duration(mean)} of each prediction on average ({share} of its time)."
+            f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
+            f"{course_words(runs.usual_course())}). They interrupt the {main}, which does most of the work, for "
+            f"{format_time(mean)} per prediction on average ({share} of its time)."
         ),
-        metrics=(*metrics, Metric("mean interruption of a prediction", mean, "ns")),
+        metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),
         cost=cost_of(
             affected.covered_ns,
             covered_ns(view.predictions),
             (
-                f"Time between two turns of the {main} in one prediction, of which it would need a part to do the work "
-                "of the other units itself; share of the time with predictions of the model in flight."
+                f"Time between two runs on the {main} in one prediction, as a share of the time with predictions of "
+                f"this model in flight. The {main} would need part of it to do the work of the other units."
             ),
         ),
         rows=rows,

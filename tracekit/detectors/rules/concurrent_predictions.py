@@ -21,8 +21,8 @@ from tracekit.detectors import (
     cost_of,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
 )
@@ -62,51 +62,50 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     if count <= options.limit:
         return NotApplicable(
-            view.name, f"{format_count(count, 'prediction')}: more than {options.limit} cannot be in flight."
+            view.name, f"Only {format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
         )
     found = summarize_concurrency(view.predictions, options.limit)
     if not found.busy_ns:
         return InsufficientData(
             view.name,
-            f"None of {format_count(count, 'prediction')} has a duration, so that it is unknown how many overlap.",
-            "Record again, and stop the recording only after the predictions have ended.",
+            f"None of {format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
+            "Record again, and stop only after the predictions have ended.",
         )
     if found.max_depth > options.limit and count < options.min_predictions:
         return InsufficientData(
             view.name,
             f"Up to {found.max_depth} in flight, but only {format_count(count, 'prediction')}; "
-            f"{options.min_predictions} are needed.",
+            f"{options.min_predictions} needed.",
             RECORD_LONGER,
         )
     slowdown = _slowdown(found, options)
     metrics = _metrics(found, slowdown, options)
     if found.share_above < options.busy_share or found.max_depth <= options.limit:
-        return Passed(view.name, _seldom(found), metrics)
+        return Passed(view.name, _rarely_above(found), metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
-            return _finding(view, found, metrics, f"{slowdown:.1f} times as long")
+            return _finding(view, found, metrics)
         return Passed(
-            view.name,
-            f"Up to {found.max_depth} in flight at once, hardly slower than alone ({slowdown:.1f} times as long).",
-            metrics,
+            view.name, f"Up to {found.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
     deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
     # Several instances may well run on different devices, where depth alone shows nothing.
     if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
-        return _finding(view, found, metrics, "too few ran alone to tell how much that slows them down")
+        return _finding(view, found, metrics)
     return InsufficientData(
         view.name,
-        f"Up to {found.max_depth} in flight, but too few calls ran alone to tell whether they slow each other down.",
-        "Record a phase in which one prediction runs at a time, for comparison.",
+        f"Up to {found.max_depth} in flight, but too few predictions ran alone to tell whether they slow each other "
+        "down.",
+        "For comparison, record a phase without overlapping predictions.",
     )
 
 
-def _seldom(found: ConcurrencySummary) -> str:
+def _rarely_above(found: ConcurrencySummary) -> str:
     """Words for predictions that hardly ever exceed the limit."""
-    words = f"At most {found.max_depth} in flight at once"
+    words = f"At most {found.max_depth} in flight"
     if found.max_depth <= found.limit:
         return f"{words}."
-    return f"{words}, more than {found.limit} during {format_share(found.share_above)} of the time only."
+    return f"{words}; more than {found.limit} for only {format_share(found.share_above)} of busy time."
 
 
 def _slowdown(found: ConcurrencySummary, options: Options) -> float | None:
@@ -121,27 +120,27 @@ def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options
     """Everything measured."""
     return (
         above("most in flight", found.max_depth, "count", options.limit + 1),
-        above("time with more than the limit in flight", found.share_above, "share", options.busy_share),
-        above("slow-down above the limit", slowdown, "ratio", options.slowdown),
+        above("time above the limit", found.share_above, "share", options.busy_share),
+        above("slowdown above the limit", slowdown, "ratio", options.slowdown),
         Metric("median alone", found.alone_median_ns, "ns"),
         Metric("median above the limit", found.above_median_ns, "ns"),
     )
 
 
-def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, ...], effect: str) -> Finding:
+def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
-    limit_share = format_share(found.share_above)
     summary = (
-        f"Up to {format_count(found.max_depth, 'prediction')} are in flight at once, and more than {found.limit} for "
-        f"{limit_share} of the time in which any is; "
+        f"Up to {format_count(found.max_depth, 'prediction')} in flight (more than {found.limit} for "
+        f"{format_share(found.share_above)} of busy time). "
     )
-    if found.above_median_ns is not None and found.alone_median_ns is not None:
+    slowdown = metrics[2].value
+    if slowdown is not None:
         summary += (
-            f"one takes {format_duration(found.above_median_ns)} then and {format_duration(found.alone_median_ns)} "
-            f"alone (medians; {effect})."
+            f"Median latency rises from {format_time(found.alone_median_ns or 0)} alone to "
+            f"{format_time(found.above_median_ns or 0)} ({slowdown:.1f}x)."
         )
     else:
-        summary += f"{effect}."
+        summary += "Too few ran alone to tell how much that slows them down."
     rows = view.predictions[found.is_above]
     return finding(
         model=view.name,
@@ -151,9 +150,9 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
             found.excess_ns,
             found.busy_ns,
             (
-                f"Part of the time with more than {found.limit} in flight that falls to those beyond the first "
-                f"{found.limit} (half of it where {2 * found.limit} are); share of all time with predictions in "
-                "flight. It is won as far as they only waited for each other."
+                f"Of the time with more than {found.limit} in flight, the part of those beyond the first {found.limit} "
+                f"(half of it with {2 * found.limit} in flight), as a share of all time with predictions in flight. "
+                "The fix saves it if they only waited for each other."
             ),
         ),
         rows=rows,

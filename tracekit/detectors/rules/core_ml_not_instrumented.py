@@ -22,7 +22,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     option,
     reached,
 )
@@ -68,8 +68,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
     if others := _other_frameworks(trace):
         return InsufficientData(
             None,
-            f"Core ML recorded nothing, but {others} did, so that the models may not have run through Core ML.",
-            "If the app uses Core ML too, check that its target carries com.apple.security.get-task-allow.",
+            f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",
+            "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
         )
     own, unattributed = _own_work(trace), _unnamed_work(trace)
     metrics = (
@@ -103,26 +103,24 @@ def _unnamed_work(trace: Trace) -> pd.DataFrame:
 
 
 def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, is_certain: bool) -> Finding:
-    busy = format_duration(covered_ns(rows))
+    busy = format_time(covered_ns(rows))
     names = sorted(str(name) for name in rows["model"].dropna().unique())
     if is_certain:
-        what = f"The GPU ran {listed(names, _MAX_NAMES)} for the target ({format_count(len(rows), 'row')}, {busy})"
+        what = f"The target ran {listed(names, _MAX_NAMES)} on the GPU ({format_count(len(rows), 'row')}, {busy})"
     else:
         models = f" of {listed(names, _MAX_NAMES)}" if names else ""
         what = f"The Neural Engine executed {format_count(len(rows), 'request')}{models} ({busy})"
     nothing = (
         "the Core ML instrument was not recorded"
         if trace.coverage_of(CORE_ML).state is TableState.MISSING
-        else "the table of Core ML is empty"
+        else "the Core ML table is empty"
     )
     doubt = (
-        ""
-        if is_certain
-        else " Rows of the Neural Engine name no process: that they are the app's own is possible, not certain."
+        "" if is_certain else " Possible but not certain: Neural Engine rows do not say which process they belong to."
     )
     return finding(
         model=None,
-        summary=f"{what}, and {nothing}.{doubt}{_cause(trace)}",
+        summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}",
         metrics=metrics,
         rows=rows,
     )
@@ -131,10 +129,10 @@ def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, i
 def _cause(trace: Trace) -> str:
     """What this recording tells of the cause; empty where it tells nothing."""
     if any(_CORRUPT in issue.casefold() for issue in trace.run.issues or ()):
-        return " Instruments noted that its log archive is damaged, which empties this table."
+        return " Instruments reported a damaged log archive, which leaves this table empty."
     signposts = [name for name in ("signposts", "signpost_events") if len(trace.context.get(name, ()))]
     if trace.coverage_of(CORE_ML).state is TableState.EMPTY and signposts:
-        return " Other signposts were recorded, so the log is intact and a missing entitlement the likely cause."
+        return " Other signposts were recorded, so the likely cause is a missing entitlement."
     return ""
 
 

@@ -28,8 +28,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     is_any,
     no_prediction,
     option,
@@ -38,6 +38,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.competing_work import certainty_of_longer, time_by_model
+from tracekit.detectors.shared.wording import NOT_COMPARED, RECORD_ALONE
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.cache import cached_by_trace
 
@@ -111,39 +112,39 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     own = view.compute[is_any(view.compute["kind"], Kind.CPU_COMPUTE) & view.compute["prediction"].notna().to_numpy()]
     if own.empty:
-        return NotApplicable(view.name, "None of its recorded work ran on the CPU.")
+        return NotApplicable(view.name, "None of the recorded work ran on the CPU.")
     every = _cpu_work(view.trace)
     mine = every.index.isin(view.compute.index)
     if mine.all():
-        return NotApplicable(view.name, f"No other model of this app has CPU work here. {_UNKNOWN}")
+        return NotApplicable(view.name, f"No other model of the app used the CPU. {_UNKNOWN}")
     others = every[~mine]
     found = _calls(view, own, others)
     part = float(np.median(found.cpu_ns / found.durations)) if len(found.rows) else 1.0
     if part < options.cpu_share:
-        words = f"CPU work is {format_share(part)} of its predictions, too little to slow them down much."
+        words = f"CPU work is {format_share(part)} of prediction time, too little to slow predictions down much."
         return NotApplicable(view.name, words)
     if len(found.rows) < 2 * options.min_compared:
         return too_few_predictions(
             view.name,
             len(found.rows),
             2 * options.min_compared,
-            "with CPU work to compare",
-            left_out="The first after a load, and those that overlap, are left out.",
-            record="Record the feature for longer, one prediction of the model at a time.",
+            "with CPU work",
+            adjective="comparable",
+            left_out=NOT_COMPARED,
+            record=RECORD_ALONE,
         )
     disturbed, calm = found.overlap >= options.overlap_share, found.overlap <= options.calm_share
     share = float(disturbed.mean())
     affected = above("predictions with other CPU work", share, "share", options.affected_share)
     if not affected.reached or not disturbed.any():
-        words = f"Other models worked on the CPU during {format_share(share)} of its predictions. {_UNKNOWN}"
+        words = f"Other models used the CPU during {format_share(share)} of the predictions. {_UNKNOWN}"
         return Passed(view.name, words, (affected,))
     if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
         return InsufficientData(
             view.name,
-            f"Other models worked on the CPU during {disturbed.sum():,} of "
-            f"{format_count(len(found.rows), 'prediction')}, and {calm.sum():,} met none; {options.min_compared} of "
-            "each are needed to tell what difference that makes.",
-            "Record for longer, with phases in which each model runs alone.",
+            f"Other models used the CPU during {disturbed.sum():,} of {format_count(len(found.rows), 'prediction')}, "
+            f"and {calm.sum():,} ran undisturbed; {options.min_compared} of each needed to compare.",
+            "Record longer, with phases in which each model runs alone.",
         )
     return _compared(view, found, (own, others), (disturbed, calm), affected, options)
 
@@ -208,18 +209,20 @@ def _compared(
     )
     metrics = (
         affected,
-        above("slow-down with other CPU work", slow / usual, "ratio", options.slowdown),
-        above("extra time that other CPU work fills", explained, "share", options.explained_share),
+        above("slowdown with other CPU work", slow / usual, "ratio", options.slowdown),
+        above("extra time explained by other CPU work", explained, "share", options.explained_share),
         Metric("median without other CPU work", usual, "ns"),
         Metric("median with other CPU work", slow, "ns"),
     )
-    words = f"Predictions take {slow / usual:.2f} times as long while other models work on the CPU"
-    if not reached(metrics, "slow-down with other CPU work"):
+    words = f"Predictions take {slow / usual:.2f}x as long while other models use the CPU"
+    if not reached(metrics, "slowdown with other CPU work"):
         return Passed(view.name, f"{words}.", metrics)
-    if not reached(metrics, "extra time that other CPU work fills"):
-        return Passed(view.name, f"{words}, but that fills only {format_share(explained)} of the extra time.", metrics)
+    if not reached(metrics, "extra time explained by other CPU work"):
+        return Passed(
+            view.name, f"{words}, but that explains only {format_share(explained)} of the extra time.", metrics
+        )
     if certainty_of_longer(found.durations[disturbed], found.durations[calm]) < CERTAINTY:
-        return Passed(view.name, f"{words}, but durations vary so much that this may be chance.", metrics)
+        return Passed(view.name, f"{words}, but latency varies so much that this may be chance.", metrics)
     return _finding(view, found, work, disturbed, filled, metrics)
 
 
@@ -242,17 +245,17 @@ def _finding(
     return finding(
         model=view.name,
         summary=(
-            f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} {_names(others, affected)} worked "
-            f"on the CPU too, and they take {slow / usual:.1f} times as long (median {format_duration(slow)} vs. "
-            f"{format_duration(usual)})."
+            f"{len(rows):,} of {format_count(len(found.rows), 'prediction')} ran while "
+            f"{_names(others, affected)} used the CPU too and took {slow / usual:.1f}x as long "
+            f"(median {format_time(slow)} vs. {format_time(usual)})."
         ),
         metrics=metrics,
         cost=cost_of(
             cost_ns,
             covered_ns(view.predictions),
             (
-                "Time that these predictions took beyond the median of undisturbed ones, as far as other models worked "
-                "on the CPU meanwhile; share of the time with predictions of the model in flight."
+                "Time these predictions took beyond the median of undisturbed ones while other models used the CPU, as "
+                "a share of the time with predictions of this model in flight."
             ),
         ),
         rows=rows,

@@ -28,7 +28,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     is_any,
     no_prediction,
     option,
@@ -99,15 +99,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if not len(numbers) and len(view.loads) > 1:
         return InsufficientData(
             view.name,
-            f"{len(view.loads):,} loads, but the names carry no numbers that tell instances apart.",
-            "Record with Xcode 16 or later, which numbers them, or count in the code how often the model is created.",
+            f"{len(view.loads):,} loads, but the model names have no instance numbers.",
+            "Record with Xcode 16 or later, which numbers instances, or count in the code how often the model is "
+            "created.",
         )
     if len(view.loads) <= 1 and len(numbers) <= 1:
-        return Passed(view.name, "Only one instance was seen.")
+        return Passed(view.name, "Only one instance was recorded.")
     if len(view.predictions) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')} to judge by.",
+            f"Loaded several times, but only {format_count(len(view.predictions), 'prediction')}; "
+            f"{options.min_predictions} needed.",
             RECORD_LONGER,
         )
     return _judged(view, traits(view.predictions, view.data, view.hardware), options)
@@ -122,9 +124,9 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     metrics = (
         Metric("instances", found.seen, "count"),
         above("switches between instances", found.switches, "count", options.min_switches),
-        below("time with several at work", found.parallel_share, "share", options.parallel_share),
-        below("slowest against fastest instance", found.spread, "ratio", options.alike),
-        Metric("loads that nothing used", len(unused), "count"),
+        below("time with several busy", found.parallel_share, "share", options.parallel_share),
+        below("slowest to fastest instance", found.spread, "ratio", options.alike),
+        Metric("unused loads", len(unused), "count"),
     )
     doubled = found.doubled(options)
     # Loads name no process: where several may have been recorded, each has loads of its own.
@@ -133,13 +135,13 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
         return InsufficientData(
             view.name,
             "All processes were recorded, and the rows do not show which process each instance belongs to.",
-            "Record the app alone (--attach or --launch).",
+            "Record only the app (--attach or --launch).",
         )
     if found.pointless(options) and found.spread is None:
         return InsufficientData(
             view.name,
-            "Several instances take turns, but too few calls of each show whether they do the same.",
-            "Record the feature for longer, so that each instance is used more often.",
+            "Several instances alternate, but each has too few predictions to tell whether they do the same work.",
+            "Record longer, with more predictions of each instance.",
         )
     if not doubled and not len(unused):
         return Passed(view.name, _purpose(found, known, options), metrics)
@@ -223,14 +225,14 @@ def _purpose(found: Instances, known: Traits, options: Options) -> str:
     """Why several instances are no problem, in words."""
     count = format_count(found.seen, "instance")
     if known.difference():
-        return f"Its instances differ ({known.difference()}); none of them repeats another."
+        return f"The instances differ ({known.difference()}); none duplicates another."
     if found.switches < options.min_switches:
-        return f"{count}, one at a time."
+        return f"{count}, used one after another."
     if found.parallel_share >= options.parallel_share:
-        return f"{count} that work at the same time."
+        return f"{count} that run in parallel."
     return (
-        f"{count} in turns whose calls take different times ({found.spread:.1f} times), as with other compute units or "
-        "another function."
+        f"{count} alternate but differ in latency ({found.spread:.1f}x), as with other compute units or another "
+        "function."
     )
 
 
@@ -243,25 +245,22 @@ def _finding(
     cost_ns = covered_ns(rows)
     parts = []
     if doubled:
-        parts.append(f"{found.seen:,} instances take turns and hardly ever work at the same time")
+        parts.append(f"{found.seen:,} instances alternate and hardly ever run at the same time")
     if len(unused):
         noun = "load was" if len(unused) == 1 else "loads were"
         parts.append(f"{len(unused):,} {noun} never used, although the model was used later")
     words = "; ".join(parts)
-    time = (
-        f"the loads that are not needed took {format_duration(cost_ns)}" if cost_ns else "their loads were not recorded"
-    )
+    time = f"the unnecessary loads took {format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
     shown = rows if len(rows) else view.predictions.drop_duplicates("instance")
     return finding(
         model=view.name,
-        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance holds memory too; how much, the "
-        "recording does not show.",
+        summary=f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory, which is not recorded.",
         metrics=metrics,
         cost=cost_of(
             cost_ns,
             covered_ns(view.loads, view.predictions),
-            "Time covered by the loads that are not needed, as far as they were recorded; share of the time "
-            "covered by the model's loads and predictions.",
+            "Time covered by the unnecessary loads that were recorded, as a share of the time covered by the model's "
+            "loads and predictions.",
         )
         if cost_ns
         else None,

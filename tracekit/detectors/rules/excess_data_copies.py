@@ -19,11 +19,11 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     option,
 )
-from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that spend much of their time in the Data lane."""
-    reason = not_judged(view, options.min_predictions, options.min_mean_ms, "copies")
+    reason = not_evaluated(view, options.min_predictions, options.min_mean_ms)
     if reason is not None:
         return reason
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
@@ -68,7 +68,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     )
     metrics = (
         above("copies and conversions", summary.share, "share", options.copy_share),
-        above("input copies far longer than others", summary.large_share, "share", options.large_input_share),
+        above("input copies much longer than others", summary.large_share, "share", options.large_input_share),
         Metric("mean prediction", mean_ns, "ns"),
         Metric("copy time per prediction", summary.covered_ns / count, "ns"),
         *(Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
@@ -82,13 +82,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _unplaced(view: ModelView, summary: CopySummary) -> InsufficientData:
     """The answer where copies that might matter cannot be set against a prediction."""
-    rows = format_count(summary.outside_count, "copy row lies", "copy rows lie")
-    inside = f", besides {format_duration(summary.covered_ns)} of copies inside them" if summary.covered_ns else ""
+    rows = format_count(summary.outside_count, "copy row is", "copy rows are")
+    inside = f", plus {format_time(summary.covered_ns)} inside" if summary.covered_ns else ""
     return InsufficientData(
         view.name,
-        f"{rows} in none of its predictions ({format_duration(summary.outside_ns)}{inside}), so that their share is "
-        "unknown.",
-        "Record from before the model loads until its predictions have ended.",
+        f"{rows} outside all predictions ({format_time(summary.outside_ns)}{inside}), so their share is unknown.",
+        "Start recording before the model loads, and stop after its predictions have ended.",
     )
 
 
@@ -97,19 +96,23 @@ def _words(kind: str) -> str:
     return kind.replace("_", " ").replace("ane ", "Neural Engine ")
 
 
+def _plural(words: str) -> str:
+    return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
+
+
 def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: all time inside predictions that copies cover."""
     count = len(view.predictions)
     largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
     text = (
-        f"Copies and conversions take {format_duration(summary.covered_ns / count)} of each "
-        f"{format_duration(float(view.predictions['duration_ns'].mean()))} prediction "
-        f"({format_share(summary.share)} of {format_duration(summary.predicted_ns)} over "
-        f"{format_count(count, 'prediction')}); the largest part is {largest}."
+        f"Copies and conversions take {format_time(summary.covered_ns / count)} of each "
+        f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction "
+        f"({format_share(summary.share)} of {format_time(summary.predicted_ns)} over "
+        f"{format_count(count, 'prediction')}), mostly {_plural(largest)}."
     )
     if len(summary.large_rows):
         text += (
-            f" {format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} far longer than those "
+            f" {format_count(len(summary.large_rows), 'input copy takes', 'input copies take')} much longer than those "
             "of the other inputs in the same prediction."
         )
     rows = view.data.loc[summary.rows]
@@ -121,8 +124,8 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
             ns=summary.covered_ns,
             share=summary.share,
             basis=(
-                "Time inside the model's predictions that its copy and conversion rows cover, overlaps counted once; "
-                "share of the summed duration of its predictions. Some of it remains after the fix."
+                "Time in the model's predictions covered by copies and conversions, with overlaps counted once, as a "
+                "share of total prediction time. Some of it remains after the fix."
             ),
         ),
         rows=rows,

@@ -18,12 +18,12 @@ from tracekit.detectors import (
     Reference,
     above,
     finding,
-    format_duration,
     format_share,
+    format_time,
     option,
     reached,
 )
-from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_judged
+from tracekit.detectors.shared.preconditions import min_calls_option, min_mean_option, not_evaluated
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions that convert their inputs and outputs."""
-    reason = not_judged(view, options.min_predictions, options.min_mean_ms, "conversions")
+    reason = not_evaluated(view, options.min_predictions, options.min_mean_ms)
     if reason is not None:
         return reason
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
@@ -72,10 +72,10 @@ def _unclear(view: ModelView, summary: ConversionSummary) -> InsufficientData:
     """The answer where rows that might convert could decide."""
     return InsufficientData(
         view.name,
-        f"Outputs are transformed, or data copied for the Neural Engine, for {format_duration(summary.unclear_ns)} "
-        f"({format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without a data cast in the "
-        "same prediction nothing tells whether that converts types or moves data.",
-        "Look at the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is copied.",
+        f"Output transformations and Neural Engine data copies take {format_time(summary.unclear_ns)} "
+        f"({format_share(summary.unclear_ns / summary.predicted_ns)} of prediction time); without data casts, it is "
+        "unknown whether they convert types or only move data.",
+        "Check the types of the model's inputs and outputs in Xcode: Float32 is converted, Float16 is only copied.",
     )
 
 
@@ -87,19 +87,19 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     return finding(
         model=view.name,
         summary=(
-            f"Converting inputs and outputs takes {format_duration(summary.covered_ns / count)} of each "
-            f"{format_duration(float(view.predictions['duration_ns'].mean()))} prediction{often} "
-            f"({format_share(summary.share)} of {format_duration(summary.predicted_ns)}), "
-            f"{format_duration(summary.cast_ns / count)} of it in data casts."
+            f"Converting inputs and outputs takes {format_time(summary.covered_ns / count)} of each "
+            f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often} "
+            f"({format_share(summary.share)} of {format_time(summary.predicted_ns)}), "
+            f"{format_time(summary.cast_ns / count)} of it in data casts."
         ),
         metrics=metrics,
         cost=Cost(
             ns=summary.covered_ns,
             share=summary.share,
             basis=(
-                "Time that data casts, copies for the Neural Engine and transformations of outputs cover in "
-                "predictions with a data cast, overlaps counted once; share of the summed duration of the "
-                "predictions. Copies that only change the layout remain after the fix."
+                "Time covered by data casts, Neural Engine data copies and output transformations in predictions with "
+                "a data cast, with overlaps counted once, as a share of total prediction time. Copies that only change "
+                "the layout remain after the fix."
             ),
         ),
         rows=rows,

@@ -21,8 +21,9 @@ from tracekit.detectors import (
     above,
     covered_ns,
     finding,
-    format_duration,
     format_share,
+    format_time,
+    is_any,
     option,
     reached,
     value_of,
@@ -56,10 +57,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
         return NotApplicable(None, sharing.sentence)
     if sharing.state is SharingState.UNKNOWN:
         return InsufficientData(
-            None, sharing.sentence, "Record the app while it predicts, from before its models load, with Core ML."
+            None, sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
         )
-    executed = trace.hardware[(trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy(dtype=bool)]
-    named = executed[(executed["attribution"] == Attribution.FOREIGN).to_numpy(dtype=bool)]
+    executed = trace.hardware[is_any(trace.hardware["kind"], Kind.ANE_EXEC)]
+    named = executed[is_any(executed["attribution"], Attribution.FOREIGN)]
     executed_ns = covered_ns(executed)
     foreign_share = covered_ns(named) / executed_ns if executed_ns else 0.0
     metrics = (
@@ -75,8 +76,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
 def _passed(metrics: tuple[Metric, ...]) -> str:
     share = max(metric.value or 0.0 for metric in metrics if metric.unit == "share")
     if not share:
-        return "All execution on the Neural Engine fits the predictions of the target."
-    return f"Not the target's are {format_share(share)} of the execution on the Neural Engine: too little to matter."
+        return "All execution on the Neural Engine matches the target's predictions."
+    return (
+        f"Only {format_share(share)} of the execution on the Neural Engine is not the target's, too little to matter."
+    )
 
 
 def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
@@ -84,14 +87,14 @@ def _finding(trace: Trace, executed: pd.DataFrame, metrics: tuple[Metric, ...]) 
     # What lies outside the predictions is in the sentence before already.
     outside = reached(metrics, "execution outside all predictions")
     share = value_of(metrics, "execution of models that the target never loaded")
-    part = "" if outside else f", {format_share(share)} of that for models of others"
-    busy = format_duration(value_of(metrics, "execution on the Neural Engine"))
-    others = executed[executed["attribution"].isin([Attribution.FOREIGN, Attribution.UNATTRIBUTED]).to_numpy(bool)]
+    part = "" if outside else f", {format_share(share)} of that for models of other processes"
+    busy = format_time(value_of(metrics, "execution on the Neural Engine"))
+    others = executed[is_any(executed["attribution"], Attribution.FOREIGN, Attribution.UNATTRIBUTED)]
     return finding(
         model=None,
         summary=(
-            f"{trace.sharing.sentence} In all, the engine worked for {busy}{part}. "
-            "The app's predictions may have waited for the others."
+            f"{trace.sharing.sentence} In total, the engine was busy for {busy}{part}. The app's predictions may have "
+            "queued behind this work."
         ),
         metrics=metrics,
         rows=others,

@@ -28,8 +28,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     is_any,
     no_prediction,
     option,
@@ -38,6 +38,7 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.shared.competing_work import certainty_of_longer
+from tracekit.detectors.shared.wording import NOT_COMPARED, RECORD_ALONE
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
@@ -101,7 +102,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     own = _own_work(view)
     if not len(own.place):
-        return NotApplicable(view.name, "None of its recorded work ran on the GPU.")
+        return NotApplicable(view.name, "None of the recorded work ran on the GPU.")
     others = _of_others(view)
     found = _phases(view, own, others)
     if len(found.rows) < 2 * options.min_compared:
@@ -109,24 +110,25 @@ def detect(view: ModelView, options: Options) -> Outcome:
             view.name,
             len(found.rows),
             2 * options.min_compared,
-            "with work on the GPU to compare",
-            left_out="The first after a load, and those that overlap, are left out.",
-            record="Record the feature for longer, one prediction at a time.",
+            "with GPU work",
+            adjective="comparable",
+            left_out=NOT_COMPARED,
+            record=RECORD_ALONE,
         )
     disturbed, calm = found.overlap >= options.overlap_share, found.overlap <= options.calm_share
     share = float(disturbed.mean())
-    affected = above("predictions with other work on the GPU", share, "share", options.affected_share)
+    affected = above("predictions with other GPU work", share, "share", options.affected_share)
     if not affected.reached or not disturbed.any():
         return Passed(
-            view.name, f"The GPU did much other work during {format_share(share)} of its predictions.", (affected,)
+            view.name, f"The GPU did other work during {format_share(share)} of the predictions.", (affected,)
         )
     if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
         return InsufficientData(
             view.name,
             f"The GPU did other work during {disturbed.sum():,} of {format_count(len(found.rows), 'prediction')}, and "
-            f"{f'{calm.sum():,}' if calm.any() else 'none'} had it to themselves; {options.min_compared} of each are "
-            "needed to tell what difference that makes.",
-            "Record for longer, with phases in which the app draws and phases in which it does not.",
+            f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed to "
+            "compare.",
+            "Record longer, with phases in which the app draws and phases in which it does not.",
         )
     usual = float(np.median(found.durations[calm]))
     slow = float(np.median(found.durations[disturbed]))
@@ -134,28 +136,20 @@ def detect(view: ModelView, options: Options) -> Outcome:
     explained = _explained(found.others_ns[disturbed], extra[disturbed])
     metrics = (
         affected,
-        above("slow-down with other work on the GPU", slow / usual, "ratio", options.slowdown),
-        above("extra time that other work fills", explained, "share", options.explained_share),
-        Metric("median with the GPU to itself", usual, "ns"),
-        Metric("median with other work on the GPU", slow, "ns"),
+        above("slowdown with other GPU work", slow / usual, "ratio", options.slowdown),
+        above("extra time explained by other GPU work", explained, "share", options.explained_share),
+        Metric("median without other GPU work", usual, "ns"),
+        Metric("median with other GPU work", slow, "ns"),
     )
-    if not reached(metrics, "slow-down with other work on the GPU"):
-        words = f"Predictions take {slow / usual:.2f} times as long while the GPU does other work."
-        return Passed(view.name, words, metrics)
-    if not reached(metrics, "extra time that other work fills"):
+    words = f"Predictions take {slow / usual:.2f}x as long while the GPU does other work"
+    if not reached(metrics, "slowdown with other GPU work"):
+        return Passed(view.name, f"{words}.", metrics)
+    if not reached(metrics, "extra time explained by other GPU work"):
         return Passed(
-            view.name,
-            f"Predictions take {slow / usual:.2f} times as long while the GPU does other work, but that fills only "
-            f"{format_share(explained)} of the extra time.",
-            metrics,
+            view.name, f"{words}, but that explains only {format_share(explained)} of the extra time.", metrics
         )
     if _met_for_length(found, options):
-        return Passed(
-            view.name,
-            f"Predictions take {slow / usual:.2f} times as long while the GPU does other work, but not those that meet "
-            "it at the beginning: long predictions meet other work more often.",
-            metrics,
-        )
+        return Passed(view.name, f"{words}, but only because long predictions are more likely to meet it.", metrics)
     return _finding(view, found, others, disturbed, extra, metrics)
 
 
@@ -236,22 +230,23 @@ def _finding(
     affected = _times(view, others).intersection(found.times.where(disturbed))
     cost_ns = min(int(np.minimum(extra, found.others_ns)[disturbed].sum()), affected.covered_ns)
     rows = found.rows[disturbed]
-    slow = value_of(metrics, "median with other work on the GPU")
-    usual = value_of(metrics, "median with the GPU to itself")
+    slow = value_of(metrics, "median with other GPU work")
+    usual = value_of(metrics, "median without other GPU work")
     return finding(
         model=view.name,
         summary=(
-            f"During {len(rows):,} of {format_count(len(found.rows), 'prediction')} the GPU did other work too, and "
-            f"they take {slow / usual:.1f} times as long (median {format_duration(slow)} against "
-            f"{format_duration(usual)}). {_whose(view, others, affected)}"
+            f"{len(rows):,} of {format_count(len(found.rows), 'prediction')} ran while "
+            f"the GPU did other work and took {slow / usual:.1f}x as long "
+            f"(median {format_time(slow)} vs. {format_time(usual)})."
+            f" {_whose(view, others, affected)}"
         ),
         metrics=metrics,
         cost=cost_of(
             cost_ns,
             covered_ns(view.predictions),
             (
-                "Time that these predictions took beyond the median of undisturbed ones, as far as the GPU worked for "
-                "others meanwhile; share of the time with predictions of the model in flight."
+                "Time these predictions took beyond the median of undisturbed ones while the GPU did other work, as a "
+                "share of the time with predictions of this model in flight."
             ),
         ),
         rows=rows,
@@ -273,8 +268,7 @@ def _whose(view: ModelView, others: BoolArray, affected: Intervals) -> str:
     if other_processes >= _NEARLY_ALL > app:
         return "Nearly all of that work was for other processes."
     return (
-        f"The app itself asked for {format_share(app)} of that work, other processes for "
-        f"{format_share(other_processes)}."
+        f"{format_share(app)} of that work was the app's own, {format_share(other_processes)} was for other processes."
     )
 
 

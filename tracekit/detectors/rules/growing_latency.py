@@ -21,7 +21,7 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
-    format_duration,
+    format_time,
     no_prediction,
     option,
 )
@@ -66,26 +66,24 @@ def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     if not len(found.count):
         return InsufficientData(
             view.name,
-            f"No {rule.min_calls} predictions that can be compared follow each other ({len(calls.rows):,} in all): "
-            "pauses lie between them.",
+            f"Needs {rule.min_calls} comparable predictions in a row; found {len(calls.rows):,} separated by gaps.",
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
     metrics = (
         Metric("sequences", len(found.count), "count"),
         Metric("sequences that grow", int(found.grows.sum()), "count"),
-        above("rank correlation of durations with their order", _median(found.correlation), "ratio", rule.correlation),
-        above("last tenth of a sequence to its first", float(np.median(found.ratio)), "ratio", rule.ratio),
+        above("rank correlation of latency with order", _median(found.correlation), "ratio", rule.correlation),
+        above("last tenth of a sequence to the first", float(np.median(found.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
         return Passed(view.name, _passed(found, rule), metrics)
     if reading.cause is Cause.HEAT:
-        return Passed(view.name, "Latency rises with the thermal state of the device: see thermal-throttling.", metrics)
+        return Passed(view.name, "Latency rises with the device's thermal state: see thermal-throttling.", metrics)
     if reading.cause is Cause.UNCLEAR:
         return InsufficientData(
             view.name,
-            f"Latency rises to {float(found.ratio[found.grows].max()):.1f} times what it was, so slowly that a device "
-            "that heats up would look the same.",
-            "Record from a cool device on, at least two such sequences, and add the Thermal State instrument.",
+            f"Latency rises to {float(found.ratio[found.grows].max()):.1f}x, so slowly that heat could be the cause.",
+            "Start on a cool device, record at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
 
@@ -103,7 +101,7 @@ def _passed(found: Growth, rule: GrowthRule) -> str:
     steadily = ", without a steady rise" if ratio >= rule.ratio else ""
     return (
         f"In {words} of {'up to ' if several else ''}{int(found.count.max()):,} predictions, the last tenth takes "
-        f"{ratio:.2f} times as long as the first{' (median)' if several else ''}{steadily}."
+        f"{ratio:.2f}x as long as the first{' (median)' if several else ''}{steadily}."
     )
 
 
@@ -119,23 +117,22 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
         view,
         calls.where(grown),
         base[grown],
-        "Time that calls took beyond the median of the first tenth of their sequence",
+        "Time predictions took beyond the median of the first tenth of their sequence",
     )
     rows = calls.rows[grown & (calls.durations > base)]
     longest = int(found.count[found.grows].max())
     start, ratio = float(np.median(found.start_ns[found.grows])), float(np.median(found.ratio[found.grows]))
     sequences = int(found.grows.sum())
-    which = f"The {longest:,} predictions of a sequence"
+    where = f"within a sequence of {longest:,} predictions"
     if sequences > 1:
-        which = f"The predictions of {sequences:,} sequences, up to {longest:,} each,"
+        where = f"within {sequences:,} sequences of up to {longest:,} predictions"
     if reading.across:
-        which = f"From sequence to sequence, {longest:,} predictions"
-    afresh = ", and start afresh with the next sequence" if found.starts_afresh else ""
+        where = f"from sequence to sequence, over {longest:,} predictions"
+    afresh = "; each sequence starts fast again" if found.starts_afresh else ""
     return finding(
         model=view.name,
         summary=(
-            f"{which} become longer and longer: from {format_duration(start)} to "
-            f"{format_duration(start * ratio)}, {ratio:.1f} times as long{afresh}."
+            f"Latency grows from {format_time(start)} to {format_time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
         ),
         metrics=metrics,
         cost=cost,

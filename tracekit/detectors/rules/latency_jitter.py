@@ -10,6 +10,7 @@ import numpy as np
 from tracekit.analysis.device_states import states_at
 from tracekit.analysis.latency import GrowthRule
 from tracekit.detectors import (
+    RECORD_LONGER,
     Detector,
     Finding,
     InsufficientData,
@@ -22,8 +23,8 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
     reached,
@@ -42,6 +43,7 @@ from tracekit.detectors.shared.latency_causes import (
     read_switching,
     thermal_states,
 )
+from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
@@ -90,19 +92,18 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     third = len(durations) // 3
     first, last = float(np.median(durations[:third])), float(np.median(durations[-third:]))
     metrics = (
-        above("95th percentile to median", slow / typical, "ratio", options.tail_ratio),
+        above("p95 to median", slow / typical, "ratio", options.tail_ratio),
         above("last third to first third", last / first, "ratio", options.drift_ratio),
         Metric("median prediction", typical, "ns"),
-        Metric("95th percentile", slow, "ns"),
+        Metric("p95", slow, "ns"),
     )
     min_difference_ns = options.min_difference_ms * 1e6
-    tail = reached(metrics, "95th percentile to median") and slow - typical >= min_difference_ns
+    tail = reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
     drift = reached(metrics, "last third to first third") and last - first >= min_difference_ns
     if not tail and not drift:
         return Passed(
             view.name,
-            f"Nineteen of twenty predictions take {format_duration(slow)} or less, {slow / typical:.2f} times the "
-            f"median{_beside(calls)}.",
+            f"p95 is {format_time(slow)}, {slow / typical:.2f}x the median{_beside(calls)}.",
             metrics,
         )
     reason = _other_reading(view, calls, asked)
@@ -112,51 +113,51 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     if count < options.min_slow:
         return InsufficientData(
             view.name,
-            f"{format_count(count, 'prediction')} of {len(durations):,} took much longer than the others. So few can "
-            f"be chance; {options.min_slow} are needed.",
-            "Record the feature for longer.",
+            f"{count:,} of {format_count(len(durations), 'prediction')} took much longer than the others, which can "
+            f"be chance; {options.min_slow} needed.",
+            RECORD_LONGER,
         )
     return _finding(view, calls, metrics, first if drift else typical, drift)
 
 
 def _beside(calls: Calls) -> str:
-    return f" (left out: {calls.left_out})" if calls.left_out else ""
+    return f" (not compared: {calls.left_out})" if calls.left_out else ""
 
 
 def _other_reading(view: ModelView, calls: Calls, asked: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
     if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
-        return "Each call of a sequence takes longer than the one before: see growing-latency."
+        return "Latency grows within each sequence: see growing-latency."
     groups = read_switching(view, calls, SwitchRule().of_all(asked))
     if groups is not None and groups.work is not Work.UNKNOWN and not no_switching(view, calls, groups):
-        return "Predictions fall into a fast and a slow group: see shape-switching."
+        return "Predictions form a fast and a slow group: see shape-switching."
     if follows_input_size(view, calls):
-        return "Predictions take longer as copying their inputs does: the inputs differ in size."
+        return FOLLOWS_INPUT_SIZE
     return ""
 
 
 def _finding(view: ModelView, calls: Calls, metrics: tuple[Metric, ...], usual_ns: float, drift: bool) -> Finding:
     """The finding with its cost: what long calls took beyond the usual time."""
-    typical, slow = value_of(metrics, "median prediction"), value_of(metrics, "95th percentile")
+    typical, slow = value_of(metrics, "median prediction"), value_of(metrics, "p95")
     limit = min(_LONG * usual_ns, slow)
     long = calls.durations >= limit
     if drift:
-        words = "their first third"
+        words = "the first third"
         what = (
-            f"Predictions become slower for good: their median is {format_duration(usual_ns)} in the first third of "
-            f"them, and {value_of(metrics, 'last third to first third'):.1f} times as long in the last third."
+            "Predictions slow down for good: the median of the last third is "
+            f"{value_of(metrics, 'last third to first third'):.1f}x the {format_time(usual_ns)} of the first third."
         )
     else:
-        words = "them all"
+        words = "all predictions"
         what = (
-            f"One in twenty of {format_count(len(calls.rows), 'prediction')} takes {format_duration(slow)} or more, "
-            f"{slow / typical:.1f} times the median of {format_duration(typical)}."
+            f"p95 of {format_count(len(calls.rows), 'prediction')} is {format_time(slow)}, {slow / typical:.1f}x the "
+            f"median of {format_time(typical)}."
         )
     affected, cost = extra_time(
         view,
         calls.where(long),
         np.full(int(long.sum()), usual_ns),
-        f"Time that predictions of {_LONG} times the median of {words}, and longer ones, took beyond that median",
+        f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer",
     )
     rows = calls.rows[long]
     return finding(
@@ -184,26 +185,26 @@ def _coincidences(view: ModelView, calls: Calls, long: BoolArray) -> list[str]:
     found = []
     states = thermal_states(view, calls)
     if states is not None and _in_common(states > 0, long):
-        found.append("The long ones ran while the device was warmer.")
+        found.append("The slow ones ran while the device was warmer.")
     performance = view.trace.context.get("gpu_performance")
     if performance is not None and not performance.empty:
         slowest = states_at(performance, ("Minimum",), calls.starts + calls.durations // 2) == 0
         if _in_common(slowest, long):
-            found.append("The long ones ran while the GPU was at its minimum performance state.")
+            found.append("The slow ones ran while the GPU was at its minimum performance state.")
     busy = busy_times(view, calls).sum(axis=1)
     if (busy > 0).all() and (~long).any():
         extra = float(np.median(calls.durations[long]) - np.median(calls.durations[~long]))
         share = float(np.median(busy[long]) - np.median(busy[~long])) / extra if extra > 0 else 0.0
         if share >= 0.5:
             found.append(
-                f"{format_share(min(share, 1.0))} of the extra time is work of the compute units: they ran at lower "
-                "clocks, or had more to do."
+                f"{format_share(min(share, 1.0))} of the extra time is compute unit work: they ran at lower clocks or "
+                "had more to do."
             )
         else:
             part = f"Only {format_share(share)}" if share > 0 else "None"
-            found.append(f"{part} of the extra time is work of the compute units: the long ones wait.")
+            found.append(f"{part} of the extra time is compute unit work: the slow ones wait.")
     if states is None:
-        found.append("Whether the device was hot is not known: the thermal state was not recorded.")
+        found.append("The thermal state was not recorded, so heat may be the cause.")
     return found
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (
     LOAD_KINDS,
+    RECORD_LONGER,
     Cost,
     Detector,
     Finding,
@@ -25,8 +26,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
 )
@@ -76,7 +77,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if view.predictions.empty:
         return no_prediction(view.name)
     if len(view.loads) < 2:
-        return Passed(view.name, f"{format_count(len(view.loads), 'load')} while recording.")
+        return Passed(view.name, f"{format_count(len(view.loads), 'load')} during the recording.")
     found = reloads(view, round(options.idle_s * 1e9))
     rows = view.loads[found.back]
     spent = covered_ns(view.loads, view.predictions)
@@ -85,27 +86,27 @@ def detect(view: ModelView, options: Options) -> Outcome:
     metrics = (
         # One reload fewer than loads: the first load of the recording is none.
         above("reloads after use", len(rows), "count", needed),
-        above("time spent on them", share, "share", options.load_share),
+        above("time spent on reloads", share, "share", options.load_share),
         Metric("loads", len(view.loads), "count"),
         Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
     if not len(rows) or share < options.load_share:
-        return Passed(view.name, _seldom(view, rows, share), metrics)
+        return Passed(view.name, _passed(view, rows, share), metrics)
     if reload_before_predict.for_each_prediction(view, reload_before_predict.Options()):
-        return Passed(view.name, "Loaded again for each prediction, which reload-before-predict reports.", metrics)
+        return Passed(view.name, "Reloaded before every prediction: see reload-before-predict.", metrics)
     if len(rows) < needed:
         return InsufficientData(
             view.name,
-            f"Loaded again {'once' if len(rows) == 1 else f'{len(rows)} times'} after use: not often enough to be a "
+            f"Reloaded {'once' if len(rows) == 1 else f'{len(rows)} times'} after use, not often enough to be a "
             "pattern.",
-            "Record the feature for longer.",
+            RECORD_LONGER,
         )
     if found.in_turns[found.back].mean() >= options.in_turns_share:
         return InsufficientData(
             view.name,
-            f"Loaded again {len(rows):,} times after use, but in turns with other models: the recording does not "
-            "tell whether the app means them to take turns or whether they push each other out of memory.",
-            "Add the Allocations or VM Tracker instrument, and see whether memory is short when a model is released.",
+            f"Reloaded {len(rows):,} times after use, alternating with other models; the recording does not show "
+            "whether that is intended or memory is short.",
+            "Add the Allocations or VM Tracker instrument and check whether memory is short when a model is released.",
         )
     return _finding(view, rows, share, metrics)
 
@@ -135,11 +136,11 @@ def _other_loads(view: ModelView) -> IntArray:
     return activity["start_ns"].to_numpy()[chosen.to_numpy(dtype=bool)]
 
 
-def _seldom(view: ModelView, rows: pd.DataFrame, share: float) -> str:
+def _passed(view: ModelView, rows: pd.DataFrame, share: float) -> str:
     loads = format_count(len(view.loads), "load")
     if not len(rows):
-        return f"{loads}, none of which brings back a model that was just in use."
-    return f"{loads}, {len(rows):,} of them after use; they take {format_share(share)} of the model's time."
+        return f"{loads}, none of them a reload shortly after use."
+    return f"{loads}, {len(rows):,} of them reloads after use ({format_share(share)} of the model's time)."
 
 
 def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[Metric, ...]) -> Finding:
@@ -147,14 +148,16 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
     cost_ns = covered_ns(rows)
     return finding(
         model=view.name,
-        summary=f"Released and loaded again {len(rows):,} times after use: {format_duration(cost_ns)} of loading, "
+        summary=f"Released and reloaded {len(rows):,} times after use: {format_time(cost_ns)} loading, "
         f"{format_share(share)} of the model's time.",
         metrics=metrics,
         cost=Cost(
             ns=cost_ns,
             share=share,
-            basis="Time covered by the loads that brought the model back after use; share of the time covered by its "
-            "loads and predictions.",
+            basis=(
+                "Time covered by the reloads after use, as a share of the time covered by the model's loads and "
+                "predictions."
+            ),
         ),
         rows=rows,
     )

@@ -19,8 +19,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     option,
     reached,
 )
@@ -62,12 +62,12 @@ def detect(trace: Trace, options: Options) -> Outcome:
         return InsufficientData(None, hangs.conclusion, hangs.advice)
     blocked = covered_ns(found.calls)
     metrics = (
-        above("hangs that loads and predictions explain", int(found.explained.sum()), "count", 1),
-        Metric("time of these that loads and predictions fill", blocked, "ns"),
+        above("hangs explained by loads and predictions", int(found.explained.sum()), "count", 1),
+        Metric("loads and predictions in these hangs", blocked, "ns"),
         Metric("hangs", len(found.hangs), "count"),
         Metric("longest hang", int(found.hangs["duration_ns"].max()) if len(found.hangs) else None, "ns"),
     )
-    if not reached(metrics, "hangs that loads and predictions explain"):
+    if not reached(metrics, "hangs explained by loads and predictions"):
         return Passed(None, _passed(found, options), metrics)
     return finding(
         model=None,
@@ -77,8 +77,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
             blocked,
             covered_ns(app_calls(trace)),
             (
-                "Time covered by the loads and predictions that fill hangs; share of the time covered by all loads and "
-                "predictions. The work remains, but nobody has to wait for it."
+                "Time covered by the loads and predictions in these hangs, as a share of the time covered by all loads "
+                "and predictions. The work remains, but no one has to wait for it."
             ),
         ),
         rows=found.calls,
@@ -91,8 +91,10 @@ def _passed(found: HangCalls, options: Options) -> str:
     hangs = format_count(len(found.hangs), "hang")
     by_chance = int(((found.covered >= options.hang_share) & ~found.explained).sum())
     if by_chance:
-        return f"{hangs}, {by_chance} of them amid calls that are as frequent beside them, where nothing hangs."
-    return f"{hangs} of the main thread, none of which loads and predictions fill."
+        return (
+            f"{hangs}; {by_chance} of them overlap loads or predictions, but these are just as frequent outside hangs."
+        )
+    return f"{hangs} of the main thread, none explained by loads or predictions."
 
 
 def _summary(found: HangCalls, blocked: int) -> str:
@@ -101,9 +103,9 @@ def _summary(found: HangCalls, blocked: int) -> str:
     hung = found.hangs["duration_ns"].to_numpy()[found.explained]
     covered = float((found.covered[found.explained] * hung).sum() / hung.sum())
     return (
-        f"{what_ran(found.calls)}{of_models} ({format_duration(blocked)}) filled {format_share(covered)} of "
-        f"{format_count(len(hung), 'hang')} of the main thread ({format_duration(int(hung.sum()))}). Possible, not "
-        "certain: the recording does not show which thread called; only the times agree."
+        f"{what_ran(found.calls)}{of_models} ({format_time(blocked)}) filled {format_share(covered)} of "
+        f"{format_count(len(hung), 'hang')} of the main thread ({format_time(int(hung.sum()))}). Possible but not "
+        "certain: the recording does not show which thread called Core ML; only the times match."
     )
 
 

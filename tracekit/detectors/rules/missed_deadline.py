@@ -25,8 +25,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
     reached,
@@ -63,42 +63,43 @@ def detect(view: ModelView, options: Options) -> Outcome:
     timed = view.predictions["duration_ns"].to_numpy() > 0
     judged = view.predictions[view.warm & timed]
     if len(judged) < options.min_predictions:
-        return too_few_predictions(
-            view.name, len(judged), options.min_predictions, "besides the first one after each load"
-        )
+        return too_few_predictions(view.name, len(judged), options.min_predictions, adjective="warm")
     budget = round(options.budget_ms * 1e6)
     late = judged[judged["duration_ns"].to_numpy() > budget]
     share = len(late) / len(judged)
     durations = judged["duration_ns"].to_numpy()
     typical, slow = (float(value) for value in np.quantile(durations, [0.5, 0.95]))
     metrics = (
-        above("predictions over the budget", share, "share", options.missed_share),
+        above("predictions over budget", share, "share", options.missed_share),
         Metric("budget", budget, "ns"),
         Metric("median prediction", typical, "ns"),
-        Metric("95th percentile", slow, "ns"),
+        Metric("p95", slow, "ns"),
         Metric("longest prediction", int(durations.max()), "ns"),
     )
     words = (
         f"{len(late):,} of {format_count(len(judged), 'prediction')} ({format_share(share)}) took longer than "
-        f"{format_duration(budget)}"
+        f"{format_time(budget)}"
     )
-    if not reached(metrics, "predictions over the budget") or late.empty:
-        return Passed(view.name, f"{words if len(late) else 'No prediction took longer than the budget'}.", metrics)
-    return _finding(view, judged, late, budget, f"{words}; the median is {format_duration(typical)}", metrics)
+    if not reached(metrics, "predictions over budget") or late.empty:
+        return Passed(view.name, f"{words if len(late) else 'No prediction exceeded the budget'}.", metrics)
+    return _finding(view, judged, late, budget, f"{words}; median {format_time(typical)}", metrics)
 
 
 _PAIR = 2
-"""So many calls have a distance."""
+"""So many calls have an interval."""
 
 _NEXT_FRAME_MISSED = 1.5
-"""Distances of more frames than that are two frames or more; starts vary by less than half a frame (heuristic)."""
+"""Intervals of more frames than that are two frames or more; starts vary by less than half a frame (heuristic)."""
+
+
+_NO_BUDGET = "No time budget given; set one with --budget, for example --budget 30fps."
 
 
 def _by_frames(view: ModelView, options: Options) -> Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
     found = frame_steps(view.predictions)
     if found is None:
-        return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
+        return NotApplicable(view.name, _NO_BUDGET)
     frame_ns = round(1e9 / found.frames_per_second)
     rows = view.predictions.iloc[found.place]
     long = rows["duration_ns"].to_numpy() > frame_ns
@@ -106,29 +107,29 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     dropped = long & (found.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
-        above("predictions that cost a frame", share, "share", options.missed_share),
-        above("dropped after a prediction", int(dropped.sum()), "count", options.min_dropped),
+        above("predictions that dropped a frame", share, "share", options.missed_share),
+        above("times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
         Metric("frame", frame_ns, "ns"),
         Metric("median prediction", float(np.median(rows["duration_ns"])), "ns"),
     )
-    rate = f"Predictions follow a steady rate of {found.frames_per_second} fps"
+    rate = f"Predictions run at a steady {found.frames_per_second} fps"
     if int(steady.sum()) < options.min_predictions:
-        return NotApplicable(view.name, "No time budget was given; give one with --budget, as in --budget 30fps.")
+        return NotApplicable(view.name, _NO_BUDGET)
     if not all(metric.reached for metric in metrics if metric.threshold is not None):
         idle = read_pauses(view, _PAIR).idle
         together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
         if together >= max(options.min_dropped, options.missed_share * len(idle.distance_ns)):
             return InsufficientData(
                 view.name,
-                f"{rate}. {format_count(together, 'time')}, this model and others that alternate with it took longer "
-                "than a frame together and cost the next one. None of them does so alone.",
-                "Give each model its part of the frame with --budget, as in --budget Segmenter=10ms.",
+                f"{rate}; {format_count(together, 'time')}, this model and others that alternate with it together "
+                "took longer than a frame and dropped the next one. None does so alone.",
+                "Give each model its part of the frame with --budget, for example --budget Segmenter=10ms.",
             )
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
-        return Passed(view.name, f"{rate}, and {few} took longer than a frame and cost the next one.", metrics)
+        return Passed(view.name, f"{rate}; {few} took longer than a frame and dropped the next one.", metrics)
     words = (
         f"{rate}, but {int(dropped.sum()):,} of {format_count(int(steady.sum()), 'prediction')} "
-        f"({format_share(share)}) took longer than a frame ({format_duration(frame_ns)}) and cost the next one"
+        f"({format_share(share)}) took longer than a frame ({format_time(frame_ns)}) and dropped the next one"
     )
     return _finding(view, rows[steady], rows[dropped], frame_ns, words, metrics)
 
@@ -142,16 +143,12 @@ def _finding(
     affected = Intervals(times.starts + budget_ns, times.ends).union()
     return finding(
         model=view.name,
-        summary=f"{words}. Nineteen of twenty take {format_duration(slow_ns)} or less, enough for {1e9 / slow_ns:.0f} "
-        "predictions per second.",
+        summary=f"{words}. p95 is {format_time(slow_ns)}, i.e. {1e9 / slow_ns:.0f} predictions per second.",
         metrics=metrics,
         cost=cost_of(
             affected.covered_ns,
             covered_ns(judged),
-            (
-                "Time that predictions went on after their budget was used up; share of the time with predictions "
-                "of the model in flight."
-            ),
+            ("Prediction time beyond the budget, as a share of the time with predictions of this model in flight."),
         ),
         rows=late,
         affected=affected,

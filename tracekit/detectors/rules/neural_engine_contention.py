@@ -27,8 +27,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     is_any,
     no_prediction,
     option,
@@ -69,30 +69,28 @@ def detect(view: ModelView, options: Options) -> Outcome:
     named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     unclear = 0.0 if named else _unclear_share(view)
     if not on_engine.any() and not unclear:
-        return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
+        return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")
     if not named and (view.trace.sharing.is_shared or unclear >= options.affected_share):
         return InsufficientData(
             view.name,
-            "Rows of the Neural Engine name no model here, and others used the engine at the same time, so its own "
-            "work cannot be told from theirs.",
-            "Record with a newer Xcode and system, whose rows name the model, or once with this model alone.",
+            "Neural Engine rows do not name a model here, and other work ran at the same time, so the model's own "
+            "work cannot be told apart.",
+            "Record with a newer Xcode and OS, whose rows name the model, or record this model alone.",
         )
     count = int(on_engine.sum())
     if count < options.min_predictions:
-        return too_few_predictions(
-            view.name, count, options.min_predictions, "whose work on the Neural Engine is known"
-        )
+        return too_few_predictions(view.name, count, options.min_predictions, "with known Neural Engine work")
     waits = view.engine_waits
     waited = waits.by_prediction(view.predictions.index, waits.others_ns)
     delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
     share = int(delayed.sum()) / count
     metrics = (
-        above("predictions that waited for others", share, "share", options.affected_share),
-        Metric("longest wait for others", int(waited.max()), "ns"),
+        above("predictions queued behind other work", share, "share", options.affected_share),
+        Metric("longest time queued", int(waited.max()), "ns"),
     )
-    if not reached(metrics, "predictions that waited for others") or not delayed.any():
-        words = f"{int(delayed.sum()):,} of {format_count(count, 'prediction')} waited for work of others"
-        return Passed(view.name, f"{words if delayed.any() else 'None of its predictions waited for others'}.", metrics)
+    if not reached(metrics, "predictions queued behind other work") or not delayed.any():
+        words = f"{int(delayed.sum()):,} of {format_count(count, 'prediction')} queued behind other work"
+        return Passed(view.name, f"{words if delayed.any() else 'No prediction queued behind other work'}.", metrics)
     return _finding(view, waits, waited, delayed, metrics)
 
 
@@ -114,17 +112,17 @@ def _finding(
     return finding(
         model=view.name,
         summary=(
-            f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} waited while the Neural Engine "
-            f"worked for others, half of them for {format_duration(median)} or more of the {format_duration(typical)} "
-            f"that they take (median). {_whose(view, affected)}"
+            f"{len(rows):,} of {format_count(len(view.predictions), 'prediction')} queued behind other work on the "
+            f"Neural Engine for {format_time(median)} of {format_time(typical)} each (medians). "
+            f"{_whose(view, affected)}"
         ),
-        metrics=(*metrics, Metric("median wait of these", median, "ns")),
+        metrics=(*metrics, Metric("median time queued", median, "ns")),
         cost=cost_of(
             cost_ns,
             covered_ns(view.predictions),
             (
-                "Time in which these predictions waited while the Neural Engine worked for others; share of the time "
-                "with predictions of the model in flight."
+                "Time these predictions were queued while the Neural Engine did other work, as a share of the time "
+                "with predictions of this model in flight."
             ),
         ),
         rows=rows,
@@ -142,10 +140,10 @@ def _whose(view: ModelView, affected: Intervals) -> str:
     by_model = time_by_model(hardware[of_app], affected)
     working = list(by_model)
     if not working:
-        return "No row names another model of this app, so that the others were most likely other processes."
+        return "No row names another model of this app, so the other work was most likely for other processes."
     share = min(sum(by_model.values()) / affected.covered_ns, 1.0)
     noun = "Another model" if len(working) == 1 else "Other models"
-    return f"{noun} of this app ({listed(working, 2)}) used it for {format_share(share)} of that time."
+    return f"{noun} of this app ({listed(working, 2)}) used the engine for {format_share(share)} of that time."
 
 
 DESCRIPTION = """

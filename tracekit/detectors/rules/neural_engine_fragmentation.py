@@ -29,8 +29,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     is_any,
     no_prediction,
     option,
@@ -61,18 +61,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
     own = view.engine_rows
     own = own[own["prediction"].notna().to_numpy()]
     if own.empty:
-        return NotApplicable(view.name, "None of its recorded work ran on the Neural Engine.")
+        return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")
     named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     if not named and view.trace.sharing.is_shared:
         return InsufficientData(
             view.name,
-            "Rows of the Neural Engine name no model here, and others used the engine too, so its own pieces of work "
-            "cannot be counted.",
-            "Record with a newer Xcode and system, whose rows name the model, or with nothing else running.",
+            "Neural Engine rows do not name a model here, and other work ran too, so the model's own segments cannot "
+            "be counted.",
+            "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
     rows = view.predictions[view.predictions.index.isin(own["prediction"].to_numpy(dtype=np.int64))]
     if len(rows) < options.min_predictions:
-        return too_few_predictions(view.name, len(rows), options.min_predictions, "with work on the Neural Engine")
+        return too_few_predictions(view.name, len(rows), options.min_predictions, "with Neural Engine work")
     gaps = gaps_between(own)
     idle = _idle(view, gaps)
     owner = rows.index.get_indexer(pd.Index(gaps.prediction))
@@ -80,15 +80,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
     predicted_ns = int(rows["duration_ns"].sum())
     share = int(idle.sum()) / predicted_ns if predicted_ns else 0.0
     metrics = (
-        above("pieces per prediction (median)", float(np.median(pieces)), "count", options.pieces),
-        above("gaps between pieces", share, "share", options.gap_share),
+        above("segments per prediction (median)", float(np.median(pieces)), "count", options.pieces),
+        above("gaps between segments", share, "share", options.gap_share),
     )
     if not all(metric.reached for metric in metrics) or not idle.any():
         return Passed(
             view.name,
-            f"Half of its predictions have {format_count(int(np.median(pieces)), 'piece')} of work on the Neural "
-            f"Engine{'' if np.median(pieces) <= 1 else ' or fewer'}, and {format_share(share)} of their time lies idle "
-            "between pieces.",
+            "Half of the predictions run on the Neural Engine in "
+            f"{format_count(int(np.median(pieces)), 'segment')}{'' if np.median(pieces) <= 1 else ' or fewer'}; "
+            f"{format_share(share)} of their time is idle gaps between segments.",
             metrics,
         )
     return _finding(view, rows, gaps, idle, metrics)
@@ -112,22 +112,22 @@ def _finding(
     chosen = idle > 0
     affected = Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
     cost_ns = min(int(idle.sum()), affected.covered_ns)
-    mean, share = int(idle.sum()) / len(rows), format_share(value_of(metrics, "gaps between pieces"))
-    pieces = value_of(metrics, "pieces per prediction (median)")
+    mean, share = int(idle.sum()) / len(rows), format_share(value_of(metrics, "gaps between segments"))
+    pieces = value_of(metrics, "segments per prediction (median)")
     return finding(
         model=view.name,
         summary=(
-            f"Half of its {format_count(len(rows), 'prediction')} are cut into {pieces:.0f} or more pieces "
-            "of work (Neural Engine → nothing → Neural Engine): between them no unit works for "
-            f"{format_duration(mean)} of each prediction on average ({share} of its time)."
+            f"Half of {format_count(len(rows), 'prediction')} run on the Neural Engine in {pieces:.0f} or more "
+            f"segments. Between them, all compute units idle for {format_time(mean)} per prediction on average "
+            f"({share} of its time)."
         ),
-        metrics=(*metrics, Metric("mean time in gaps", mean, "ns")),
+        metrics=(*metrics, Metric("mean gap time per prediction", mean, "ns")),
         cost=cost_of(
             cost_ns,
             covered_ns(view.predictions),
             (
-                "Time between pieces of work on the Neural Engine in which no unit worked for the prediction; share "
-                "of the time with predictions of the model in flight."
+                "Time between Neural Engine segments in which no compute unit worked for the prediction, as a share of "
+                "the time with predictions of this model in flight."
             ),
         ),
         rows=rows[rows.index.isin(gaps.prediction[chosen])],

@@ -17,8 +17,8 @@ from tracekit.detectors import (
     Reference,
     above,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     option,
     reached,
 )
@@ -56,19 +56,19 @@ def detect(view: ModelView, options: Options) -> Outcome:
     share = found.idle.share
     metrics = (
         above("time without Core ML work", share, "share", options.gap_share),
-        Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
-        Metric("median time from prediction to prediction", float(np.median(found.idle.distance_ns)), "ns"),
+        Metric("median gap per prediction", float(np.median(found.idle.idle_ns)), "ns"),
+        Metric("median interval", float(np.median(found.idle.distance_ns)), "ns"),
     )
     if not reached(metrics, "time without Core ML work") or not share:
         return Passed(
             view.name,
-            f"While predictions follow each other, Core ML is idle {format_share(share)} of the time.",
+            f"Core ML is idle {format_share(share)} of the time between successive predictions.",
             metrics,
         )
     if found.activity is Activity.PACED:
         return Passed(view.name, paced_words(found.idle), metrics)
     if found.culprit != view.name:
-        return Passed(view.name, f"Most of the pauses lie before the predictions of {found.culprit}.", metrics)
+        return Passed(view.name, f"Most of the gaps precede predictions of {found.culprit}.", metrics)
     if found.activity is Activity.UNCLEAR:
         return unclear(view, f"Core ML is idle {format_share(share)}")
     return _finding(view, found, metrics)
@@ -80,22 +80,22 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
     pause = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.busy_ns))
     if found.marked:
-        why = f"Signposts of the app lie in the pauses: {', '.join(found.marked)}"
+        why = f"The app's signposts are in the gaps: {', '.join(found.marked)}"
     else:
         why = (
-            "The pauses are similar, however long the predictions take, as when the app works in them; waiting for a "
-            "camera, a timer or a sleep looks different"
+            "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
+            "for a camera, a timer or a sleep looks different"
         )
     return pause_finding(
         view,
         idle,
         (
-            f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, Core ML is idle "
-            f"{format_share(idle.share)} of the time: {format_duration(pause)} between two predictions, each of which "
-            f"takes {format_duration(busy)} (medians). {why}."
+            f"Core ML is idle {format_share(idle.share)} of the time during "
+            f"{format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {format_time(pause)} between "
+            f"predictions of {format_time(busy)} (medians). {why}."
         ),
         metrics,
-        "Time between predictions in which no load, compilation or prediction ran",
+        "Time between predictions without a load, compilation or prediction",
     )
 
 

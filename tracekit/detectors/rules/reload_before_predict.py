@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.detectors import (
+    RECORD_LONGER,
     Detector,
     Finding,
     InsufficientData,
@@ -23,7 +24,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     no_prediction,
     option,
 )
@@ -81,12 +82,12 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if predictions == 0:
         return no_prediction(view.name)
     if loads == 0:
-        return Passed(view.name, f"Not loaded while recording; {format_count(predictions, 'prediction')}.")
+        return Passed(view.name, f"Not loaded during the recording; {format_count(predictions, 'prediction')}.")
     if loads < options.min_loads and predictions <= loads:
         return InsufficientData(
             view.name,
-            f"Only {format_count(loads, 'load')} and {format_count(predictions, 'prediction')}: too few for a pattern.",
-            "Record the feature for longer, so that the model is used several times.",
+            f"Only {format_count(loads, 'load')} and {format_count(predictions, 'prediction')}, too few for a pattern.",
+            RECORD_LONGER,
         )
     pattern = load_pattern(view, round(options.idle_s * 1e9))
     metrics = _metrics(view, pattern, options)
@@ -137,14 +138,14 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
     reloaded = view.loads[pattern.is_reload]
     load_time, prediction_time = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     summary = (
-        f"Loaded {len(view.loads):,} times for {format_count(len(view.predictions), 'prediction')}: "
-        f"{format_duration(int(load_time.sum()))} of loading (mean {format_duration(float(load_time.mean()))}) for "
-        f"{format_duration(int(prediction_time.sum()))} of predicting "
-        f"(mean {format_duration(float(prediction_time.mean()))})."
+        f"{format_count(len(view.loads), 'load')} for {format_count(len(view.predictions), 'prediction')}: "
+        f"{format_time(int(load_time.sum()))} loading ({format_time(float(load_time.mean()))} each) vs. "
+        f"{format_time(int(prediction_time.sum()))} predicting "
+        f"({format_time(float(prediction_time.mean()))} each)."
     )
     basis = (
-        "Time covered by the loads that brought the model back after a use; share of the time covered by its loads "
-        "plus the time covered by its predictions."
+        "Time covered by the reloads after use, as a share of the time covered by the model's loads plus the time "
+        "covered by its predictions."
     )
     return finding(
         model=view.name,

@@ -23,12 +23,12 @@ HARMLESS = ("not visualized on the timeline until immediate mode recording is st
 recording of Xcode 16.4)."""
 
 MEANINGS = (
-    ("log archive is corrupt", "tables made of signposts, and with them that of Core ML, may lack rows or be empty"),
-    ("permission to debug", "Instruments may not look into the target, so that the table of Core ML stays empty"),
-    ("failed to gain authorization", "Instruments may not look into the target, so that its tables may be empty"),
-    ("failed to attach", "the target was not observed, so that its tables may be empty"),
-    ("not supported", "the instrument that it names recorded nothing"),
-    ("cannot handle a target type", "the instrument that it names recorded nothing"),
+    ("log archive is corrupt", "tables made from signposts, including the Core ML table, may lack rows or be empty"),
+    ("permission to debug", "Instruments cannot trace the target, so the Core ML table stays empty"),
+    ("failed to gain authorization", "Instruments cannot trace the target, so its tables may be empty"),
+    ("failed to attach", "the target was not traced, so its tables may be empty"),
+    ("not supported", "the named instrument recorded nothing"),
+    ("cannot handle a target type", "the named instrument recorded nothing"),
 )
 """Parts of messages as seen or reported, and what follows; the first that fits counts."""
 
@@ -44,28 +44,28 @@ class Options:
 
 
 def detect(trace: Trace, _: Options) -> Outcome:
-    """Tells the issues that Instruments noted."""
+    """Tells the issues that Instruments reported."""
     if trace.run.issues is None:
         return InsufficientData(
             None,
-            "Which issues Instruments noted while recording is unknown: exports do not hold them, and the file of a "
-            "bundle that does can be damaged.",
-            "Analyse the .trace bundle itself.",
+            "It is unknown which issues Instruments reported: exports do not contain them, and the bundle's list of "
+            "issues may be damaged.",
+            "Analyze the .trace bundle itself.",
         )
     issues = [issue for issue in trace.run.issues if not any(part in issue.casefold() for part in HARMLESS)]
     metrics = (
         above("issues", len(issues), "count", 1),
-        Metric("issues about the live display alone", len(trace.run.issues) - len(issues), "count"),
+        Metric("issues about the live display only", len(trace.run.issues) - len(issues), "count"),
     )
     if not issues:
-        return Passed(None, "Instruments noted no issue while recording.", metrics)
+        return Passed(None, "Instruments reported no issues while recording.", metrics)
     return Finding(None, _summary(issues), metrics, cost=None, evidence=())
 
 
 def _summary(issues: list[str]) -> str:
     quoted = "; ".join(_quoted(issue) for issue in issues[:_MAX_ISSUES])
     more = f"; and {len(issues) - _MAX_ISSUES} more" if len(issues) > _MAX_ISSUES else ""
-    return f"Instruments noted {format_count(len(issues), 'issue')} while recording: {quoted}{more}."
+    return f"Instruments reported {format_count(len(issues), 'issue')} while recording: {quoted}{more}."
 
 
 def _quoted(issue: str) -> str:

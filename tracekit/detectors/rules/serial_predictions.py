@@ -19,8 +19,8 @@ from tracekit.detectors import (
     Reference,
     above,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     option,
     reached,
 )
@@ -61,27 +61,27 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, reason, (_idle_metric(found, options),))
     resting = int(device_idle(view, found.idle).sum()) / max(int(found.idle.distance_ns.sum()), 1)
     metrics = (
-        above("time in which the compute unit rests", resting, "share", options.gap_share),
+        above("compute unit idle", resting, "share", options.gap_share),
         _idle_metric(found, options),
-        Metric("median pause per prediction", float(np.median(found.idle.idle_ns)), "ns"),
+        Metric("median gap per prediction", float(np.median(found.idle.idle_ns)), "ns"),
     )
-    if not reached(metrics, "time in which the compute unit rests") or not resting:
+    if not reached(metrics, "compute unit idle") or not resting:
         return Passed(
             view.name,
-            f"While predictions follow each other, the compute unit rests {format_share(resting)} of the time.",
+            f"The compute unit idles {format_share(resting)} of the time between successive predictions.",
             metrics,
         )
     if is_autoregressive(view):
-        words = "Each prediction seems to need the result of the one before, as with the tokens of a language model."
+        words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return Passed(view.name, words, metrics)
     if found.activity is Activity.UNCLEAR:
-        return unclear(view, f"the compute unit rests {format_share(resting)}")
+        return unclear(view, f"The compute unit idles {format_share(resting)}")
     if may_be_one_answer(view):
         return InsufficientData(
             view.name,
-            "The only sequence begins as a language model does: a long prediction for the prompt, then one for each "
-            "token. If each needs the result of the one before, none can overlap another.",
-            "Record the feature twice in one recording, with a pause in between.",
+            "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "
+            "each needs the previous result, none can overlap.",
+            "Use the feature twice in one recording, with a gap in between.",
         )
     return _finding(view, found, metrics)
 
@@ -93,15 +93,15 @@ def _idle_metric(found: Pauses, options: Options) -> Metric:
 def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
     """Why the pauses are none that overlapping would fill; empty where they may be."""
     if found.idle.share < options.gap_share:
-        return f"While predictions follow each other, Core ML is idle {format_share(found.idle.share)} of the time."
+        return f"Core ML is idle {format_share(found.idle.share)} of the time between successive predictions."
     if not Intervals.from_rows(view.predictions).alone().all():
-        return "Predictions overlap already."
+        return "Predictions already overlap."
     if found.activity is Activity.PACED:
         return paced_words(found.idle)
     if found.idle.share >= GAP_SHARE:
-        return "The pauses are longer than the predictions: see pipeline-gaps."
+        return "The gaps are longer than the predictions: see pipeline-gaps."
     if found.culprit != view.name:
-        return f"Most of the pauses lie before the predictions of {found.culprit}."
+        return f"Most of the gaps precede predictions of {found.culprit}."
     return ""
 
 
@@ -114,13 +114,13 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
         view,
         idle,
         (
-            f"While {format_count(len(idle.distance_ns) + 1, 'prediction')} follow each other, each waits for the app: "
-            f"one is made every {format_duration(distance)}, and {format_duration(float(np.median(idle.idle_ns)))} of "
-            f"that pass without Core ML work{marked}. If none needs the result of the one before, two in flight would "
-            f"make one every {format_duration(busy)} or so."
+            f"Each of {format_count(len(idle.distance_ns) + 1, 'successive prediction')} waits for the app: one starts "
+            f"every {format_time(distance)}, and for {format_time(float(np.median(idle.idle_ns)))} of that Core ML is "
+            f"idle{marked}. If none needs the previous result, two in flight would allow one about every "
+            f"{format_time(busy)}."
         ),
         metrics,
-        "Time between predictions in which no load, compilation or prediction ran, and another one could",
+        "Time between predictions without a load, compilation or prediction, in which another one could run",
     )
 
 

@@ -29,7 +29,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     option,
 )
 from tracekit.detectors.shared.load_options import hang_share_option, max_delay_option, warm_up_pause_option
@@ -60,7 +60,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for chains of cold loads, each of which waits for the one before, at whose end somebody waited."""
     loads = top_loads(trace, ColdRule())
     if loads.rows.empty:
-        return NotApplicable(None, "No model was loaded while recording.")
+        return NotApplicable(None, "No model was loaded during the recording.")
     rule = (round(options.gap_ms * 1e6), options.min_models)
     calls = _calls(trace)
     chains = load_chains(loads.rows[loads.cold], trace, *rule)
@@ -75,9 +75,9 @@ def detect(trace: Trace, options: Options) -> Outcome:
     if any(chain.in_line is None for chain in felt):
         return InsufficientData(
             None,
-            "Several models were prepared for the device at the same time. Whether they waited for each other cannot "
-            "be told from their loads, which overlap, and no rows of the Neural Engine show it.",
-            "Record with the Core ML template, which holds the Neural Engine instrument.",
+            "Several models were specialized at the same time; their loads overlap, and without Neural Engine rows it "
+            "is unknown whether they waited for each other.",
+            "Record with the Core ML template, which includes the Neural Engine instrument.",
         )
     open_loads = loads.rows.index[loads.unknown]
     for chain in load_chains(loads.rows[loads.cold | loads.unknown], trace, *rule):
@@ -88,9 +88,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
         ):
             return InsufficientData(
                 None,
-                f"{chain.models} models were loaded one after another while the app waited, but the recording does not "
-                "tell whether they were prepared for the device or came from the cache.",
-                "Record two launches in a row: loads that are as long in the second do not come from the cache.",
+                f"{chain.models} models were loaded one after another while the app waited, but the recording does "
+                "not show whether they were specialized or loaded from the cache.",
+                "Record two launches in a row: if the second loads are much shorter, the first ones specialized the "
+                "models.",
             )
     longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
     return Passed(None, _why_not(longest, int(loads.cold.sum()), options), _metrics(longest, options))
@@ -125,27 +126,27 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
     """What was measured of the chain that costs most."""
     return (
-        above("models prepared in a row", 0 if chain is None else chain.models, "count", options.min_models),
+        above("models specialized in a row", 0 if chain is None else chain.models, "count", options.min_models),
         above(
-            "time beyond the longest of them",
+            "time beyond the longest load",
             0 if chain is None else chain.lost_ns,
             "ns",
             round(options.min_lost_ms * 1e6),
         ),
-        Metric("time of the row", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
+        Metric("total time of these loads", None if chain is None else chain.end_ns - chain.start_ns, "ns"),
     )
 
 
 def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
     """Why there is no problem, in words."""
     if not cold:
-        return "No load is known to have prepared a model for the device."
+        return "No load is known to have specialized a model."
     if longest is None:
-        return f"{format_count(cold, 'load')} prepared a model, never {options.min_models} models in a row."
-    time = format_duration(longest.end_ns - longest.start_ns)
+        return f"{format_count(cold, 'load')} specialized a model, but never {options.min_models} models in a row."
+    time = format_time(longest.end_ns - longest.start_ns)
     if longest.in_line is False:
-        return f"{longest.models} models were prepared in {time}, side by side."
-    return f"{longest.models} models were prepared in a row in {time}; no prediction was seen to wait long for that."
+        return f"{longest.models} models were specialized in parallel in {time}."
+    return f"{longest.models} models were specialized one after another in {time}; no prediction waited long for it."
 
 
 def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain], options: Options) -> Finding:
@@ -156,16 +157,19 @@ def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain
     again = "" if len(found) == 1 else f" This happened {len(found)} times."
     return finding(
         model=None,
-        summary=f"{worst.models} models were prepared for the device one after another, in "
-        f"{format_duration(worst.end_ns - worst.start_ns)}, while the app waited: {listed(names, _MAX_NAMES)}. The "
-        f"longest by itself took {format_duration(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}",
+        summary=(
+            f"{worst.models} models were specialized one after another in "
+            f"{format_time(worst.end_ns - worst.start_ns)} while the app waited: {listed(names, _MAX_NAMES)}. The "
+            "longest "
+            f"alone took {format_time(worst.end_ns - worst.start_ns - worst.lost_ns)}.{again}"
+        ),
         metrics=_metrics(worst, options),
         cost=cost_of(
             sum(chain.lost_ns for chain in found),
             covered_ns(loads, calls),
-            "Time of the row of loads beyond the longest one; share of the time covered by all loads and "
-            "predictions of the app. It is won where models are prepared ahead of time, or side by side. Where "
-            "cold-load names one of these loads as well, that is the same time, and no total counts it twice.",
+            "Time of these loads beyond the longest one, as a share of the time covered by all loads and predictions "
+            "of the app. Specializing models ahead of time or in parallel saves it. Totals do not count time twice "
+            "that cold-load reports too.",
         ),
         rows=rows,
     )

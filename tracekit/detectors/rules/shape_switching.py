@@ -19,8 +19,8 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
 )
@@ -52,7 +52,7 @@ class Options:
         maximum=0.5,
     )
     switches: int = option(
-        4, "changes between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
+        4, "switches between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
     )
     min_difference_ms: float = option(1.0, "ms", "Heuristic: no one notices smaller differences between predictions.")
 
@@ -75,12 +75,12 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     found = read_switching(view, calls, rule)
     if found is None:
         return Passed(
-            view.name, f"The times of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
+            view.name, f"The latencies of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
         )
     metrics = (
         above("slow group to fast group", found.ratio, "ratio", options.ratio),
         above("predictions in the slow group", float(found.slow.mean()) / asked, "share", options.group_share),
-        above("changes between the groups", found.switches, "count", options.switches),
+        above("switches between the groups", found.switches, "count", options.switches),
         Metric("median of the fast group", found.fast_median_ns, "ns"),
         Metric("median of the slow group", found.slow_median_ns, "ns"),
     )
@@ -90,8 +90,8 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     if found.work is Work.UNKNOWN:
         return InsufficientData(
             view.name,
-            f"Predictions take either {format_duration(found.fast_median_ns)} or "
-            f"{format_duration(found.slow_median_ns)}, but the recording does not tell whether they work or wait.",
+            f"Predictions take either {format_time(found.fast_median_ns)} or "
+            f"{format_time(found.slow_median_ns)}, but the recording does not show whether the slow ones work or wait.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU.",
         )
     return _finding(view, calls, found, metrics)
@@ -114,10 +114,9 @@ def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Met
         model=view.name,
         summary=(
             f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
-            f"({format_share(float(found.slow.mean()))}) take {format_duration(found.slow_median_ns)} instead of "
-            f"{format_duration(found.fast_median_ns)} (medians), with {found.switches:,} changes from "
-            f"one to the other; {what}. Inputs of different shapes are the usual cause, though a recording does not "
-            "show shapes."
+            f"({format_share(float(found.slow.mean()))}) take {format_time(found.slow_median_ns)} instead of "
+            f"{format_time(found.fast_median_ns)} (medians) and switch groups {found.switches:,} times; {what}. The "
+            "usual cause is inputs of different shapes, which recordings do not show."
         ),
         metrics=metrics,
         cost=cost,
@@ -152,6 +151,9 @@ predictions down, only those in the coolest state. Reported when all of these ho
 
 Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
 Estimated savings are the time beyond the median of the fast group. How much of it can be saved depends on the shapes.
+
+The first prediction of a new shape can be slow as well. This is not reported: a recording names no shapes, and shapes
+that keep the compute units busy for the same time look alike.
 
 ## Not a problem when
 

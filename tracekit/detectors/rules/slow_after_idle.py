@@ -22,8 +22,8 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
     reached,
@@ -62,7 +62,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     after = _after_pauses(view.predictions, options.pause_s)
     if not after.any():
-        return NotApplicable(view.name, f"It was never idle for {options.pause_s:g} s or more between predictions.")
+        return NotApplicable(view.name, f"There is no gap of {options.pause_s:g} s or more between predictions.")
     return judged(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 
@@ -72,9 +72,9 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     if pauses < options.min_pauses or others < options.min_calls:
         return InsufficientData(
             view.name,
-            f"{format_count(pauses, 'prediction')} after a pause of {options.pause_s:g} s or more, and {others:,} "
-            f"others to compare; {options.min_pauses} and {options.min_calls} are needed.",
-            "Record several uses of the feature, with pauses between them.",
+            f"{format_count(pauses, 'prediction')} after a gap of {options.pause_s:g} s or more and {others:,} others "
+            f"to compare; {options.min_pauses} and {options.min_calls} needed.",
+            "Record several uses of the feature, with gaps between them.",
         )
     durations = calls.durations
     usual = float(np.median(durations[~after]))
@@ -84,32 +84,31 @@ def _judge(view: ModelView, calls: Calls, after_pause: BoolArray, options: Optio
     elsewhere = float((durations[~after] >= limit).mean())
     median_after = float(np.median(durations[after]))
     metrics = (
-        above("slow predictions after pauses", share, "share", options.slow_share),
+        above("slow predictions after gaps", share, "share", options.slow_share),
         Metric("slow predictions elsewhere", elsewhere, "share"),
-        Metric("median after pauses", median_after, "ns"),
+        Metric("median after gaps", median_after, "ns"),
         Metric("median of the other predictions", usual, "ns"),
     )
-    if not reached(metrics, "slow predictions after pauses") or not slow.any():
+    if not reached(metrics, "slow predictions after gaps") or not slow.any():
         return Passed(
             view.name,
-            f"{format_share(share)} of {format_count(pauses, 'prediction')} after a pause are slow; their median is "
-            f"{format_duration(median_after)}, that of the others {format_duration(usual)}.",
+            f"{format_share(share)} of {format_count(pauses, 'prediction')} after a gap are slow (median "
+            f"{format_time(median_after)}, others {format_time(usual)}).",
             metrics,
         )
-    if elsewhere > _SELDOM * share:
-        return Passed(view.name, f"Without a pause, {format_share(elsewhere)} of predictions are as slow.", metrics)
+    if elsewhere > _RARE * share:
+        return Passed(view.name, f"{format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
     if _more_work(view, calls, slow, ~after) and _pace(view) is None:
         return InsufficientData(
             view.name,
-            f"The first prediction after a pause takes {format_duration(median_after)} instead of "
-            f"{format_duration(usual)} (medians), and its compute units may work longer: a prompt, or another input "
-            "with more work, would look the same.",
-            "Record the feature with the same input each time, at a steady rate, with the Neural Engine and the GPU.",
+            f"The first prediction after a gap takes {format_time(median_after)} instead of {format_time(usual)} "
+            "(medians), but it may have more work: a prompt or a larger input would look the same.",
+            "Record the feature with the same input each time, at a steady rate, with the Core ML template.",
         )
     return _finding(view, calls, slow, usual, metrics, options)
 
 
-_SELDOM = 0.1
+_RARE = 0.1
 """Part of the share of slow predictions after pauses that the share elsewhere may be."""
 
 _MOSTLY = 0.5
@@ -118,7 +117,7 @@ _MOSTLY = 0.5
 
 _IDLE_SHARE = 0.25
 """Part of the time without a call in flight from which on a steady rate is a pace, and not the time that a call takes
-(our judgement)."""
+(heuristic)."""
 
 
 def _after_pauses(predictions: pd.DataFrame, pause_s: float) -> BoolArray:
@@ -155,16 +154,16 @@ def _finding(
         view,
         calls.where(slow),
         np.full(count, usual),
-        "Time that slow predictions after pauses took beyond the median of the other predictions",
+        "Time slow predictions after gaps took beyond the median of the other predictions",
     )
     rows = calls.rows[slow]
     return finding(
         model=view.name,
         summary=(
-            f"After a pause of {options.pause_s:g} s or more, {format_count(count, 'first prediction')} took "
-            f"{format_duration(float(np.median(rows['duration_ns'])))} (median) instead of {format_duration(usual)}: "
-            f"{format_share(value_of(metrics, 'slow predictions after pauses'))} of those after pauses, and "
-            f"{format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
+            f"After a gap of {options.pause_s:g} s or more, {format_count(count, 'prediction')} took "
+            f"{format_time(float(np.median(rows['duration_ns'])))} (median) instead of {format_time(usual)}. "
+            f"{format_share(value_of(metrics, 'slow predictions after gaps'))} of predictions after gaps are that "
+            f"slow, {format_share(value_of(metrics, 'slow predictions elsewhere'))} of the others."
         ),
         metrics=metrics,
         cost=cost,

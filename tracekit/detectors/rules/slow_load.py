@@ -21,7 +21,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     no_prediction,
     option,
 )
@@ -65,9 +65,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
         longest = int(view.loads["duration_ns"].to_numpy()[felt].max())
         return InsufficientData(
             view.name,
-            f"A prediction waited for a load of {format_duration(longest)}, but the recording does not tell whether it "
-            "specialized the model for the device or took it from the cache.",
-            "Record two launches in a row: a load that is as long in the second comes from the cache.",
+            f"A prediction waited for a load of {format_time(longest)}, but the recording does not show whether the "
+            "model was specialized or loaded from the cache.",
+            "Record two launches in a row: if the second load is much shorter, the first one specialized the model.",
         )
     return _finding(view, sure, metrics)
 
@@ -82,9 +82,9 @@ def _again_and_again(view: ModelView) -> bool:
 def _metrics(view: ModelView, rows: pd.DataFrame, options: Options) -> tuple[Metric, ...]:
     """Everything measured; `rows` are the loads that were waited for."""
     return (
-        above("long cached loads that were waited for", len(rows), "count", 1),
+        above("long cached loads the app waited for", len(rows), "count", 1),
         above(
-            "longest of them",
+            "longest such load",
             int(rows["duration_ns"].max()) if len(rows) else 0,
             "ns",
             round(options.min_wait_ms * 1e6),
@@ -94,20 +94,20 @@ def _metrics(view: ModelView, rows: pd.DataFrame, options: Options) -> tuple[Met
 
 
 def _nobody_waits(view: ModelView) -> str:
-    longest = format_duration(int(view.loads["duration_ns"].max()))
-    return f"{format_count(len(view.loads), 'load')} of {longest} at most; no prediction waited for a long one."
+    longest = format_time(int(view.loads["duration_ns"].max()))
+    return f"{format_count(len(view.loads), 'load')}, the longest {longest}; no prediction waited for a long one."
 
 
 def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the loads that were waited for."""
     cost_ns = covered_ns(rows)
     if len(rows) == 1:
-        summary = f"A prediction waited {format_duration(cost_ns)} for a load from the cache."
+        summary = f"A prediction waited {format_time(cost_ns)} for a load from the cache."
     else:
-        longest = format_duration(int(rows["duration_ns"].max()))
+        longest = format_time(int(rows["duration_ns"].max()))
         summary = (
-            f"Predictions waited for {format_count(len(rows), 'load')} from the cache: {format_duration(cost_ns)} "
-            f"together, the longest {longest}."
+            f"Predictions waited for {format_count(len(rows), 'load')} from the cache ({format_time(cost_ns)} in "
+            f"total, longest {longest})."
         )
     return finding(
         model=view.name,
@@ -116,8 +116,8 @@ def _finding(view: ModelView, rows: pd.DataFrame, metrics: tuple[Metric, ...]) -
         cost=cost_of(
             cost_ns,
             covered_ns(view.loads, view.predictions),
-            "Time covered by the long cached loads that a prediction waited for; share of the time covered by "
-            "the model's loads and predictions. The load is needed, but it can be done before anybody waits.",
+            "Time covered by the long cached loads that a prediction waited for, as a share of the time covered by "
+            "the model's loads and predictions. The load is needed, but can happen before anyone waits.",
         ),
         rows=rows,
     )

@@ -29,8 +29,8 @@ from tracekit.detectors import (
     cost_of,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
     reached,
@@ -67,30 +67,30 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     times = Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
-        return NotApplicable(view.name, "Its predictions overlap, so that none continues the one before.")
+        return NotApplicable(view.name, "Predictions overlap, so none continues the previous one.")
     found = state_copies(rows, view.data)
     large = found.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(found.into, found.out) >= options.balance * np.maximum(found.into, found.out)
     passed_on = large & balanced
     share = float(passed_on.mean())
     metrics = (
-        above("predictions that copy much in and out", share, "share", USUAL_CALLS),
-        Metric("median copies of a prediction", float(np.median(found.both)), "ns"),
-        Metric("median copies into a prediction", float(np.median(found.into)), "ns"),
-        Metric("median copies out of a prediction", float(np.median(found.out)), "ns"),
+        above("predictions with large copies in and out", share, "share", USUAL_CALLS),
+        Metric("median copy time", float(np.median(found.both)), "ns"),
+        Metric("median copy time in", float(np.median(found.into)), "ns"),
+        Metric("median copy time out", float(np.median(found.out)), "ns"),
         Metric("predictions", len(rows), "count"),
     )
-    if not reached(metrics, "predictions that copy much in and out"):
+    if not reached(metrics, "predictions with large copies in and out"):
         return Passed(
             view.name,
-            f"{format_share(share) if share else 'None'} of its predictions copy much both in and out.",
+            f"{format_share(share) if share else 'None'} of the predictions have large copies both in and out.",
             metrics,
         )
     if len(rows) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"Its predictions copy much in and out, but there are only {format_count(len(rows), 'prediction')}; "
-            f"{options.min_predictions} are needed to tell a cache from other data.",
+            f"{format_count(len(rows), 'prediction')} with large copies in and out, {options.min_predictions} needed "
+            "to tell a cache from other data.",
             "Record a longer answer, or several.",
         )
     sign = _sign(view, found)
@@ -106,18 +106,19 @@ def _sign(view: ModelView, found: StateCopies) -> str:
     if found.has_small_input.mean() < USUAL_CALLS:
         return ""
     if opens_sequence(rows["duration_ns"].to_numpy(), sequence, SURE_OPENING).any():
-        return "sequences of predictions open with a long one, as a prompt does"
+        return "sequences open with a long prediction, as for a prompt"
     if opened_by_another_model(view.trace, rows, sequence):
-        return "each sequence of predictions follows one of another model, as after a prompt"
+        return "each sequence follows a prediction of another model, as after a prompt"
     return ""
 
 
 def _unclear(view: ModelView, found: StateCopies) -> InsufficientData:
     return InsufficientData(
         view.name,
-        f"Each prediction copies in and out for {format_duration(float(np.median(found.both)))} (median). Images and "
-        "audio look like a cache here, and nothing shows that predictions continue each other.",
-        "If the model gets back what it gave out, make that its state; else see `excess-data-copies`.",
+        "A cache cannot be told from images or audio here: copies in and out take "
+        f"{format_time(float(np.median(found.both)))} of each prediction (median), but nothing shows that predictions "
+        "continue each other.",
+        "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
     )
 
 
@@ -136,19 +137,19 @@ def _finding(
     return finding(
         model=view.name,
         summary=(
-            f"Each prediction spends {format_duration(float(np.median(found.into)))} on copies in and "
-            f"{format_duration(float(np.median(found.out)))} on copies out (medians), "
-            f"{format_share(copied_ns / predicted_ns)} of {format_duration(predicted_ns)} over "
-            f"{format_count(len(durations), 'prediction')}, and {sign}. Possible, not certain: it looks like a cache "
-            "that the app passes on; the recording does not show what the data is."
+            f"Each prediction spends {format_time(float(np.median(found.into)))} on copies in and "
+            f"{format_time(float(np.median(found.out)))} on copies out (medians; "
+            f"{format_share(copied_ns / predicted_ns)} of {format_time(predicted_ns)} over "
+            f"{format_count(len(durations), 'prediction')}), and {sign}. Possible but not certain: this looks like a "
+            "cache, but the recording does not show what is copied."
         ),
         metrics=metrics,
         cost=cost_of(
             copied_ns,
             predicted_ns,
             (
-                "Time that copies and conversions cover in predictions that copy much in and out, overlaps counted "
-                "once; share of the summed duration of the predictions. Inputs that are no cache stay."
+                "Time covered by copies and conversions in predictions with large copies in and out, with overlaps "
+                "counted once, as a share of total prediction time. Copies of other inputs remain."
             ),
         ),
         rows=rows,

@@ -20,7 +20,7 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
-    format_duration,
+    format_time,
     no_prediction,
     option,
     reached,
@@ -51,7 +51,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if len(view.predictions) == 0:
         return no_prediction(view.name)
     if view.trace.context["thermal"]["state"].astype("object").eq(THERMAL_STATES[0]).all():
-        return Passed(view.name, "The device stayed cool: its thermal state was Nominal throughout.")
+        return Passed(view.name, "The device stayed cool: the thermal state was always Nominal.")
     return judged(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
 
 
@@ -63,25 +63,25 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
         return InsufficientData(
             view.name,
             f"The thermal state is known for fewer than {MIN_IN_STATE} comparable predictions.",
-            "Record with the Thermal State instrument from beginning to end.",
+            "Record with the Thermal State instrument from start to end.",
         )
     if found.ratio is None:
         return InsufficientData(
             view.name,
-            f"All but a few comparable predictions ran while the thermal state was {_name(found.coolest)}, so that "
-            "there is nothing to compare them with.",
-            "Begin recording on a cool device and go on until it is warm.",
+            f"Nearly all comparable predictions ran in thermal state {_name(found.coolest)}, so there is nothing to "
+            "compare them with.",
+            "Start recording on a cool device and continue until it is warm.",
         )
     metrics = (
         above("hottest to coolest state", found.ratio, "ratio", options.slowdown),
-        Metric(f"median while {_name(found.coolest)}", found.cool_median_ns, "ns"),
-        Metric(f"median while {_name(found.hottest)}", found.hot_median_ns, "ns"),
+        Metric(f"median in state {_name(found.coolest)}", found.cool_median_ns, "ns"),
+        Metric(f"median in state {_name(found.hottest)}", found.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(found.is_cool)).cause is Cause.SEQUENCE:
-        return Passed(view.name, "Predictions become longer with their sequence, in the coolest state too.", metrics)
+        return Passed(view.name, "Latency grows within each sequence, in the coolest state too.", metrics)
     if not reached(metrics, "hottest to coolest state"):
-        words = f"Predictions take {found.ratio:.2f} times as long while the thermal state is {_name(found.hottest)}"
-        return Passed(view.name, f"{words} as while it is {_name(found.coolest)}.", metrics)
+        words = f"Predictions take {found.ratio:.2f}x as long in thermal state {_name(found.hottest)}"
+        return Passed(view.name, f"{words} as in {_name(found.coolest)}.", metrics)
     return _finding(view, calls, found, metrics)
 
 
@@ -97,16 +97,16 @@ def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, 
         view,
         calls.where(hot),
         np.full(int(hot.sum()), usual),
-        f"Time that predictions in hotter states took beyond the median while {_name(found.coolest)}",
+        f"Time predictions in hotter states took beyond the median in {_name(found.coolest)}",
     )
     rows = calls.rows[hot]
     count = int((found.state == found.hottest).sum())
     return finding(
         model=view.name,
         summary=(
-            f"While the thermal state was {_name(found.hottest)}, {format_count(count, 'prediction')} took "
-            f"{format_duration(found.hot_median_ns or 0)} (median), {found.ratio or 0:.1f} times as long as the "
-            f"{format_duration(usual)} while it was {_name(found.coolest)}."
+            f"In thermal state {_name(found.hottest)}, {format_count(count, 'prediction')} took "
+            f"{format_time(found.hot_median_ns or 0)} (median), {found.ratio or 0:.1f}x the {format_time(usual)} in "
+            f"{_name(found.coolest)}."
         ),
         metrics=metrics,
         cost=cost,

@@ -23,8 +23,9 @@ from tracekit.detectors import (
     above,
     covered_ns,
     finding,
-    format_duration,
     format_share,
+    format_time,
+    is_any,
     option,
     reached,
     value_of,
@@ -36,10 +37,10 @@ REGULAR_ENDS = ("target app exited", "time limit reached", "user pressed stop")
 
 AT_END_NS = 100_000
 """A row that ends so near to the end of the recording was cut there. Tables of contents round the end to 1 µs, and no
-program ends so fast after its last call (our judgement)."""
+program ends so fast after its last call (heuristic)."""
 
-_CUT = "time in models that the end cuts off"
-_LATE = "work on the hardware after the last event of Core ML"
+_CUT = "load and prediction time cut off at the end"
+_LATE = "hardware work after the last Core ML event"
 
 _WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?\)", re.IGNORECASE)
 _UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000_000_000}
@@ -71,7 +72,7 @@ def detect(trace: Trace, options: Options) -> Outcome:
             [rows for rows, metric in zip((cut, late), metrics, strict=True) if metric.reached] or [cut.head(0)]
         )
         return finding(None, " ".join(signs), metrics, rows=shown)
-    return _unclear(trace) or Passed(None, f"The recording ended regularly: {trace.run.end_reason}.", metrics)
+    return _unclear(trace) or Passed(None, f"The recording ended normally: {trace.run.end_reason}.", metrics)
 
 
 def _unclear(trace: Trace) -> InsufficientData | None:
@@ -80,15 +81,15 @@ def _unclear(trace: Trace) -> InsufficientData | None:
     if reason is not None and reason.casefold() in REGULAR_ENDS:
         return None
     if reason is not None:
-        why = f'The recording ended with "{reason}", and what that means for its tables is not known.'
-        return InsufficientData(None, why, "Record again, and stop once or set a time limit.")
+        why = f'The recording ended with "{reason}"; what that means for its tables is unknown.'
+        return InsufficientData(None, why, "Record again, and press Ctrl-C only once or set a time limit.")
     if trace.contents.has_table_of_contents:
         why = (
-            "How the recording ended is not known: the file that tells it is missing, because the recording was "
-            "stopped by force or the copy is not complete."
+            "It is unknown how the recording ended: the file that says so is missing, because xctrace was killed or "
+            "the copy is incomplete."
         )
-        return InsufficientData(None, why, "Press Ctrl-C once and wait until the recording is saved.")
-    why = "How the recording ended is not known: this input has no table of contents."
+        return InsufficientData(None, why, "Press Ctrl-C only once, and wait until the recording is saved.")
+    why = "It is unknown how the recording ended: this input has no table of contents."
     return InsufficientData(
         None, why, "Export it too: `xcrun xctrace export --input run.trace --toc --output toc.xml`."
     )
@@ -98,12 +99,12 @@ def _of_the_file(trace: Trace) -> list[str]:
     """Signs in what the recording says of itself, as sentences."""
     run, signs = trace.run, []
     if run.raw_stream is not None:
-        signs.append("The recording was not finished: it left raw data behind that is in none of its tables.")
+        signs.append("The recording was not finished: it contains raw data that is in none of its tables.")
     mode = run.recording_mode or ""
     if mode.casefold().startswith("window"):
         window = _window_ns(mode)
         if window is None or run.duration_ns is None or run.duration_ns >= window:
-            signs.append(f"Only the last part of the recording was kept ({mode}); what happened before is not in it.")
+            signs.append(f"Only the last part of the recording was kept ({mode}); earlier events are missing.")
     return signs
 
 
@@ -121,16 +122,15 @@ def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: t
     if len(cut) and reached(metrics, _CUT):
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{what_ran(cut)} had not ended when the recording did; {format_share(value_of(metrics, _CUT))} of the "
-            f"recorded time of loads and predictions lies in what was cut. The longest, of "
-            f"{longest['model']}, had taken {format_duration(int(longest['duration_ns']))} so far."
+            f"{what_ran(cut)} had not ended when the recording did ({format_share(value_of(metrics, _CUT))} of the "
+            "recorded load and prediction time). "
+            f"The longest, of {longest['model']}, had run for {format_time(int(longest['duration_ns']))}."
         )
     if len(late) and reached(metrics, _LATE):
         signs.append(
-            f"After the last event of Core ML, at {format_duration(_last_event(trace))}, the hardware worked for "
-            f"another {format_duration(covered_ns(late))} for the app's models, "
-            f"{format_share(value_of(metrics, _LATE))} of all that it did for them: predictions that were "
-            "still in flight, or that were lost."
+            f"After the last Core ML event at {format_time(_last_event(trace))}, the hardware worked for the app's "
+            f"models for another {format_time(covered_ns(late))} ({format_share(value_of(metrics, _LATE))} of all its "
+            "work for them): predictions were still in flight, or their events were lost."
         )
     return signs
 
@@ -143,8 +143,7 @@ def _share(name: str, part: pd.DataFrame, whole: pd.DataFrame, threshold: float)
 def _activity(trace: Trace) -> pd.DataFrame:
     """Loads, compilations and predictions that Core ML recorded."""
     rows = trace.activity
-    chosen = (rows["level"] == Level.TOP) & (rows["attribution"] != Attribution.INFERRED)
-    return rows[chosen.to_numpy(dtype=bool)]
+    return rows[is_any(rows["level"], Level.TOP) & ~is_any(rows["attribution"], Attribution.INFERRED)]
 
 
 def _cut_rows(trace: Trace) -> pd.DataFrame:
@@ -167,10 +166,10 @@ def _last_event(trace: Trace) -> int:
 def _own_work(trace: Trace) -> pd.DataFrame:
     """Executions whose label names a model that Core ML names too; none where it recorded nothing."""
     hardware = trace.hardware
-    executed = hardware["kind"].isin([Kind.ANE_EXEC, Kind.GPU_EXEC])
-    named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
-    known = hardware["model"].isin(_activity(trace)["model"].dropna().unique())
-    return hardware[(executed & named & known).to_numpy(dtype=bool)]
+    executed = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
+    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
+    known = hardware["model"].isin(_activity(trace)["model"].dropna().unique()).to_numpy(dtype=bool)
+    return hardware[executed & named & known]
 
 
 def _late_work(trace: Trace) -> pd.DataFrame:

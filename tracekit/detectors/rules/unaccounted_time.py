@@ -22,8 +22,8 @@ from tracekit.detectors import (
     above,
     finding,
     format_count,
-    format_duration,
     format_share,
+    format_time,
     no_prediction,
     option,
     reached,
@@ -31,6 +31,8 @@ from tracekit.detectors import (
     value_of,
 )
 from tracekit.detectors.caveats import units_not_recorded
+from tracekit.detectors.shared.preconditions import too_short
+from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 
@@ -65,7 +67,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if total < count * options.min_mean_ms * 1e6:
         return NotApplicable(
             view.name,
-            f"Predictions take {format_duration(total / count)} on average: so short that fixed costs prevail.",
+            too_short(total / count),
         )
     frame = view.breakdown.frame
     unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
@@ -79,9 +81,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if int(alone.sum()) < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"No recorded event explains {format_share(share)} of the time of its predictions, but they overlap, and "
-            "waiting for each other leaves no event.",
-            "Record a phase in which one prediction runs at a time.",
+            f"{format_share(share)} of prediction time is unaccounted for, but predictions overlap, and queueing "
+            "behind each other leaves no event.",
+            RECORD_PHASE_ALONE,
         )
     rest = np.maximum(unknown - _queued(view, frame), 0)
     metrics = _metrics(int(rest[alone].sum()) / int(durations[alone].sum()), options)
@@ -90,7 +92,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return _finding(view, alone & (rest >= options.unaccounted_share * durations), rest, metrics)
 
 
-_UNACCOUNTED = "time that no event explains"
+_UNACCOUNTED = "unaccounted time"
 
 
 def _metrics(share: float, options: Options) -> tuple[Metric, ...]:
@@ -101,10 +103,10 @@ def _explained(share: float, waiting: bool = False) -> str:
     """Words for time that is explained well enough."""
     if waiting:
         return (
-            f"No event of their own explains {format_share(share)} of the time of its predictions, but in much of it "
-            "the compute unit worked for others, or another prediction of the model was in flight."
+            f"{format_share(share)} of prediction time has no event of its own, but during much of it the compute unit "
+            "did other work, or another prediction of the model was in flight."
         )
-    return f"Recorded events explain {format_share(1 - share)} of the time of its predictions."
+    return f"Recorded events account for {format_share(1 - share)} of prediction time."
 
 
 def _blind(view: ModelView, share: float) -> InsufficientData | None:
@@ -112,7 +114,7 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
     if not (view.data["prediction"].notna().any() or view.compute["prediction"].notna().any()):
         return InsufficientData(
             view.name,
-            "Core ML recorded no data or compute event in any of its predictions, although each leaves some, so this "
+            "Core ML recorded no data or compute events in any prediction, although each prediction has some, so the "
             "recording does not show what happens in a prediction.",
             "Record with the Core ML template of a current Xcode.",
         )
@@ -121,7 +123,7 @@ def _blind(view: ModelView, share: float) -> InsufficientData | None:
         return None
     return InsufficientData(
         view.name,
-        f"No recorded event explains {format_share(share)} of the time of its predictions. "
+        f"{format_share(share)} of prediction time is unaccounted for. "
         + " ".join(entry.conclusion for entry in not_recorded),
         " ".join(dict.fromkeys(entry.advice for entry in not_recorded)),
     )
@@ -142,24 +144,23 @@ def _queued(view: ModelView, frame: pd.DataFrame) -> IntArray:
 
 
 def _finding(view: ModelView, chosen: BoolArray, rest: IntArray, metrics: tuple[Metric, ...]) -> Finding:
-    """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be won back."""
+    """The finding. It has no cost: what happened in the time is not known, so nothing says that it can be saved."""
     rows = view.predictions[chosen]
     mean, unknown = float(rows["duration_ns"].mean()), float(rest[chosen].mean())
     empty = [name for name in (NEURAL_ENGINE, GPU) if view.trace.coverage_of(name).state is TableState.EMPTY]
-    also = f" Nothing of the {' or the '.join(empty)} was captured." if empty else ""
+    also = f" No {' or '.join(empty)} activity was recorded." if empty else ""
     share = value_of(metrics, _UNACCOUNTED)
     return finding(
         model=view.name,
         summary=(
-            f"No recorded event explains {format_share(share)} of the time of its predictions: in "
-            f"{format_count(len(rows), 'prediction')} of {format_duration(mean)} on average, "
-            f"{format_duration(unknown)} of each are blank.{also} This is a blind spot of the recording, "
-            "and no proof that the CPU did the work."
+            f"{format_share(share)} of prediction time is unaccounted for: {format_time(unknown)} of "
+            f"{format_time(mean)} on average, in {format_count(len(rows), 'prediction')}.{also} This is a blind spot "
+            "of the recording, not proof that the CPU did the work."
         ),
         metrics=(
             *metrics,
             Metric("mean prediction", mean, "ns"),
-            Metric("mean time that no event explains", unknown, "ns"),
+            Metric("mean unaccounted time", unknown, "ns"),
         ),
         rows=rows,
     )

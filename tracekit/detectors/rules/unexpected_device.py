@@ -33,6 +33,7 @@ from tracekit.detectors import (
     finding,
     format_count,
     format_share,
+    is_any,
     no_prediction,
     option,
     too_few_predictions,
@@ -46,6 +47,9 @@ from tracekit.trace.cache import cached_by_trace
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.intervals import CoveredTime
+
+
+_NO_WORK = "No compute unit work was recorded."
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +126,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     work = _work(view)
     if not options.expected_unit:
-        seen = f"Recorded work: {work.words}." if work.words else "No row shows work of a compute unit."
-        return NotApplicable(view.name, f"No compute unit is expected; --expect gives one, as in --expect ane. {seen}")
+        seen = f"Recorded work: {work.words}." if work.words else _NO_WORK
+        return NotApplicable(
+            view.name, f"No expected compute unit given; set one with --expect, for example --expect ane. {seen}"
+        )
     expected = _DEVICES[options.expected_unit]
     if int(judged.sum()) < options.min_predictions:
         return too_few_predictions(view.name, int(judged.sum()), options.min_predictions, "with a duration")
@@ -139,7 +145,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return _finding(view, options, work, elsewhere_ns, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return Passed(
-            view.name, f"{format_share(work.share(expected))} of its work ran on the {UNIT_NAMES[expected]}.", metrics
+            view.name, f"{format_share(work.share(expected))} of the work ran on the {UNIT_NAMES[expected]}.", metrics
         )
     return _unclear(view, work)
 
@@ -183,7 +189,7 @@ def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
     executed = hardware["kind"].isin((Kind.ANE_EXEC, Kind.GPU_EXEC))
     unattributed = hardware[(executed & (hardware["attribution"] == Attribution.UNATTRIBUTED)).to_numpy(dtype=bool)]
     return {
-        lane: Intervals.from_rows(unattributed[(unattributed["lane"] == lane).to_numpy(dtype=bool)]).covered_time()
+        lane: Intervals.from_rows(unattributed[is_any(unattributed["lane"], lane)]).covered_time()
         for lane in (Lane.NEURAL_ENGINE, Lane.GPU)
     }
 
@@ -191,10 +197,10 @@ def _unattributed_times(trace: Trace) -> dict[Lane, CoveredTime]:
 def _unclear(view: ModelView, work: Work) -> InsufficientData:
     """What to say where rows tell too little of where the work ran."""
     not_recorded = units_not_recorded(view.trace)
-    reason = "No row shows work of a compute unit."
+    reason = _NO_WORK
     if work.words:
         share = format_share(work.shown_ns / work.predicted_ns)
-        reason = f"Recorded work: {work.words}, in {share} of the time of its predictions."
+        reason = f"Recorded work: {work.words}, in {share} of prediction time."
     if not_recorded:
         return InsufficientData(
             view.name,
@@ -203,8 +209,8 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
         )
     return InsufficientData(
         view.name,
-        f"{reason} Whose the other work of the units was, or where the rest of the time went, is not known.",
-        "Record once with this model alone, one prediction at a time, and look at the performance report in Xcode.",
+        f"{reason} It is unknown which model the units' other work belongs to, or where the rest of the time went.",
+        "Record this model alone, without overlapping predictions, and check the performance report in Xcode.",
     )
 
 
@@ -216,23 +222,23 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
     rows = pd.concat([frame for frame in others if len(frame)])
     cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))
     course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_course()
-    order = f" The work goes mostly {course_words(course)}." if len(course) > 1 else ""
+    order = f" The usual order is {course_words(course)}." if len(course) > 1 else ""
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
-    doubt = " Part of the rows name no model, so that this is possible and not certain." if by_time else ""
+    doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
     return finding(
         model=view.name,
         summary=(
             f"Expected on the {unit}, but {format_share(1 - work.share(expected))} of the recorded work of {count} ran "
-            f"elsewhere: {work.words}.{order}{doubt} How long it would take on the {unit}, no recording shows; at "
-            f"most {options.speed_up:g} times as fast is assumed."
+            f"elsewhere: {work.words}.{order}{doubt} The estimate assumes that the {unit} is at most "
+            f"{options.speed_up:g}x as fast."
         ),
         metrics=metrics,
         cost=cost_of(
             cost_ns,
             covered_ns(view.predictions),
             (
-                f"Time in which other units worked for it, less the part that the {unit} would need if it were "
-                f"{options.speed_up:g} times as fast; share of the time with predictions of the model in flight."
+                f"Time in which other units worked for the model, less what the {unit} would need if it were "
+                f"{options.speed_up:g}x as fast, as a share of the time with predictions of this model in flight."
             ),
         ),
         rows=rows,

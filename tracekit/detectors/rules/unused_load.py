@@ -9,6 +9,7 @@ import numpy as np
 
 from tracekit.detectors import (
     LOAD_KINDS,
+    RECORD_EARLIER,
     Attribution,
     Finding,
     InsufficientData,
@@ -27,7 +28,8 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
+    is_any,
     option,
 )
 from tracekit.detectors.shared.snippets import LOAD_ONCE
@@ -71,23 +73,23 @@ class Unused(NamedTuple):
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for models without any prediction long after their load."""
     activity = trace.activity
-    top = (activity["level"] == Level.TOP).to_numpy(dtype=bool)
-    loads = activity[top & activity["kind"].isin(LOAD_KINDS).to_numpy(dtype=bool)]
+    top = is_any(activity["level"], Level.TOP)
+    loads = activity[top & is_any(activity["kind"], *LOAD_KINDS)]
     if loads.empty:
-        return NotApplicable(None, "No model was loaded while recording.")
+        return NotApplicable(None, "No model was loaded during the recording.")
     unnamed = unnamed_predictions(trace) + int(loads["model"].isna().sum())
     if unnamed:
         return InsufficientData(
             None,
-            f"{format_count(unnamed, 'load or prediction', 'loads and predictions')} name no model, so it is unknown "
-            "which models were used.",
-            "Start the recording before the app loads its models: names come from the load.",
+            f"{format_count(unnamed, 'load or prediction has', 'loads and predictions have')} no model name, so it is "
+            "unknown which models were used.",
+            RECORD_EARLIER,
         )
-    called = top & (activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    called = top & is_any(activity["kind"], Kind.PREDICTION)
     calls = activity.loc[called, ["start_ns", "duration_ns"]]
     found = _unused(trace, loads, calls)
     if not found:
-        return Passed(None, f"No loaded model stayed unused ({format_count(loads['model'].nunique(), 'model')}).")
+        return Passed(None, f"Every loaded model was used ({format_count(loads['model'].nunique(), 'model')}).")
     sure = [entry for entry in found if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
     if not sure:
         calls_of_others = max(entry.calls for entry in found)
@@ -95,10 +97,10 @@ def detect(trace: Trace, options: Options) -> Outcome:
         names = listed([entry.name for entry in found], _MAX_NAMES)
         return InsufficientData(
             None,
-            f"Loaded and not used so far: {names}. After that the recording goes on "
-            f"for {format_duration(max(entry.since_ns for entry in found))} at most, {others} of other models: too "
-            "little to tell whether they are loaded for later.",
-            f"Record for a minute or more ({options.unused_s:g} s after the load), and use the app's features.",
+            f"Loaded but not used so far: {names}; the recording continues for only "
+            f"{format_time(max(entry.since_ns for entry in found))} after that, {others} of other models. They may be "
+            "loaded for later use.",
+            f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
     return _finding(loads, calls, sure, options)
 
@@ -120,10 +122,10 @@ def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unus
 def _used_models(trace: Trace) -> set[str]:
     """Models with a prediction of their own or as a stage, pipelines with one of a stage, and models that a label of
     the hardware names."""
-    predicted = (trace.activity["kind"] == Kind.PREDICTION).to_numpy(dtype=bool)
+    predicted = is_any(trace.activity["kind"], Kind.PREDICTION)
     hardware = trace.hardware
-    named = hardware["attribution"].isin([Attribution.LABEL, Attribution.EXACT])
-    ran = (named & ~hardware["kind"].isin([Kind.ANE_LOAD, Kind.ANE_COMPILE])).to_numpy(dtype=bool)
+    named = is_any(hardware["attribution"], Attribution.LABEL, Attribution.EXACT)
+    ran = named & ~is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)
     return {
         str(name)
         for frame, chosen in ((trace.activity, predicted), (hardware, ran))
@@ -148,8 +150,8 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
     return finding(
         model=None,
         summary=f"{format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_duration(cost_ns)}, and the "
-        f"recording goes on for {format_duration(shortest)}{' or more' if many else ''} after that. The memory that "
+        f"{listed(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {format_time(cost_ns)}, and the "
+        f"recording continues for {format_time(shortest)}{' or more' if many else ''} after that. The memory that "
         f"{'they hold' if many else 'it holds'} is not recorded.",
         metrics=(
             above("unused models", len(names), "count", 1),
@@ -165,7 +167,7 @@ def _finding(loads: pd.DataFrame, calls: pd.DataFrame, sure: Sequence[Unused], o
         cost=cost_of(
             cost_ns,
             covered_ns(loads, calls),
-            "Time covered by the loads of these models; share of the time covered by all loads and predictions "
+            "Time covered by the loads of these models, as a share of the time covered by all loads and predictions "
             "of the app.",
         ),
         rows=rows,

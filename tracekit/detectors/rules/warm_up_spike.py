@@ -27,7 +27,7 @@ from tracekit.detectors import (
     covered_ns,
     finding,
     format_count,
-    format_duration,
+    format_time,
     no_prediction,
     option,
 )
@@ -93,8 +93,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if isinstance(answer, Finding) and not isinstance(_judged(view, perhaps, options), Finding):
         return InsufficientData(
             view.name,
-            "The first prediction after a load took longer than those that follow, but its compute unit worked for "
-            "others meanwhile, and the recording does not show whether it waited for them.",
+            "The first prediction after a load took longer than those that follow, but its compute unit also did "
+            "other work, and the recording does not show whether the prediction queued behind it.",
             "Record the feature while no other model and no drawing uses that compute unit.",
         )
     return answer
@@ -108,8 +108,8 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
     if not len(firsts.place):
         return InsufficientData(
             view.name,
-            f"No load is followed by {options.min_following + 1} or more predictions, so there is nothing to compare "
-            "the first one with.",
+            f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
+            "be compared with.",
             RECORD_LONGER,
         )
     spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
@@ -124,11 +124,9 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
     if chosen.any() and resumed is None and _may_be_prompts(view, firsts.place[chosen]):
         return InsufficientData(
             view.name,
-            f"The first prediction after a load took {format_duration(int(durations[chosen].max()))}, and its compute "
-            "unit worked as much longer: it warms the model up, or has a larger input, such as the prompt of a "
-            "language model.",
-            f"Use the feature twice in one recording: pause for {options.pause_s:g} s or more, and keep the model "
-            "loaded.",
+            f"The first prediction after a load took {format_time(int(durations[chosen].max()))}, but it also had "
+            "more work: it warms up the model, or it has a larger input, such as the prompt of a language model.",
+            f"Use the feature twice in one recording, {options.pause_s:g} s or more apart, and keep the model loaded.",
         )
     if chosen.any():
         return _finding(view, firsts, chosen, metrics)
@@ -179,11 +177,13 @@ def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, optio
     """Everything measured; of several first predictions the one that stands out most."""
     place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
     return (
-        above("first prediction to the median of the following", float(firsts.ratio[place]), "ratio", options.ratio),
-        above("first prediction longer by", float(firsts.extra_ns[place]), "ns", round(options.min_extra_ms * 1e6)),
+        above("first prediction to median of following", float(firsts.ratio[place]), "ratio", options.ratio),
+        above(
+            "extra time of the first prediction", float(firsts.extra_ns[place]), "ns", round(options.min_extra_ms * 1e6)
+        ),
         below("following predictions as slow", float(firsts.as_slow[place]), "share", options.as_slow_share),
-        Metric("median of the following", float(firsts.usual_ns[place]), "ns"),
-        Metric("median after a pause", resumed, "ns"),
+        Metric("median of following predictions", float(firsts.usual_ns[place]), "ns"),
+        Metric("median after a gap", resumed, "ns"),
         Metric("first predictions compared", len(firsts.place), "count"),
     )
 
@@ -195,15 +195,19 @@ def _why_not(
     if not spike.any():
         worst = int(np.argmax(firsts.ratio))
         if firsts.ratio[worst] < options.ratio:
-            most = f"at most {firsts.ratio[worst]:.1f} times the median of those that follow"
-            return f"The first prediction after a load takes {most}."
-        return "First predictions after a load take longer than those that follow by too little to notice."
-    slow = format_duration(int(durations[spike].max()))
+            return (
+                f"The first prediction after a load takes at most {firsts.ratio[worst]:.1f}x the median of those that "
+                "follow."
+            )
+        return "First predictions after a load take slightly longer than others, too little to notice."
+    slow = format_time(int(durations[spike].max()))
     if (spike & rare & deliberate).any():
-        return f"The first prediction took {slow} and was followed by a pause, as a call to warm the model up is."
+        return f"The first prediction took {slow} and was followed by a gap, as a warm-up prediction is."
     if not (spike & rare).any():
-        return f"The first prediction took {slow}, and others later on took about as long."
-    return f"The first prediction took {slow}, and about as long do those that follow a pause: it is not the load."
+        return f"The first prediction took {slow}, and some later ones took about as long."
+    return (
+        f"The first prediction took {slow}, and predictions after a gap take about as long: the load is not the cause."
+    )
 
 
 def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tuple[Metric, ...]) -> Finding:
@@ -212,11 +216,11 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
     first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
     summary = (
-        f"The first prediction after a load took {format_duration(first_ns)}, {firsts.ratio[worst]:.1f} times as long "
-        f"as the usual {format_duration(firsts.usual_ns[worst])}"
+        f"The first prediction after a load took {format_time(first_ns)}, {firsts.ratio[worst]:.1f}x the usual "
+        f"{format_time(firsts.usual_ns[worst])}"
     )
     if len(rows) > 1:
-        summary += f"; {format_count(len(rows), 'load')} show this"
+        summary += f" ({format_count(len(rows), 'load')} affected)"
     cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), covered_ns(rows))
     return finding(
         model=view.name,
@@ -225,8 +229,8 @@ def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tu
         cost=cost_of(
             cost_ns,
             covered_ns(view.predictions),
-            "Time of the slow first predictions beyond the median of those that follow; share of the time "
-            "covered by the model's predictions. A call ahead of time does the work while nobody waits.",
+            "Time slow first predictions took beyond the median of those that follow, as a share of the time covered "
+            "by the model's predictions. A warm-up prediction does this work before anyone waits.",
         ),
         rows=rows,
     )
@@ -245,8 +249,7 @@ storage. The first prediction after a load pays for it, and it is the one the us
 
 Per model, from the Activity lane. Each prediction belongs to the last load of its instance that ended before it. The
 first one is compared with the median of those that follow on the same load, of which `min_following` are needed. Time
-in which a prediction waits for a Neural Engine that works for others is left out of every prediction. Reported when all
-of these hold:
+that predictions are queued behind other work on the Neural Engine does not count. Reported when all of these hold:
 
 - The first prediction takes at least `ratio` times the median, and `min_extra_ms` longer.
 - At most `as_slow_share` of the following predictions take `alike_share` of its duration or longer.

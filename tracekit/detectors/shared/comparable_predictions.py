@@ -27,6 +27,7 @@ from tracekit.detectors import (
     too_few_predictions,
 )
 from tracekit.detectors.shared.competing_work import held_up
+from tracekit.detectors.shared.wording import RECORD_ALONE, RECORD_PHASE_ALONE
 from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ MIN_CALLS = 20
 
 EVEN = 1.25
 """Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
-undisturbed calls have about 1.2 (our judgement)."""
+undisturbed calls have about 1.2 (heuristic)."""
 
 SAME_CONCURRENCY = 0.25
 """Predictions in flight, on average during a call, by which calls of the same concurrency differ at most
-(our judgement)."""
+(heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,13 +97,13 @@ class Calls:
     def left_out(self) -> str:
         """Words for what was left out; empty where nothing was."""
         counts = (
-            (self.cold, "right after a load"),
-            (self.overlapping, "that overlapped another"),
-            (self.waiting, "that waited for other work"),
-            (self.unclear, "that may have waited for other work"),
-            (self.opening, "that opened a sequence"),
+            (self.cold, "first after a load"),
+            (self.overlapping, "overlapping"),
+            (self.waiting, "queued behind other work"),
+            (self.unclear, "possibly queued behind other work"),
+            (self.opening, "opening a sequence"),
         )
-        return ", ".join(f"{format_count(count, 'prediction')} {why}" for count, why in counts if count)
+        return ", ".join(f"{count:,} {why}" for count, why in counts if count)
 
     def too_few(self, model: str, needed: int) -> InsufficientData:
         """The answer where fewer than `needed` calls can be compared: the same for all detectors that ask."""
@@ -110,23 +111,22 @@ class Calls:
         if self.cold >= max(needed, total / 2):
             return InsufficientData(
                 model,
-                "Most predictions came right after a load, so that too few show how long the model takes otherwise.",
-                "Keep the model loaded between predictions, and record again.",
+                "Most predictions are the first after a load, so too few can be compared.",
+                "Keep the model loaded between predictions and record again.",
             )
         if self.overlapping >= max(needed, total / 2):
             return InsufficientData(
                 model,
-                "Most predictions overlapped another one of the model, so that too few show how long one takes by "
-                "itself.",
-                "Record a phase in which one prediction runs at a time.",
+                "Most predictions overlap, so too few can be compared.",
+                RECORD_PHASE_ALONE,
             )
         return too_few_predictions(
             model,
             len(self.rows),
             needed,
-            "to compare",
-            left_out=f"Left out: {self.left_out}." if self.left_out else "",
-            record="Record the feature for longer, one prediction at a time.",
+            adjective="comparable",
+            left_out=f"Not compared: {self.left_out}." if self.left_out else "",
+            record=RECORD_ALONE,
         )
 
 
@@ -177,7 +177,7 @@ def judged(view: ModelView, calls: Calls, judge: Callable[[Calls], Outcome]) -> 
         return InsufficientData(
             view.name,
             f"{format_count(calls.unclear, 'prediction')} took longer while other work ran, and the recording does not "
-            "show whether that was on the same compute unit.",
+            "show whether it ran on the same compute unit.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other models.",
         )
     return other if isinstance(outcome, InsufficientData) else outcome
@@ -243,5 +243,5 @@ def extra_time(view: ModelView, calls: Calls, usual_ns: FloatArray, words: str) 
     usual_end = starts + np.rint(usual_ns).astype(np.int64)
     longer = ends > usual_end
     affected = Intervals(usual_end[longer], ends[longer]).union()
-    basis = f"{words}; share of the time with predictions of the model in flight."
+    basis = f"{words}, as a share of the time with predictions of this model in flight."
     return affected, cost_of(affected.covered_ns, covered_ns(view.predictions), basis)

@@ -25,18 +25,18 @@ LONGER = 0.2
 
 WAITED_SHARE = 0.5
 """Part of the extra time of a call that other work must fill to explain it, where others are idle otherwise
-(our judgement)."""
+(heuristic)."""
 
 LIKELY_SHARE = 0.8
-"""Part of the extra time from which on other work may explain it, however busy the others are (our judgement)."""
+"""Part of the extra time from which on other work may explain it, however busy the others are (heuristic)."""
 
 USUAL_EXPOSURE = 0.9
 """Quantile of the exposure of ordinary calls to other work that an explained call must exceed: what nine of ten
-ordinary calls bear does not make calls long (our judgement)."""
+ordinary calls bear does not make calls long (heuristic)."""
 
 UNIT_SHARE = 0.1
 """Part of a model's time on compute units from which on a unit counts as its own: a model on the GPU has a few
-microseconds on the CPU (our judgement)."""
+microseconds on the CPU (heuristic)."""
 
 _UNITS = _ENGINE, _GPU, _CPU = range(3)
 
@@ -69,13 +69,24 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
         waits = view.engine_waits
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
-    return HeldUp(surely, perhaps & ~surely)
+    own = _worked_longer(view, rows, calls)
+    return HeldUp(surely & ~own, perhaps & ~surely & ~own)
+
+
+def _worked_longer(view: ModelView, rows: pd.DataFrame, calls: _Calls) -> BoolArray:
+    """Shape (calls,): the Neural Engine, which works for one after the other, worked so much longer for the call itself
+    that it would be long without others too."""
+    work = view.breakdown.frame.loc[rows.index, "ane_busy_ns"].to_numpy(dtype=np.float64, na_value=0.0)
+    usual = float(np.median(work[~calls.longer])) if not calls.longer.all() else np.inf
+    longer: BoolArray = work - usual >= LONGER * calls.usual_ns
+    return longer
 
 
 def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     """Shape (predictions,) each: time in ns that each prediction surely waited while the Neural Engine worked for
     others, and the longest time that it can have waited while the Neural Engine or the GPU did: nothing of the
-    prediction's model ran meanwhile. O(n log n) in the rows of the trace."""
+    prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
+    O(n log n) in the rows of the trace."""
     predicted, waits = Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
     units = [unit for unit in _units(_unit_times(view.breakdown.frame).sum(axis=0)) if unit != _CPU]
@@ -83,7 +94,7 @@ def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
         return surely, surely
     requests = is_any(view.compute["kind"], Kind.ANE_REQUEST, Kind.GPU_REQUEST)
     own = Intervals.from_rows(view.hardware, view.compute[~requests], view.data)
-    either = _joined(*_of_others(view, units), own)
+    either = _joined(*_of_others(view, units, loads=False), own)
     alone = either.covered_within(predicted) - own.covered_within(predicted)
     return surely, np.maximum(surely, alone)
 
@@ -158,8 +169,8 @@ def _unit_times(frame: pd.DataFrame) -> FloatArray:
     return times[:, :3]
 
 
-def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Intervals, Intervals]:
-    """Work of others: what surely ran on one of the units, and what may have."""
+def _of_others(view: ModelView, units: Sequence[int], *, loads: bool = True) -> tuple[Intervals, Intervals]:
+    """Work of others: what surely ran on one of the units, and what may have; with `loads`, those of any model too."""
     work = _work(view.trace)
     others = work.predicted.model != work.models.get(view.name, -1)
     if not units:
@@ -180,7 +191,8 @@ def _of_others(view: ModelView, units: Sequence[int]) -> tuple[Intervals, Interv
         rows[own] = unsure[own] = False
         sure.append(work.hardware.times.where(rows & ~unsure))
         doubtful.append(work.hardware.times.where(unsure))
-    (sure if _CPU in units else doubtful).append(work.loads)
+    if loads:
+        (sure if _CPU in units else doubtful).append(work.loads)
     if blind:
         doubtful.append(work.predicted.times.where(others & ~work.known))
     return _joined(*sure), _joined(*doubtful)

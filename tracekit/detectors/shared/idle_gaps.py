@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 WORK_SPREAD = 0.3
 """Pauses whose half distance between quartiles is at most this share of their median are taken for work of the app.
-Events that it waits for come by chance, and the spread of such times is 0.8 (our judgement)."""
+Events that it waits for come by chance, and the spread of such times is 0.8 (heuristic)."""
 
 WORK_LONGEST_NS = 100_000_000
-"""Longer pauses are not taken for work by their regularity alone (our judgement)."""
+"""Longer pauses are not taken for work by their regularity alone (heuristic)."""
 
 SLEEP_SPREAD = 0.07
 """Pauses that vary by no more may be a sleep for a fixed time that ends up to a third late, at any time (half the
@@ -55,7 +55,7 @@ PROMPT_RATIO = 3.0
 and each later call one (heuristic)."""
 
 MARKED_SHARE = 0.5
-"""Part of the pauses that signposts of the app must cover to show that it works in them (our judgement)."""
+"""Part of the pauses that signposts of the app must cover to show that it works in them (heuristic)."""
 
 OWN = "com.apple."
 """Beginning of the subsystems that are not the app's."""
@@ -92,8 +92,8 @@ def find_pauses(view: ModelView, min_calls: int) -> Pauses | NotApplicable | Ins
         return found
     return InsufficientData(
         view.name,
-        f"No {min_calls} predictions follow each other without a long pause ({len(view.predictions):,} in all).",
-        "Record the feature while it works on many inputs in a row.",
+        f"Needs {min_calls} predictions in a row without long gaps; found {len(view.predictions):,} in total.",
+        "Record the feature while it processes many inputs in a row.",
     )
 
 
@@ -101,8 +101,8 @@ def unclear(view: ModelView, rests: str) -> InsufficientData:
     """The answer where the pauses may be work or waiting; `rests` says what is idle and for how much of the time."""
     return InsufficientData(
         view.name,
-        f"While predictions follow each other, {rests} of the time, but nothing recorded tells whether the app works "
-        "or waits for input meanwhile.",
+        f"{rests} of the time between successive predictions, but the recording does not show whether the app works "
+        "or waits for input in the gaps.",
         "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
     )
 
@@ -110,7 +110,7 @@ def unclear(view: ModelView, rests: str) -> InsufficientData:
 def paced_words(idle: Idle) -> str:
     """Says that calls wait for their input."""
     rate = f"{1e9 / float(np.median(idle.distance_ns)):.1f} per second"
-    return f"Predictions keep a beat of {rate}: the app waits for its next input."
+    return f"Predictions run at a steady rate ({rate}): the app waits for its next input."
 
 
 @cached_by_trace
@@ -203,7 +203,7 @@ def may_be_one_answer(view: ModelView) -> bool:
 def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
     """Whether most of the calls at these places follow a call of another model that is made for nothing else."""
     rows, activity = view.predictions, view.trace.activity
-    calls = activity[((activity["level"] == Level.TOP) & (activity["kind"] == Kind.PREDICTION)).to_numpy(dtype=bool)]
+    calls = activity[is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)]
     before = np.searchsorted(calls["start_ns"].to_numpy(), rows["start_ns"].to_numpy()[first], side="left") - 1
     models = calls["model"].astype("object").to_numpy()
     openers = models[before[before >= 0]]
@@ -219,7 +219,7 @@ def pause_finding(view: ModelView, idle: Idle, summary: str, metrics: tuple[Metr
     cost = cost_of(
         int(pauses.durations.sum()),
         int(idle.distance_ns.sum()),
-        f"{words}; share of the time from the first to the last prediction of the sequences.",
+        f"{words}, as a share of the time from the first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
     return Finding(view.name, summary, metrics, cost, _evidence_of_pauses(view, idle), len(pauses), pauses)

@@ -17,7 +17,7 @@ import pandas as pd
 from tracekit.analysis.device_states import THERMAL_STATES, Heat, compare_thermal_states, states_at
 from tracekit.analysis.latency import Growth, Modes, growth, modes
 from tracekit.detectors import ModelView
-from tracekit.detectors.shared.wording import UNIT_NAMES
+from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE, UNIT_NAMES
 from tracekit.trace.events import COPY_KINDS
 
 if TYPE_CHECKING:
@@ -31,18 +31,18 @@ MIN_IN_STATE = 10
 """Calls that a thermal state must hold for a median."""
 
 HEATING_S = 20.0
-"""A device does not become too hot for its speed in less time; public reports tell of minutes (our judgement)."""
+"""A device does not become too hot for its speed in less time; public reports tell of minutes (heuristic)."""
 
 SIZE_CORRELATION = 0.7
 """From this correlation of copying with the rest of the call on, both on a logarithmic scale, inputs of different size
-explain the times (our judgement)."""
+explain the times (heuristic)."""
 
 KNOWN_SHARE = 0.9
-"""Calls whose work on compute units must be known to compare it (our judgement)."""
+"""Calls whose work on compute units must be known to compare it (heuristic)."""
 
 
 COOLING_S = 30.0
-"""A device that became hot does not cool down in less time (our judgement)."""
+"""A device that became hot does not cool down in less time (heuristic)."""
 
 
 class Cause(StrEnum):
@@ -169,11 +169,11 @@ class SwitchRule:
 
 GROUP_SPREAD = 0.3
 """Distance between the quartiles of a group as a share of its median, at most. Inputs come in few shapes, and each
-takes its own time; interference makes calls long by any amount (our judgement)."""
+takes its own time; interference makes calls long by any amount (heuristic)."""
 
 WORK_RATIO = 1.5
 """The groups differ in their work where their time on the compute units differs at least so many times. Otherwise they
-differ in waiting (our judgement)."""
+differ in waiting (heuristic)."""
 
 
 class Work(StrEnum):
@@ -267,11 +267,11 @@ def _work(view: ModelView, calls: Calls, slow: BoolArray) -> tuple[Work, tuple[s
 def no_switching(view: ModelView, calls: Calls, found: Switching) -> str:
     """Why two groups are no sign of different shapes, in one sentence; empty where nothing else explains them."""
     if not found.follows:
-        return "There are slow predictions, but they do not form a group of their own that comes and goes."
+        return "Some predictions are slow, but they do not form a separate group that comes and goes."
     if read_growth(view, calls).cause is not None:
-        return "Slow predictions are the late ones of a sequence in which each call takes longer than the one before."
+        return "The slow predictions are the late ones of sequences in which latency grows."
     if found.work is Work.SAME:
-        return "Slow predictions do the same work as fast ones: they wait, or are held up."
+        return "Slow predictions do the same work as fast ones: they wait or are delayed."
     if found.work is Work.LONGER and follows_input_size(view, calls):
-        return "Predictions take longer as copying their inputs does: they have larger inputs, and more work."
+        return FOLLOWS_INPUT_SIZE
     return ""

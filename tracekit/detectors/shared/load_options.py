@@ -59,6 +59,6 @@ def without_load(view: ModelView, unknown: str) -> InsufficientData:
     """The answer where no load of the model was recorded; `unknown` says what cannot be told then."""
     return InsufficientData(
         view.name,
-        f"No load of it was recorded, so it is unknown {unknown}.",
-        "Start the recording before the app loads the model.",
+        f"No load of this model was recorded, so it is unknown {unknown}.",
+        "Start recording before the app loads the model.",
     )

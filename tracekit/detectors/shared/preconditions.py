@@ -8,7 +8,7 @@ from tracekit.detectors import (
     InsufficientData,
     ModelView,
     NotApplicable,
-    format_duration,
+    format_time,
     no_prediction,
     option,
     too_few_predictions,
@@ -28,19 +28,20 @@ def min_calls_option() -> Any:
     return option(3, "predictions", "Heuristic: the first prediction after a load differs; three show what is usual.")
 
 
-def not_judged(view: ModelView, calls: int, mean_ms: float, costs: str) -> NotApplicable | InsufficientData | None:
+def not_evaluated(view: ModelView, calls: int, mean_ms: float) -> NotApplicable | InsufficientData | None:
     """Why nothing can be said of what costs every call of the model: fewer than `calls` predictions, or below `mean_ms`
-    on average; None where there are enough. `costs` names what is looked for. O(predictions)."""
+    on average; None where there are enough. O(predictions)."""
     count = len(view.predictions)
     if count == 0:
         return no_prediction(view.name)
     if count < calls:
-        record = "Record the feature for longer, so that the model is used several times."
-        return too_few_predictions(view.name, count, calls, record=record)
+        return too_few_predictions(view.name, count, calls)
     mean_ns = float(view.predictions["duration_ns"].mean())
     if mean_ns < mean_ms * 1e6:
-        mean = format_duration(mean_ns)
-        return NotApplicable(
-            view.name, f"Predictions take {mean} on average: so short that fixed costs outweigh {costs}."
-        )
+        return NotApplicable(view.name, too_short(mean_ns))
     return None
+
+
+def too_short(mean_ns: float) -> str:
+    """Says that predictions are too short for what costs every one of them."""
+    return f"Predictions average {format_time(mean_ns)}, too short to evaluate: per-call overhead dominates."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TIMES_USE = 3.0
 """A load that takes so many times as long as the predictions that it serves makes up most of the user's wait, whatever
-memory its release saves (our judgement)."""
+memory its release saves (heuristic)."""
 
 FELT_MS = 250
 """The delay from which Instruments' Hangs instrument notes a hang. A published speech app that loads its stages for

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 UNIT_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 """Compute units as readers know them."""
 
+RECORD_ALONE = "Record longer, without overlapping predictions."
+RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."
+NOT_COMPARED = "First predictions after a load and overlapping predictions are not compared."
+FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
+
 _MAX_COURSE = 5
 """Units of a course that are named: two hand-overs there and back show the pattern."""
 

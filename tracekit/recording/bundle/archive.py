@@ -55,7 +55,7 @@ def read_plist(data: bytes, part: str) -> object:
             raise ValueError("objects")
         return plistlib.loads(data, fmt=plistlib.FMT_XML)
     except _FAILURES as error:
-        raise DamageError(f"{part} is no readable property list") from error
+        raise DamageError(f"{part} is not a readable property list") from error
 
 
 def _check_extent(data: bytes) -> None:
@@ -76,7 +76,7 @@ def _check_extent(data: bytes) -> None:
         offsets = offsets << np.uint64(8) | raw[:, column]
     offsets.sort()
     if int(offsets[-1]) >= table:
-        raise ValueError("an object lies outside")
+        raise ValueError("an object is outside the file")
     starts = offsets.astype(np.int64)
     if (starts + _shallow_lengths(np.frombuffer(data, np.uint8), starts) > np.append(starts[1:], table)).any():
         raise ValueError("objects overlap")
@@ -119,22 +119,22 @@ class KeyedArchive:
         if not isinstance(reference, plistlib.UID):
             return reference
         if reference.data >= len(self.objects):
-            raise DamageError(f"{self.part} refers to an object that it does not hold")
+            raise DamageError(f"{self.part} refers to an object that it does not contain")
         value = self.objects[reference.data]
         if isinstance(value, plistlib.UID):
-            raise DamageError(f"{self.part} holds a reference to a reference")
+            raise DamageError(f"{self.part} contains a reference to a reference")
         return None if value == _NULL else value
 
     def mapping(self, reference: object) -> dict[object, object]:
         """Keys and unresolved values of a dictionary, whatever class wrote it."""
         found = self.value(reference)
         if not isinstance(found, dict):
-            raise DamageError(f"{self.part} holds something other than a dictionary where one belongs")
+            raise DamageError(f"{self.part} contains something other than a dictionary where one is expected")
         if "NS.keys" in found:
             keys = [self.value(key) for key in self._visit(_list(found["NS.keys"], self.part))]
             values = _list(found.get("NS.objects"), self.part)
             if len(keys) != len(values):
-                raise DamageError(f"{self.part} holds a dictionary with unequal numbers of keys and values")
+                raise DamageError(f"{self.part} contains a dictionary with unequal numbers of keys and values")
             return {key: value for key, value in zip(keys, values, strict=True) if isinstance(key, str | int)}
         if (pairs := self.value(found.get("$0"))) is not None and isinstance(pairs, int):
             return dict(self._numbered(found, pairs))
@@ -172,7 +172,7 @@ class KeyedArchive:
     def _numbered(self, found: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
         """Pairs of an `XRIntKeyedDictionary`: `$0` their number, then key, value, key, value ..."""
         if pairs * 2 + 1 > len(self._visit(found)):
-            raise DamageError(f"{self.part} declares more entries than it holds")
+            raise DamageError(f"{self.part} declares more entries than it contains")
         for index in range(pairs):
             key = self.value(found.get(f"${2 * index + 1}"))
             if isinstance(key, int):
@@ -183,7 +183,7 @@ def read_archive(data: bytes, part: str) -> KeyedArchive:
     """A keyed archive. Raises `DamageError`."""
     content = read_plist(data, part)
     if not isinstance(content, dict) or content.get("$archiver") != "NSKeyedArchiver":
-        raise DamageError(f"{part} is no keyed archive")
+        raise DamageError(f"{part} is not a keyed archive")
     objects, top = content.get("$objects"), content.get("$top")
     if not isinstance(objects, list) or not isinstance(top, dict) or not objects:
         raise DamageError(f"{part} is a keyed archive without objects")
@@ -192,5 +192,5 @@ def read_archive(data: bytes, part: str) -> KeyedArchive:
 
 def _list(found: object, part: str) -> list[object]:
     if not isinstance(found, list):
-        raise DamageError(f"{part} holds something other than a list where one belongs")
+        raise DamageError(f"{part} contains something other than a list where one is expected")
     return found

@@ -92,7 +92,7 @@ def parse_arrays(index: bytes, data: bytes) -> SharedArrays:
     offsets, blocks = entries[:, 0], entries[:, 1]
     words = np.frombuffer(data, "<u4")
     if ((offsets % 4 != 0) | (offsets > BLOCK_BYTES - 4) | (blocks >= len(data) // BLOCK_BYTES)).any():
-        raise DamageError("the index of shared arrays points outside of them")
+        raise DamageError("the index of shared arrays points outside them")
     places = (offsets + blocks.astype(np.int64) * BLOCK_BYTES) // 4
     lengths = words[places].astype(np.int64)
     if (offsets + 4 + 8 * lengths > BLOCK_BYTES).any():

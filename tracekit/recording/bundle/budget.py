@@ -57,6 +57,6 @@ class TextBudget:
     def spend(self, chars: int) -> None:
         """Take note of characters that are about to be written. Raises `DamageError` where they are too many."""
         if self._total + chars > self.allowed:
-            raise DamageError(f"the texts of its tables have more than {self.allowed:,} characters altogether")
+            raise DamageError(f"the texts of its tables have more than {self.allowed:,} characters in total")
         self._total += chars
         self._spent[self._table] = self._spent.get(self._table, 0) + chars

@@ -70,7 +70,7 @@ def _integers(stored: StoredColumn, numbers: Unsigned, valid: BoolArray) -> Inte
     if not valid.all():
         wide = np.where(valid, wide, np.uint64(0))
     if stored.type.is_time and len(wide) and int(wide.max()) > MAX_TIME_NS:
-        raise DamageError(f"column '{stored.column.mnemonic}' holds {int(wide.max())} ns, longer than any recording")
+        raise DamageError(f"column '{stored.column.mnemonic}' contains {int(wide.max())} ns, longer than any recording")
     if stored.type.mnemonic in DURATIONS and float(wide.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
         raise DamageError(f"the times of column '{stored.column.mnemonic}' add up to too much")
     if stored.type.storage is Storage.PACKED:

@@ -84,10 +84,10 @@ class BundleFiles:
         """
         size = self.sizes.get(path)
         if size is None:
-            raise DamageError(f"{_short(path)} is absent")
+            raise DamageError(f"{_short(path)} is missing")
         # Compressing what cannot be compressed adds some bytes.
         if size > limit + limit // 1000 + 64:
-            raise DamageError(f"{_short(path)} is larger than the {limit:,} bytes that are allowed")
+            raise DamageError(f"{_short(path)} is larger than {limit:,} bytes")
         with self.open(path) as stream:
             stored = _stored(stream, size, path)
             first = next(stored, b"")
@@ -97,7 +97,7 @@ class BundleFiles:
     def stored_size(self, path: str) -> int:
         """Size of a file as it lies in the bundle. Raises `DamageError` where it is absent."""
         if path not in self.sizes:
-            raise DamageError(f"{_short(path)} is absent")
+            raise DamageError(f"{_short(path)} is missing")
         return self.sizes[path]
 
     def beginning(self, path: str, count: int) -> bytes:
@@ -129,7 +129,8 @@ def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
             return None
         if bundle is not None and len(paths) > 1:
             raise UnreadableRecording(
-                f"{quoted(path.name)} is a trace bundle and a whole recording; give it alone, without other paths"
+                f"only one recording can be read at a time (got {len(paths)} paths, and {quoted(path.name)} is a whole "
+                "recording); to compare two: tracekit view A B"
             )
         if bundle is not None:
             return bundle
@@ -162,7 +163,7 @@ def _folder(path: Path) -> BundleFiles:
 
     files = BundleFiles(path.name or path.resolve().name, sizes, opened, links=links)
     if links:
-        files.notes.append(f"{links} symbolic links inside the bundle were left out")
+        files.notes.append(f"{links} symbolic links inside the bundle were ignored")
     return files
 
 
@@ -170,7 +171,7 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
     """Add the files below a folder to `sizes`; returns the number of links and special files met."""
     if depth > limits.MAX_FOLDER_DEPTH:
         raise UnreadableRecording(
-            f"{quoted(top.name)} holds folders nested too deep for a trace bundle; check the path"
+            f"{quoted(top.name)} contains folders nested too deep for a trace bundle; check the path"
         )
     links = 0
     try:
@@ -188,7 +189,8 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
                     links += 1
                 if len(sizes) > limits.MAX_FILES:
                     raise UnreadableRecording(
-                        f"{quoted(top.name)} holds more than {limits.MAX_FILES:,} files, more than any trace bundle; "
+                        f"{quoted(top.name)} contains more than {limits.MAX_FILES:,} files, more than any trace "
+                        "bundle; "
                         "check the path"
                     )
     except OSError as error:
@@ -210,12 +212,12 @@ def _archive(path: Path) -> BundleFiles | None:
         if len(roots) > 1:
             names = ", ".join(quoted(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
             raise UnreadableRecording(
-                f"{quoted(path.name)} holds {len(roots)} trace bundles ({names}); unpack it and pass one of them"
+                f"{quoted(path.name)} contains {len(roots)} trace bundles ({names}); unpack it and pass one of them"
             )
         root = roots.pop()
         if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
             raise UnreadableRecording(
-                f"{quoted(path.name)} holds folders nested too deep for a trace bundle; check the path"
+                f"{quoted(path.name)} contains folders nested too deep for a trace bundle; check the path"
             )
         sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
     except BaseException:
@@ -263,7 +265,7 @@ def _inflated(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]
     # What is left to be written when all is read comes out of nothing.
     for piece in chain(stored, (b"",)):
         if stream.eof and piece:
-            raise DamageError(f"{_short(path)} holds bytes after its end")
+            raise DamageError(f"{_short(path)} has bytes after its end")
         rest = piece
         while not stream.eof:
             try:
@@ -272,14 +274,14 @@ def _inflated(stored: Iterable[bytes], path: str, limit: int) -> Iterator[bytes]
                 raise DamageError(f"{_short(path)} is damaged: {_sentence(error)}") from error
             count += len(data)
             if count > limit:
-                raise DamageError(f"{_short(path)} inflates to more than the {limit:,} bytes that are allowed")
+                raise DamageError(f"{_short(path)} inflates to more than {limit:,} bytes")
             if data:
                 yield data
             rest = stream.unconsumed_tail
             if not rest and len(data) < _PIECE:
                 break
         if stream.unused_data:
-            raise DamageError(f"{_short(path)} holds bytes after its end")
+            raise DamageError(f"{_short(path)} has bytes after its end")
     if not stream.eof:
         raise DamageError(f"{_short(path)} is cut off")
 

@@ -62,7 +62,7 @@ def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
     path = f"Trace{run}.run/RunIssues.storedata"
     data = bytearray(files.read(path, limits.MAX_ISSUES_BYTES))
     if any(files.sizes.get(path + journal) for journal in _JOURNALS):
-        raise DamageError("the file of run issues was not saved to its end: its journal was left behind")
+        raise DamageError("the file of run issues was not saved completely: its journal was left behind")
     _check_size(data)
     # A database in memory has no journal beside it, and SQLite opens none that claims to have one.
     data[18:20] = b"\x01\x01"
@@ -81,7 +81,7 @@ def _check_size(data: bytearray) -> None:
     Layout: sqlite.org/fileformat2.html, section 1.3.
     """
     if not data.startswith(_MAGIC) or len(data) < _HEADER_BYTES:
-        raise DamageError("the file of run issues is no database")
+        raise DamageError("the file of run issues is not a database")
     page = int.from_bytes(data[16:18], "big")
     page = 65_536 if page == 1 else page
     pages = int.from_bytes(data[28:32], "big")

@@ -98,8 +98,8 @@ def find_runs(files: BundleFiles, requirements: Requirements) -> list[RunFolder]
     numbers = sorted(int(match[1]) for name in files.children("corespace") if (match := _RUN.fullmatch(name)))
     if len(numbers) > limits.MAX_RUNS:
         raise UnreadableRecording(
-            f"{quoted(files.name)} holds {len(numbers):,} runs, more than the {limits.MAX_RUNS} that are allowed; save "
-            "some of them as a document of their own in Instruments"
+            f"{quoted(files.name)} contains {len(numbers):,} runs, more than {limits.MAX_RUNS}; save "
+            "some of them as a separate document in Instruments"
         )
     runs = [RunFolder(number, f"corespace/run{number}/core") for number in numbers]
     runs = [
@@ -148,7 +148,7 @@ def read_stores(files: BundleFiles, run: RunFolder, requirements: Requirements) 
             if len(specs) > limits.MAX_STORES:
                 raise DamageError(f"'tables.plist' lists more than {limits.MAX_STORES:,} tables")
         if not specs:
-            raise DamageError("'tables.plist' lists no table")
+            raise DamageError("'tables.plist' lists no tables")
     except DamageError as damage:
         raise UnreadableRecording(
             f"the list of tables of run {run.number} in {quoted(files.name)} cannot be read: {damage}; copy the bundle "
@@ -176,27 +176,28 @@ def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
     name = quoted(files.name)
     if files.links:
         return UnreadableRecording(
-            f"{name} has no readable tables: {files.links:,} symbolic links inside the bundle were left out, as "
-            "git-annex and DVC leave in place of files; copy the bundle with `cp -RL`, which follows links, and pass "
+            f"{name} has no readable tables: {files.links:,} symbolic links inside the bundle were ignored, such as "
+            "git-annex and DVC create in place of files; copy the bundle with `cp -RL`, which follows links, and pass "
             "the copy"
         )
     if streams := raw_streams(files):
         return UnreadableRecording(
-            f"{name} is a recording that was not finished: it holds a raw stream and no tables; make tables of it on "
+            f"{name} is an unfinished recording: it contains a raw stream and no tables; make tables of it on "
             f"a Mac with `xcrun xctrace import --input X.trace/{streams[0]} --template 'Core ML' --output "
             "recovered.trace`"
         )
     if any(path.startswith("corespace/") or path.endswith("RunIssues.storedata") for path in files.sizes):
         return UnreadableRecording(
-            f"{name} is a recording that was not finished: it holds no tables; record again and wait until xctrace "
+            f"{name} is an unfinished recording: it contains no tables; record again and wait until xctrace "
             "or Instruments says that it was saved"
         )
     if "form.template" in files.sizes or files.children("instrument_data"):
         return UnreadableRecording(
-            f"{name} has no folder 'corespace', where the tables belong: it was saved by Instruments 7 or older, or "
+            f"{name} has no folder 'corespace' with the tables: it was saved by Instruments 7 or older, or "
             "the copy is incomplete; copy it again, or record it with a current Xcode"
         )
     return UnreadableRecording(
-        f"{name} is named like a trace bundle and holds nothing of one; check the path, or copy the bundle again from "
+        f"{name} is named like a trace bundle but contains nothing of one; check the path, or copy the bundle again "
+        "from "
         "the Mac that recorded it"
     )

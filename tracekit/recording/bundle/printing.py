@@ -44,7 +44,7 @@ class PrintedAttributes:
         value = self._archive.value(reference)
         if isinstance(value, dict | list):
             if depth >= limits.MAX_ATTRIBUTE_DEPTH:
-                raise DamageError(f"{self._archive.part} holds the attribute {shortened(name)} nested too deep")
+                raise DamageError(f"{self._archive.part} contains the attribute {shortened(name)}, nested too deep")
             return " ".join([self._printed(item, name, depth + 1) for item in self._archive.items(reference)])
         text = self._text(value, name)
         self._chars += len(text) + len(name) + 1
@@ -57,11 +57,13 @@ class PrintedAttributes:
     def _text(self, value: object, name: str) -> str:
         if isinstance(value, str):
             if len(value) > limits.MAX_ATTRIBUTE_CHARS:
-                raise DamageError(f"{self._archive.part} holds the attribute {shortened(name)} with too long a value")
+                raise DamageError(
+                    f"{self._archive.part} contains the attribute {shortened(name)} with too long a value"
+                )
             plain = value and all(char.isalnum() or char in "_-" for char in value) and name not in _ALWAYS_QUOTED
             return value if plain else f'"{value}"'
         if isinstance(value, bool):
             return str(int(value))
         if isinstance(value, int | float):
             return str(value)
-        raise DamageError(f"{self._archive.part} holds the attribute {shortened(name)} in an unknown form")
+        raise DamageError(f"{self._archive.part} contains the attribute {shortened(name)} in an unknown form")

@@ -47,15 +47,17 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
     if streams := raw_streams(files):
         notes.append(
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
-            "the tables may lack what it holds"
+            "the tables may lack its contents"
         )
     if lost := left_out_runs(files, folders):
-        notes.append(f"the bundle has no readable list of tables of run {', '.join(map(str, lost))}, which is left out")
+        notes.append(
+            f"the bundle has no readable list of tables for run {', '.join(map(str, lost))}, which was ignored"
+        )
     if len(numbers) > 1:
         notes.append(f"the recording has {len(numbers)} runs ({', '.join(map(str, numbers))}); this is run {chosen}")
     described = [each.described for each in runs]
     notes += [
-        f"the table {store.spec.schema} is not complete: {store.left_out}"
+        f"the table {store.spec.schema} is incomplete: {store.left_out}"
         for store in runs[numbers.index(chosen)].stores
         if store.left_out and not store.damage
     ]
@@ -69,12 +71,12 @@ def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformati
     try:
         information = read_information(files)
     except DamageError as damage:
-        notes.append(f"run information is not known: {damage}")
+        notes.append(f"run information is unknown: {damage}")
         return {}
     if not information:
         notes.append(
-            f"the bundle has no '{TEMPLATE}', so that device, Instruments version, arguments and the reason of the end "
-            "are not known"
+            f"the bundle has no '{TEMPLATE}', so device, Instruments version, arguments and the "
+            "reason why recording ended are unknown"
         )
     return information
 

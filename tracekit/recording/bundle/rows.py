@@ -64,9 +64,7 @@ def _check_rows_file(files: BundleFiles, store: Store) -> None:
     path = _path(store)
     if path not in files.sizes:
         if store.rows:
-            raise DamageError(
-                f"{store.rows:,} rows were recorded, but the file that holds them is absent from the bundle"
-            )
+            raise DamageError(f"{store.rows:,} rows were recorded, but their file is missing from the bundle")
         return
     _header(files, store)
 
@@ -78,9 +76,9 @@ def _path(store: Store) -> str:
 def _check_size(files: BundleFiles, store: Store) -> None:
     stored, wanted = files.stored_size(_path(store)), store.rows * store.record.itemsize
     if wanted > limits.MAX_ROWS_BYTES:
-        raise DamageError(f"its rows take more than the {limits.MAX_ROWS_BYTES:,} bytes that are allowed")
+        raise DamageError(f"its rows take more than {limits.MAX_ROWS_BYTES:,} bytes")
     if wanted > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
-        raise DamageError(f"{store.rows:,} rows do not fit into the {stored:,} bytes that are stored")
+        raise DamageError(f"{store.rows:,} rows do not fit in the {stored:,} bytes that are stored")
 
 
 def _blocks(files: BundleFiles, store: Store) -> Iterator[Records]:
@@ -106,7 +104,7 @@ def _blocks(files: BundleFiles, store: Store) -> Iterator[Records]:
         raise DamageError(f"{store.rows:,} rows are declared, and its rows file ends before them")
     if more or not any(last):
         compared = "more" if more else "fewer"
-        raise DamageError(f"its rows file holds {compared} than the {store.rows:,} rows that are declared")
+        raise DamageError(f"its rows file contains {compared} than the {store.rows:,} rows that are declared")
 
 
 def _header(files: BundleFiles, store: Store) -> tuple[int, int]:

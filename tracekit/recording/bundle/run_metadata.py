@@ -129,14 +129,14 @@ def _version(number: int) -> str:
 def _member(data: bytes) -> bytes:
     """The one member of an instrument's archive."""
     if data.count(_ENTRY) > limits.MAX_INSTRUMENT_MEMBERS:
-        raise DamageError("the file of an instrument holds more than one file")
+        raise DamageError("the archive of an instrument contains more than one file")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             (info,) = archive.infolist()
             if info.file_size > limits.MAX_DESCRIPTION_BYTES or info.flag_bits & 0x1:
                 raise DamageError("the file of an instrument is too large or encrypted")
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise DamageError("the file of an instrument is packed with a method other than deflate")
+                raise DamageError("the archive of an instrument is compressed with a method other than deflate")
             with archive.open(info) as stream:
                 return stream.read(limits.MAX_DESCRIPTION_BYTES)
     except _FAILURES as error:

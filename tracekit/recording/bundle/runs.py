@@ -77,13 +77,13 @@ class BundleRun:
         try:
             configuration = read_configuration(self.files, folder.core)
         except DamageError as damage:
-            notes.append(f"the configuration of run {self.number} is not known: {damage}")
+            notes.append(f"the configuration of run {self.number} is unknown: {damage}")
             configuration = Configuration()
         issues: tuple[str, ...] | None = None
         try:
             issues = read_issues(self.files, self.number)
         except DamageError as damage:
-            notes.append(f"issues of run {self.number} are not known: {damage}")
+            notes.append(f"issues of run {self.number} are unknown: {damage}")
         if instruments.damaged:
             notes.append(f"instruments of run {self.number} whose files cannot be read: {instruments.damaged}")
         start, duration = self._span(instruments, notes)
@@ -120,13 +120,13 @@ class BundleRun:
             known[1], instruments.duration_ns, _ROUNDING_NS
         ):
             notes.append(
-                f"'form.template' and the files of the instruments tell different times of run {self.number}, so one "
+                f"'form.template' and the files of the instruments give different times for run {self.number}, so one "
                 "of them is damaged; those of the instruments are shown"
             )
             known = instruments.start_ns, instruments.duration_ns
         if _differ(clock, instruments.start_ns, _CLOCK_NS):
             notes.append(
-                f"the table time-info and the files of the instruments tell different starts of run {self.number}, so "
+                f"the table time-info and the files of the instruments give different starts for run {self.number}, so "
                 "one of them is damaged; that of the instruments is shown"
             )
             clock = instruments.start_ns

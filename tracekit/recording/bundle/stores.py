@@ -97,13 +97,13 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
             raise DamageError("its folder belongs to another table")
         schema = _read_schema(files.read(f"{path}/schema.xml", limits.MAX_DESCRIPTION_BYTES))
         if schema.name != spec.schema:
-            raise DamageError(f"its folder holds the schema {shortened(schema.name)}")
+            raise DamageError(f"its folder contains the schema {shortened(schema.name)}")
         descriptor = files.read(f"{path}/bulkstore_descriptor", limits.MAX_DESCRIPTION_BYTES)
         record, rows = _read_descriptor(read_archive(descriptor, "bulkstore_descriptor"), schema.topology)
         columns = tuple(_stored(each, record, mnemonics) for each in schema.columns if not _is_new(each, mnemonics))
         fields = {each.field for each in columns} | {_field_of(each, record) for each in schema.columns}
         if not columns:
-            raise DamageError("tracekit knows the engineering type of none of its columns")
+            raise DamageError("tracekit does not know the engineering type of any of its columns")
         if unused := [
             name for name in record.names or () if name not in fields and name not in _TOPOLOGY_FIELDS.values()
         ]:
@@ -155,10 +155,10 @@ def _read_schema(data: bytes) -> _Schema:
             column = Column(mnemonic, "", attributes.get("engineeringName", ""))
             schema.columns.append(_SchemaColumn(column, type_id, attributes.get("topologyField")))
         else:
-            raise DamageError(f"schema.xml holds the unknown element {shortened(tag)}")
+            raise DamageError(f"schema.xml contains the unknown element {shortened(tag)}")
 
     def doctype(*_: object) -> None:
-        raise DamageError("schema.xml declares a document type, which none does")
+        raise DamageError("schema.xml declares a document type, which is not allowed")
 
     parser.StartElementHandler = element
     parser.StartDoctypeDeclHandler = doctype
@@ -182,7 +182,7 @@ def _read_descriptor(archive: KeyedArchive, topology: str) -> tuple[np.dtype[Any
     if [each[0] for each in fields] != list(range(len(fields))) or not fields:
         raise DamageError("the fields of its rows are not numbered in order")
     if fields[0][1:] != ("topology", topology_type):
-        raise DamageError(f"its rows do not begin with the topology {topology}")
+        raise DamageError(f"its rows do not start with the topology {topology}")
     record: list[tuple[str, str]] = list(names)
     for _, name, kind in fields[1:]:
         if kind not in _FIELD_TYPES:
@@ -226,7 +226,7 @@ def _field_of(column: _SchemaColumn, record: np.dtype[Any]) -> str:
     if column.topology_field is not None:
         name = _TOPOLOGY_FIELDS.get(column.topology_field, "")
     if name not in (record.names or ()):
-        raise DamageError(f"no field of its rows holds the column {shortened(column.column.mnemonic)}")
+        raise DamageError(f"no field of its rows contains the column {shortened(column.column.mnemonic)}")
     return name
 
 
@@ -245,5 +245,5 @@ def _left_out(columns: Sequence[_SchemaColumn], mnemonics: Mapping[str, str]) ->
         for each in columns
         if _is_new(each, mnemonics)
     ]
-    sentence = "tracekit does not know the engineering type of the column {} and leaves it out"
+    sentence = "tracekit does not know the engineering type of the column {} and ignores it"
     return sentence.format(", ".join(new)) if new else ""

@@ -73,9 +73,9 @@ class RunValues:
         data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.STRINGS_FREE_BYTES)
         strings = read_plist(data, "'strings'")
         if not isinstance(strings, list) or not all(isinstance(each, str) for each in strings):
-            raise DamageError("'strings' is no list of strings")
+            raise DamageError("'strings' is not a list of strings")
         if max(map(len, strings), default=0) > limits.MAX_STRING_CHARS:
-            raise DamageError(f"'strings' holds a text of more than {limits.MAX_STRING_CHARS:,} characters")
+            raise DamageError(f"'strings' contains a text of more than {limits.MAX_STRING_CHARS:,} characters")
         return strings
 
     @Part

@@ -12,7 +12,7 @@ from tracekit.recording.contents import Run, TableEntry
 from tracekit.recording.export.toc import failed_recording
 from tracekit.recording.export.xml import EXPORT_AGAIN
 from tracekit.recording.quoting import shortened
-from tracekit.recording.table import NO_ATTRIBUTES, IntegerCells, Table, TableState
+from tracekit.recording.table import NO_ATTRIBUTES, NOT_EXPORTED, IntegerCells, Table, TableState
 from tracekit.recording.xpath import export_command
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracekit.recording.export.toc import TocRun
     from tracekit.recording.table import Cells
 
-ONE_RECORDING = "give the files of one recording at a time"
+ONE_RECORDING = "pass the files of one recording at a time"
 """What helps when files contradict each other."""
 
 
@@ -55,7 +55,7 @@ class PlacedTable:
         if self.file is not None:
             return ""
         command = export_command(self.run, self.schema)
-        return "listed in the table of contents but not exported" + (command and f"; export it with {command}")
+        return NOT_EXPORTED + (command and f"; export it with {command}")
 
     @property
     def state(self) -> TableState:
@@ -152,7 +152,7 @@ def _one_toc(loaded: LoadedFiles, notes: list[str]) -> tuple[TocRun, ...] | None
             raise UnreadableRecording(
                 f"{first.label} and {source.label} are tables of contents of different recordings; {ONE_RECORDING}"
             )
-        notes.append(f"{source.label} is the same table of contents as {first.label} and was left out")
+        notes.append(f"{source.label} is the same table of contents as {first.label} and was ignored")
     return toc
 
 
@@ -168,7 +168,7 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
     number = node.run or 1
     if number > len(toc):
         raise UnreadableRecording(
-            f"{file.source.label} holds a table of run {number}, and the table of contents lists {len(toc)} "
+            f"{file.source.label} contains a table of run {number}, but the table of contents lists {len(toc)} "
             f"{'run' if len(toc) == 1 else 'runs'}: they are not from the same recording; {ONE_RECORDING}"
         )
     return toc[number - 1].run.number
@@ -217,7 +217,7 @@ def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[Pla
         twin = same.twin(table)
         if twin is None and same.tables and table.position is not None:
             raise UnreadableRecording(
-                f"{same.tables[0].label} and {table.label} both hold table {table.position} of run "
+                f"{same.tables[0].label} and {table.label} both contain table {table.position} of run "
                 f"{table.run}, with different content: they are not from the same recording; {ONE_RECORDING}"
             )
         if twin is None:
@@ -225,7 +225,7 @@ def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[Pla
             distinct.append(table)
         else:
             notes.append(
-                f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was left out"
+                f"table {shortened(table.schema)} in {table.label} is the same as in {twin.label} and was ignored"
             )
     return distinct
 
@@ -271,7 +271,7 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
             raise _contradiction(table, label)
         if table.position is None and len(places) != 1:
             extra.append(table)
-            notes.append(f"which of several tables {shortened(table.schema)} one of the nodes holds is unknown")
+            notes.append(f"it is unknown which of several tables {shortened(table.schema)} one of the nodes contains")
             continue
         entry = places.pop(next(iter(places)) if table.position is None else table.position)
         entry.file, entry.index = table.file, table.index
@@ -281,6 +281,7 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
 def _contradiction(table: PlacedTable, label: str) -> UnreadableRecording:
     where = "" if table.position is None else f" at position {table.position}"
     return UnreadableRecording(
-        f"{table.label} holds table {shortened(table.schema)}{where}, which {label} does not list there: they are not "
+        f"{table.label} contains table {shortened(table.schema)}{where}, which {label} does not list there: they are "
+        "not "
         f"from the same recording; {ONE_RECORDING}"
     )

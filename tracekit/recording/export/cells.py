@@ -75,10 +75,10 @@ def whole_number(text: str | None, tag: str) -> int:
     """Text of a number as a payload; unsigned values above 2^63 - 1 in two's complement. Raises `CellError`."""
     stripped = (text or "").strip()
     if not _NUMBER.fullmatch(stripped):
-        raise CellError(f"{as_tag(tag)} holds {shortened(stripped)} where a whole number belongs")
+        raise CellError(f"{as_tag(tag)} contains {shortened(stripped)} where a whole number is expected")
     value = int(stripped)
     if not -(2**63) <= value <= _UINT64_MAX:
-        raise CellError(f"{as_tag(tag)} holds {stripped}, which does not fit into 64 bits")
+        raise CellError(f"{as_tag(tag)} contains {stripped}, which does not fit into 64 bits")
     return value - 2**64 if value > _INT64_MAX else value
 
 
@@ -86,12 +86,12 @@ def time_ns(text: str | None, tag: str) -> int:
     """Text of a time or duration in ns. Raises `CellError`."""
     stripped = (text or "").strip()
     if not _NUMBER.fullmatch(stripped):
-        raise CellError(f"{as_tag(tag)} holds {shortened(stripped)} where a whole number of nanoseconds belongs")
+        raise CellError(f"{as_tag(tag)} contains {shortened(stripped)} where a whole number of nanoseconds is expected")
     value = int(stripped)
     if value < 0:
-        raise CellError(f"{as_tag(tag)} holds the negative time {stripped}")
+        raise CellError(f"{as_tag(tag)} contains the negative time {stripped}")
     if value > MAX_TIME_NS:
-        raise CellError(f"{as_tag(tag)} holds {stripped} ns, longer than any recording")
+        raise CellError(f"{as_tag(tag)} contains {stripped} ns, longer than any recording")
     return value
 
 
@@ -203,13 +203,13 @@ class Values:
         if index is None:
             index = self._index[value] = len(self.distinct)
             if index > limits.MAX_DISTINCT_VALUES:
-                raise CellError("the file holds too many different values")
+                raise CellError("the file contains too many different values")
             self.distinct.append(value)
         return index
 
     def _intern_text(self, text: str) -> int:
         if len(text) > limits.MAX_TEXT_CHARS:
-            raise CellError(f"text of {len(text):,} characters; {limits.MAX_TEXT_CHARS:,} are allowed")
+            raise CellError(f"text of {len(text):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
         return self.intern(text)
 
     def _register(self, identity: str, code: int, payload: int) -> None:
@@ -258,7 +258,7 @@ class Values:
             preferred = (text, shown) if kind in PLAIN else (shown, text)
             result = next((each for each in preferred if each is not None), None) or self._joined("", parts)
         if len(result) > limits.MAX_TEXT_CHARS:
-            raise CellError(f"text of {len(result):,} characters; {limits.MAX_TEXT_CHARS:,} are allowed")
+            raise CellError(f"text of {len(result):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
         return result
 
     def _parts(self, element: _Element, depth: int) -> Iterator[Part]:
@@ -306,7 +306,7 @@ class Values:
             texts.append(self.text(code, payload))
             chars += len(separator) + len(texts[-1])
             if chars > limits.MAX_TEXT_CHARS:
-                raise CellError(f"text of more than the {limits.MAX_TEXT_CHARS:,} characters that are allowed")
+                raise CellError(f"text of more than {limits.MAX_TEXT_CHARS:,} characters")
         result = separator.join(texts)
         if len(texts) > 1:
             self.charge(getsizeof(result))
@@ -316,13 +316,13 @@ class Values:
         """Count bytes of texts put together from parts. Raises `CellError` where they are too many."""
         self.composed += count
         if self.composed > self._allowed:
-            raise CellError(f"the texts put together from parts take more than {self._allowed:,} bytes altogether")
+            raise CellError(f"the texts assembled from parts take more than {self._allowed:,} bytes in total")
 
 
 def _strange(element: _Element, tag: str) -> CellError:
     """The error for text with elements in between, which would be read in part."""
     child = next((str(each.tag) for each in element), "")
-    return CellError(f"{as_tag(tag)} holds {as_tag(child)} inside its text")
+    return CellError(f"{as_tag(tag)} contains {as_tag(child)} inside its text")
 
 
 def _id_number(identity: str) -> int:

@@ -73,7 +73,7 @@ class ColumnBuilder:
         if signature is not None:
             return signature
         if len(tags) != len(self.columns):
-            raise CellError(f"it has {len(tags)} cells, and the schema has {len(self.columns)} columns")
+            raise CellError(f"it has {len(tags)} cells, but the schema has {len(self.columns)} columns")
         codes = tuple(self._code(column, tag) for column, tag in zip(self.columns, tags, strict=True))
         if len(self._codes) >= limits.MAX_SIGNATURES:
             raise CellError(f"more than {limits.MAX_SIGNATURES:,} patterns of missing cells in one table")
@@ -109,7 +109,7 @@ class ColumnBuilder:
             return 0
         if tag != column.engineering_type and column.engineering_type != ANY:
             expected = as_tag(column.engineering_type)
-            raise CellError(f"column {shortened(column.mnemonic)} holds {as_tag(tag)} where {expected} belongs")
+            raise CellError(f"column {shortened(column.mnemonic)} contains {as_tag(tag)} where {expected} is expected")
         return self._values.code(tag)
 
     def _flush(self) -> None:

@@ -38,9 +38,7 @@ def bind_rows(schema: str, rows: Sequence[HandmadeRow], values: Values) -> Colum
     for number, row in enumerate(rows, 1):
         for tag in row.tags:
             if tag == SENTINEL or row.tags.count(tag) > 1:
-                raise CellError(
-                    f"row {number}: the schema lists no columns, so that it is unclear what {as_tag(tag)} means"
-                )
+                raise CellError(f"row {number}: the schema lists no columns, so it is unclear what {as_tag(tag)} means")
             if tag not in names:
                 names[tag] = _column(schema, tag, number)
     order = list(names)
@@ -65,7 +63,7 @@ def _column(schema: str, tag: str, row: int) -> Column:
     candidates = [column for columns in variants for column in columns if column.engineering_type == tag]
     if len({column.mnemonic for column in candidates}) > 1:
         meanings = " or ".join(f"'{name}'" for name in dict.fromkeys(column.mnemonic for column in candidates))
-        raise CellError(f"row {row}: the schema lists no columns, so that {as_tag(tag)} may be {meanings}")
+        raise CellError(f"row {row}: the schema lists no columns, so {as_tag(tag)} may be {meanings}")
     return candidates[0] if candidates else Column(tag, tag)
 
 

@@ -68,7 +68,7 @@ def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progr
         if content.track_details:
             details.append(source)
         if not content.nodes and not content.track_details:
-            loaded.notes.append(f"{source.label} holds no table: the query that wrote it matched nothing")
+            loaded.notes.append(f"{source.label} contains no table: the query that wrote it matched nothing")
         if content.nodes or not content.track_details:
             loaded.files.append(ExportedFile(source, content.nodes))
     _judge_details(loaded, details)
@@ -98,15 +98,15 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             )
         elif claims_xml:
             inputs.notes.append(
-                f"{source.label} begins with the element {shortened(head.root)}, is no export, and was left out"
+                f"{source.label} begins with the element {shortened(head.root)}, is not an export, and was left out"
             )
     if not files:
         if inputs.bundles:
             raise bundle_inside(inputs.name, inputs.bundles[0])
         seen = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(
-            f"{quoted(inputs.name)} holds no XML that `xctrace export` wrote{seen}; if you have a trace, "
-            f"give the bundle itself, or {HOW_TO_EXPORT}"
+            f"{quoted(inputs.name)} contains no `xctrace export` XML{seen}; if you have a .trace bundle, pass it "
+            f"itself, or {HOW_TO_EXPORT}"
         )
     return files
 
@@ -115,11 +115,12 @@ def _judge_details(loaded: LoadedFiles, details: list[Source]) -> None:
     """Track details have another form and are left out; alone they are no recording."""
     if details and not loaded.tocs and not loaded.files:
         raise UnreadableRecording(
-            f"{details[0].label} holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; "
+            f"{details[0].label} contains track details (Allocations, Leaks, VM Tracker), which tracekit does not "
+            "read; "
             "export tables instead: `xcrun xctrace export --input run.trace --xpath "
             '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\'`'
         )
     loaded.notes.extend(
-        f"{source.label} holds track details (Allocations, Leaks, VM Tracker), which were left out"
+        f"{source.label} contains track details (Allocations, Leaks, VM Tracker), which were ignored"
         for source in details
     )

@@ -108,7 +108,7 @@ class NodeReader:
                     progressed = self._take(parser)
                     silent_bytes = 0 if progressed else silent_bytes + len(chunk)
                     if silent_bytes > limits.MAX_ROW_BYTES:
-                        raise self._error(f"no row came to its end within {limits.MAX_ROW_BYTES:,} bytes")
+                        raise self._error(f"no row ended within {limits.MAX_ROW_BYTES:,} bytes")
                     meter.advance(len(chunk), self._source.name)
                 parser.close()
         except etree.XMLSyntaxError as error:
@@ -141,7 +141,7 @@ class NodeReader:
         if self._root is None:
             self._root = element.getparent()
         if self._root is None or element.getparent() is not self._root or self._root.getparent() is not None:
-            raise self._error("a <node> stands where none belongs")
+            raise self._error("a <node> is not allowed here")
         if self._node is not None:
             self._check_children(self._node)
         self._nodes += 1
@@ -153,7 +153,7 @@ class NodeReader:
 
     def _end_schema(self, element: etree._Element) -> None:
         if self._node is None or element.getparent() is not self._node or self._current is not None:
-            raise self._error("a <schema> stands where none belongs")
+            raise self._error("a <schema> is not allowed here")
         name = element.get("name")
         if not name:
             raise self._error("a <schema> has no name")
@@ -179,7 +179,7 @@ class NodeReader:
         if self._schema is None:
             raise self._error("its first <node> has no <schema>")
         if self._node is None:
-            raise self._error("a <row> stands outside of any <node>")
+            raise self._error("a <row> is outside any <node>")
         name, columns = self._schema
         xpath = self._node.get("xpath") or ""
         run, position = _RUN.search(xpath), _POSITION.search(xpath)
@@ -199,7 +199,7 @@ class NodeReader:
 
     def _end_row(self, element: etree._Element) -> None:
         if self._node is None or element.getparent() is not self._node:
-            raise self._error("a <row> stands where none belongs")
+            raise self._error("a <row> is not allowed here")
         if self._is_track_detail:
             return
         if self._current is None:
@@ -217,7 +217,7 @@ class NodeReader:
 
     def _end_node(self, element: etree._Element) -> None:
         if element is not self._node:
-            raise self._error("a <node> stands where none belongs")
+            raise self._error("a <node> is not allowed here")
         if self._is_track_detail:
             self._result.track_details += 1
         elif self._current is None:
@@ -232,14 +232,14 @@ class NodeReader:
         del self._node[:-1]
         if len(self._root) > 1:
             if any(child.tag != "node" for child in self._root):
-                raise self._error(f"<{ROOT}> holds something other than <node>")
+                raise self._error(f"<{ROOT}> contains something other than <node>")
             del self._root[:-1]
 
     def _check_children(self, node: etree._Element) -> None:
         """Every child of a node must be one that an event was seen for."""
         if self._removed + len(node) != self._started:
             strange = next((str(child.tag) for child in node if child.tag not in ("schema", "row")), "row")
-            raise self._error(f"{as_tag(strange)} stands where only a <schema> or a <row> belongs")
+            raise self._error(f"{as_tag(strange)} is not allowed here, only a <schema> or a <row>")
 
     def _finish(self) -> None:
         """Turn rows into columns; by now every reference must be resolved."""
@@ -253,7 +253,7 @@ class NodeReader:
         with self._source.open() as stream:
             if not _TRACK_XPATH.search(stream.read(4096)):
                 return ""
-        return "it holds track details (Allocations, Leaks, VM Tracker), which tracekit does not read; leave it out"
+        return "it contains track details (Allocations, Leaks, VM Tracker), which tracekit does not read; leave it out"
 
     def _error(self, reason: str) -> UnreadableRecording:
         schema = f", table {shortened(self._current[0].schema)}" if self._current else ""

@@ -74,7 +74,7 @@ class RowReader:
         """The way of every real row; most cells are references, which cost two look-ups."""
         builder = self._builder
         if len(row) > len(builder.columns):
-            raise CellError(f"it has {len(row):,} cells, and the schema has {len(builder.columns)} columns")
+            raise CellError(f"it has {len(row):,} cells, but the schema has {len(builder.columns)} columns")
         define, id_codes, id_payloads = self._values.define, self._values.id_codes, self._values.id_payloads
         cells = list(row)
         signature = builder.signature(tuple([cell.tag for cell in cells]))
@@ -100,7 +100,7 @@ class RowReader:
 
     def _read_handmade(self, row: _Element) -> None:
         if len(row) > limits.MAX_COLUMNS or self._row > limits.MAX_HANDMADE_ROWS:
-            raise CellError("the schema lists no columns, which is accepted for small hand-made tables only")
+            raise CellError("the schema lists no columns, which is only accepted for small hand-made tables")
         tags: list[str] = []
         payloads: list[int] = []
         for cell in row:

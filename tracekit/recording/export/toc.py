@@ -170,7 +170,9 @@ def _whole_text(label: str, element: etree._Element) -> str | None:
     """Text of an element. Raises `UnreadableRecording` where elements stand inside, since it would be read in part."""
     text = _text(element.text)
     if text is not None and len(element):
-        raise UnreadableRecording(f"{label}: {as_tag(str(element.tag))} holds elements inside its text; {EXPORT_AGAIN}")
+        raise UnreadableRecording(
+            f"{label}: {as_tag(str(element.tag))} contains elements inside its text; {EXPORT_AGAIN}"
+        )
     return text
 
 

@@ -96,13 +96,13 @@ def read_head(source: Source) -> Head:
         raise doctype_refused(source.label)
     if not head.strip():
         raise UnreadableRecording(f"{source.label} is empty; {EXPORT_AGAIN}")
-    raise UnreadableRecording(f"{source.label} has no XML element in its first {seen:,} bytes; {EXPORT_AGAIN}")
+    raise UnreadableRecording(f"{source.label} contains no XML element in its first {seen:,} bytes; {EXPORT_AGAIN}")
 
 
 def doctype_refused(label: str) -> UnreadableRecording:
     """The error for a file with a document type or entity declaration."""
     return UnreadableRecording(
-        f"{label} declares a document type (<!DOCTYPE ...>), which no export contains and tracekit refuses to "
+        f"{label} declares a document type (<!DOCTYPE ...>), which no export contains and tracekit does not "
         f"process; {EXPORT_AGAIN}"
     )
 

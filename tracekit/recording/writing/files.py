@@ -84,12 +84,12 @@ def check_folder(folder: Path, force: bool) -> None:
     try:
         used = folder.exists() and any(folder.iterdir())
     except NotADirectoryError as error:
-        raise TracekitError(f"cannot write into {folder}: it is no folder") from error
+        raise TracekitError(f"cannot write into {folder}: it is not a folder") from error
     except OSError as error:
         raise TracekitError(f"cannot write into {folder}: {error.strerror or error}") from error
     if used and not force:
         raise TracekitError(
-            f"the folder {folder} is not empty; name a new one, or pass --force to replace files of the same names"
+            f"folder {folder} is not empty; choose a new one, or pass --force to overwrite existing files"
         )
 
 
@@ -98,4 +98,4 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TracekitError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+        raise TracekitError(f"cannot create folder {folder}: {error.strerror or error}") from error

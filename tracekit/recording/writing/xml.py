@@ -46,7 +46,7 @@ def write_xml(table: Table, stream: BinaryIO) -> None:
     """
     for column in table.columns:
         if not _TAG.fullmatch(column.engineering_type) or column.engineering_type in _OCCUPIED:
-            raise UnwritableTable(f"column {column.mnemonic!r} has a type that is no XML name")
+            raise UnwritableTable(f"column {column.mnemonic!r} has a type that is not an XML name")
         if not column.mnemonic.strip():
             raise UnwritableTable("a column has no mnemonic")
     position = "" if table.position is None else f"[{table.position}]"

@@ -1,9 +1,10 @@
-"""Looks at what this machine has for recording and reading."""
+"""Checks what this machine has for recording and analyzing."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace.running import run_command
-from tracekit.recording.xctrace.signing import HOW_TO_SIGN, has_get_task_allow
+from tracekit.recording.xctrace.signing import how_to_sign, read_signature
 from tracekit.recording.xctrace.tool import (
     HOW_TO_INSTALL,
     PATIENCE_S,
@@ -21,6 +22,7 @@ from tracekit.recording.xctrace.tool import (
     list_templates,
     read_version,
 )
+from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,8 @@ NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "textual", "shtab", "zlib-ng
 OPTIONAL: Final = {"pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'"}
 HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"
 TEMPLATE: Final = "Core ML"
+_KINDS: Final = {"Devices": "device", "Devices Offline": "offline", "Simulators": "simulator"}
+_NOUNS: Final = frozenset({"device", "simulator"})
 OLDEST_FAMILY: Final = 14
 """Oldest Xcode whose exports are read."""
 
@@ -42,7 +46,7 @@ class Check:
 
     name: str
     state: str
-    """`ok`, `missing`, or `optional` for what is absent and not needed."""
+    """`ok`, `missing`, or `optional` for what is absent but not required."""
     detail: str
     fix: str = ""
 
@@ -54,13 +58,13 @@ def examine(target: str | None, *, private: bool = False) -> list[Check]:
     if tool is not None:
         checks += [_xcode(), *_xctrace(tool, private)]
     elif sys.platform == "darwin":
-        checks.append(Check("Xcode", "missing", "there are no developer tools", HOW_TO_INSTALL))
+        checks.append(Check("Xcode", "missing", "no developer tools found", HOW_TO_INSTALL))
     else:
         checks.append(
             Check(
                 "recording",
                 "optional",
-                "needs a Mac; this machine reads recordings: analyze, tables and export work here",
+                "needs a Mac; every other command works here",
             )
         )
     if target is not None:
@@ -92,7 +96,7 @@ def _scanner() -> Check:
 def _xcode() -> Check:
     """A full Xcode ends in `.app/Contents/Developer`; the Command Line Tools have no xctrace."""
     if shutil.which("xcode-select") is None:
-        return Check("Xcode", "missing", "there is no xcode-select", HOW_TO_INSTALL)
+        return Check("Xcode", "missing", "xcode-select not found", HOW_TO_INSTALL)
     completed = run_command(["xcode-select", "-p"], PATIENCE_S)
     path = completed.output.strip()
     if completed.status or not path.endswith(".app/Contents/Developer"):
@@ -107,7 +111,7 @@ def _xctrace(tool: Tool, private: bool) -> Iterator[Check]:
     except TracekitError as error:
         yield Check("xctrace", "missing", str(error))
         return
-    release = f"{version.text}, of Xcode {version.family}" if version.family else version.text
+    release = f"{version.text}, from Xcode {version.family}" if version.family else version.text
     if version.family is not None and version.family < OLDEST_FAMILY:
         yield Check("xctrace", "missing", release, f"install Xcode {OLDEST_FAMILY} or newer")
     else:
@@ -122,8 +126,10 @@ def _templates(tool: Tool) -> Check:
     except TracekitError as error:
         return Check("templates", "missing", str(error))
     if TEMPLATE not in names:
-        return Check("templates", "missing", f"there is no template {TEMPLATE}", "install a current Xcode")
-    return Check("templates", "ok", f"{len(names)}, with {TEMPLATE}")
+        return Check(
+            "templates", "missing", f"the {TEMPLATE} template is missing", "install a current version of Xcode"
+        )
+    return Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
 
 
 def _devices(tool: Tool, private: bool) -> Check:
@@ -134,17 +140,18 @@ def _devices(tool: Tool, private: bool) -> Check:
     if private:
         shown = [f"{each.name} ({each.identifier}; {each.section})" for each in devices]
     else:
-        sections = dict.fromkeys(each.section for each in devices)
-        shown = [f"{sum(each.section == name for each in devices)} {name}" for name in sections]
+        counts = Counter(_KINDS.get(each.section, each.section.lower()) for each in devices)
+        shown = [format_count(count, kind) if kind in _NOUNS else f"{count} {kind}" for kind, count in counts.items()]
     return Check("devices", "ok", ", ".join(shown) or "none")
 
 
 def _target(target: str) -> Check:
-    name = Path(target).name
+    path = Path(target)
+    name = path.name or path.resolve().name
     try:
-        allowed = has_get_task_allow(Path(target))
+        signature = read_signature(path)
     except TracekitError as error:
         return Check("target", "missing", str(error))
-    if allowed:
-        return Check("target", "ok", f"{name} is signed with get-task-allow")
-    return Check("target", "missing", f"{name} is not signed with get-task-allow", HOW_TO_SIGN)
+    if signature.is_traceable:
+        return Check("target", "ok", f"{name} has get-task-allow")
+    return Check("target", "missing", f"{name} lacks get-task-allow", how_to_sign(on_device=signature.on_device))

@@ -30,8 +30,9 @@ _INTERMITTENT: Final = "Document Missing Template"
 _MALFORMED: Final = "Trace is malformed"
 _NO_NODE: Final = re.compile(rb"\s*(<\?xml[^>]*>)?\s*<trace-query-result>\s*</trace-query-result>\s*")
 UNFINISHED: Final = (
-    "the recording was not finished; if its bundle holds Trace1.run/Attachments/trace-data.atrc, recover it with "
-    "`xcrun xctrace import --input …/trace-data.atrc --template 'Core ML' --output recovered.trace`, else record again"
+    "the recording is incomplete; if its bundle contains Trace1.run/Attachments/trace-data.atrc, recover it with "
+    "`xcrun xctrace import --input …/trace-data.atrc --template 'Core ML' --output recovered.trace`, which loses its "
+    "Core ML rows, or record again"
 )
 
 
@@ -90,18 +91,18 @@ class Exporter:
     def _export_schema(self, path: Path, run: int, schema: str) -> None:
         xpath = table_xpath(run, schema)
         if not xpath:
-            raise UnreadableRecording("its name cannot be put into an XPath")
+            raise UnreadableRecording("its name cannot be used in an XPath")
         self._call(path, "--xpath", xpath)
         with path.open("rb") as stream:
             beginning = stream.read(4096)
         if _NO_NODE.fullmatch(beginning):
-            raise UnreadableRecording("xctrace answered that there is no such table, although it lists it")
+            raise UnreadableRecording("xctrace lists this table but did not export it")
         if b"<node" not in beginning:
-            raise UnreadableRecording("the answer of xctrace holds no table")
+            raise UnreadableRecording("xctrace exported no table")
         with path.open("rb") as stream:
             stream.seek(max(0, path.stat().st_size - 200))
             if b"</trace-query-result>" not in stream.read():
-                raise UnreadableRecording("the answer of xctrace is cut off, although it reported success")
+                raise UnreadableRecording("the export from xctrace is cut off, although xctrace reported success")
 
     def _call(self, output: Path, *what: str) -> None:
         """One `xctrace export`. Raises `TracekitError` unless it succeeded and wrote the file."""
@@ -112,7 +113,7 @@ class Exporter:
             if not completed.status and not completed.timed_out:
                 if output.is_file():
                     return
-                raise UnreadableRecording("xctrace export reported success and wrote nothing")
+                raise UnreadableRecording("xctrace export reported success but wrote nothing")
             if _INTERMITTENT not in completed.errors or attempt == ATTEMPTS:
                 break
             time.sleep(self.pause_s)
@@ -122,7 +123,7 @@ class Exporter:
         if not completed.timed_out and any(word in completed.errors for word in (_INTERMITTENT, _MALFORMED)):
             return UnreadableRecording(f"{first_line(completed.errors)}; {UNFINISHED}")
         if completed.status == 128 + 5 and not completed.timed_out:
-            return TracekitError("xctrace crashed (exit status 133); what it wrote until then was thrown away")
+            return TracekitError("xctrace crashed (exit status 133); its partial output was discarded")
         return failed("xctrace export", completed, self.timeout_s)
 
 

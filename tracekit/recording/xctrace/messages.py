@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tracekit.recording.xctrace.signing import HOW_TO_SIGN
+from tracekit.recording.xctrace.signing import how_to_sign
 from tracekit.recording.xctrace.tool import first_line
 
 if TYPE_CHECKING:
@@ -60,25 +60,33 @@ def was_saved(output: str) -> bool:
     return any(line.startswith(_SAVED) for line in output.splitlines())
 
 
-def advice_for(issues: Sequence[RunIssue]) -> str | None:
-    """What to do where the target may not be observed."""
+def _clause(text: str) -> str:
+    """A sentence of xctrace as a part of one of ours; a name at its beginning keeps its capital."""
+    starts_plainly = text.startswith(("Permission ", "Failed ", "Recording "))
+    return f"{text[:1].lower() if starts_plainly else text[:1]}{text[1:]}".rstrip(".")
+
+
+def advice_for(issues: Sequence[RunIssue], *, on_device: bool) -> str | None:
+    """What to do where the target cannot be traced. on_device: whether the recording is not of this Mac."""
     texts = " ".join(f"{issue.text} {issue.suggestion}" for issue in issues)
-    return HOW_TO_SIGN if any(word in texts for word in _NOT_ALLOWED) else None
+    return how_to_sign(on_device=on_device) if any(word in texts for word in _NOT_ALLOWED) else None
 
 
-def why_failed(completed: Completed, issues: Sequence[RunIssue]) -> str:
+def why_failed(completed: Completed, issues: Sequence[RunIssue], *, on_device: bool) -> str:
     """One clause: what went wrong, and what to do."""
     said = first_line(completed.errors or completed.output)
     known = {
-        19: "start the app first, or give its process id: a name is not found while the app is still starting",
-        21: "check the process id with `ps`: the process may have ended",
-        56: "`xcrun xctrace list instruments` names them; templates such as System Trace are no instruments",
+        19: "start the app first, or pass its process ID (an app that is still starting is not found by name)",
+        21: "the process may have ended; check its ID with `ps`",
+        56: "list them with `xcrun xctrace list instruments` (templates such as System Trace are not instruments)",
     }
     if completed.status in known:
         return f"{said}; {known[completed.status]}"
     if issues:
         first = issues[0]
-        return "; ".join(filter(None, [first.text.rstrip("."), advice_for(issues) or first.suggestion.rstrip(".")]))
+        return "; ".join(
+            filter(None, [_clause(first.text), advice_for(issues, on_device=on_device) or first.suggestion.rstrip(".")])
+        )
     if completed.status == _TRAP:
-        return "xctrace crashed; try again, with fewer instruments or a shorter time limit"
-    return f"xctrace ended with exit status {completed.status}: {said}"
+        return "xctrace crashed; try again with fewer instruments or a shorter time limit"
+    return f"xctrace exited with status {completed.status}: {said}"

@@ -65,10 +65,10 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
         return None
     is_bundle = len(paths) == 1 and Path(paths[0]).suffix == BUNDLE_SUFFIX and Path(paths[0]).is_dir()
     if reader == "xctrace" and not is_bundle:
-        raise UsageError("the reader xctrace takes one .trace bundle; give its folder, unpacked, and nothing else")
+        raise UsageError("--reader xctrace takes exactly one unpacked .trace bundle")
     tool = find_tool() if is_bundle else None
     if reader == "xctrace" and tool is None:
-        raise TracekitError("the reader xctrace needs a Mac with Xcode; leave it out to read the bundle natively")
+        raise TracekitError("--reader xctrace needs a Mac with Xcode; without it, the bundle is read natively")
     return tool
 
 
@@ -93,7 +93,7 @@ def read_through(
         # Everything is read now, because the files go away.
         recording = open_directly(exported.files, exported.run.number)
     recording.contents = replace(recording.contents, source=trace.name)
-    return Reading(_noted(recording, "read through xctrace", *_in_vain(exported.failures)), tuple(exported.failures))
+    return Reading(_noted(recording, "read with xctrace", *_in_vain(exported.failures)), tuple(exported.failures))
 
 
 def read_with_help(
@@ -112,19 +112,19 @@ def read_with_help(
     try:
         recording = open_directly([trace], run, progress=progress)
     except UnreadableRecording as error:
-        xctrace.on_message(f"{error}; reading all of it through xctrace instead")
+        xctrace.on_message(f"{error}; reading all of it with xctrace instead")
         try:
             reading = read_through(tool, trace, run, schemas, xctrace)
         except TracekitError as second:
             raise UnreadableRecording(f"{error}; xctrace cannot read it either: {second}") from second
-        _noted(reading.recording, f"it could not be read natively: {error}")
+        _noted(reading.recording, f"could not be read natively: {error}")
         return reading
     # A recording of its own: progress counts each row once.
     looked_at = open_directly([trace], run) if schemas else None
     lacking = _unreadable(recording, looked_at, schemas)
     if not lacking:
         return Reading(recording)
-    xctrace.on_message(f"reading through xctrace what cannot be read natively: {', '.join(lacking)}")
+    xctrace.on_message(f"using xctrace for tables that cannot be read natively: {', '.join(lacking)}")
     try:
         reading = read_through(tool, trace, recording.run.number, lacking, xctrace)
     except TracekitError as error:
@@ -133,7 +133,7 @@ def read_with_help(
     failed = {schema for schema, _ in reading.failures}
     taken = [schema for schema in lacking if schema not in failed]
     merged = MergedRecording(recording, reading.recording, taken)
-    notes = [f"read through xctrace, because they cannot be read natively: {', '.join(taken)}"] if taken else []
+    notes = [f"read with xctrace, because they cannot be read natively: {', '.join(taken)}"] if taken else []
     return Reading(_noted(merged, *notes, *_in_vain(reading.failures)), reading.failures)
 
 
@@ -151,4 +151,4 @@ def _noted(recording: Recording, *notes: str) -> Recording:
 
 def _in_vain(failures: Iterable[tuple[str, str]]) -> list[str]:
     """What `xctrace` was asked for and did not give."""
-    return [f"xctrace did not give the table {schema} either: {reason}" for schema, reason in failures]
+    return [f"xctrace could not export the table {schema} either: {reason}" for schema, reason in failures]

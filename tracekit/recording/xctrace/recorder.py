@@ -128,11 +128,11 @@ class _Watch:
         it takes what it started with it, and so it waits, unless it is told once more."""
         ends_program = number != signal.SIGINT
         if not self._stopped and not self._saving:
-            self._stop("stopping")
+            self._stop("stopping; asked xctrace to save")
         elif not ends_program or self._asked_to_end:
             raise TracekitError(
-                f"no longer waiting; xctrace (process {self._job.pid}) goes on saving by itself, and the "
-                "recording is complete when that process has ended"
+                f"no longer waiting; xctrace (process {self._job.pid}) keeps saving on its own, and the recording is "
+                "complete once that process exits"
             )
         self._asked_to_end = self._asked_to_end or ends_program
 
@@ -145,15 +145,16 @@ class _Watch:
             elif line.startswith(SAVING) and not self._saving:
                 self._saving = True
                 self._deadline = time.monotonic() + self._patience.saving
-                self._tell("saving, which can take minutes; do not interrupt it")
+                self._tell("saving, which can take minutes; please wait")
         if time.monotonic() < self._deadline:
             return
         if self._stopped or self._saving:
             raise TracekitError(
                 f"saving takes longer than {self._patience.saving:g} s; xctrace (process {self._job.pid}) was left "
-                "running, and the recording is complete when that process has ended"
+                "running, and the recording is complete once that process exits"
             )
-        self._stop("the time limit has long passed, stopping" if self._running else "the recording does not start")
+        why = "xctrace ignored the time limit" if self._running else "the recording did not start"
+        self._stop(f"{why}; stopping it")
 
     def _after_limit(self) -> float:
         if self._limit is None:
@@ -163,24 +164,24 @@ class _Watch:
     def _stop(self, why: str) -> None:
         self._stopped = True
         self._deadline = time.monotonic() + self._patience.saving
-        self._tell(f"{why}; xctrace is told to save")
+        self._tell(why)
         self._job.interrupt()
 
 
 def _judge(completed: Completed, request: Request) -> tuple[str, ...]:
     """Warnings of a recording that succeeded: it says that it was saved, and the bundle is complete."""
-    issues = run_issues(completed.errors)
+    issues, on_device = run_issues(completed.errors), request.device is not None
     bundle = request.output
-    remains = f"; an incomplete recording was left at {bundle}" if bundle.exists() else ""
+    remains = f"; an incomplete recording remains at {bundle}" if bundle.exists() else ""
     if not was_saved(completed.output) or FAILED in completed.output:
-        raise TracekitError(f"nothing usable was recorded: {why_failed(completed, issues)}{remains}")
+        raise TracekitError(f"recording failed: {why_failed(completed, issues, on_device=on_device)}{remains}")
     if not (bundle / "form.template").is_file():
         raise TracekitError(
-            f"the recording was saved but is not finished (it has no form.template){remains}; record again and stop it "
-            "once only"
+            f"the recording is incomplete (it has no form.template) and remains at {bundle}; record again and press "
+            "Ctrl-C only once"
         )
     warnings = [f"{issue.level.lower()} while recording: {issue.text.rstrip('.')}" for issue in issues]
-    advice = advice_for(issues)
+    advice = advice_for(issues, on_device=on_device)
     if completed.status not in (0, ENDED_WITH_TARGET):
-        warnings.append(f"xctrace ended with exit status {completed.status}, although the recording was saved")
+        warnings.append(f"the recording was saved, but xctrace exited with status {completed.status}")
     return (*warnings, advice) if advice else tuple(warnings)

@@ -1,10 +1,11 @@
-"""Whether an app may be observed: its entitlement `com.apple.security.get-task-allow`."""
+"""Whether Instruments can trace an app: its `get-task-allow` entitlement."""
 
 from __future__ import annotations
 
 import plistlib
 import shutil
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 from xml.parsers.expat import ExpatError
 
 from tracekit.errors import TracekitError
@@ -14,30 +15,68 @@ from tracekit.recording.xctrace.tool import PATIENCE_S, failed
 if TYPE_CHECKING:
     from pathlib import Path
 
-GET_TASK_ALLOW: Final = "com.apple.security.get-task-allow"
-HOW_TO_SIGN: Final = (
-    f"Instruments may only look into an app that is signed with {GET_TASK_ALLOW}: take a Debug build, or sign a copy "
-    f"anew with `plutil -create xml1 debug.plist && plutil -insert '{GET_TASK_ALLOW.replace('.', chr(92) + '.')}' "
-    "-bool YES debug.plist && codesign --force --sign - --entitlements debug.plist PATH` (for a script: the python "
-    "that runs it)"
-)
+ON_MAC: Final = "com.apple.security.get-task-allow"
+ON_DEVICE: Final = "get-task-allow"
+"""The name on iOS, iPadOS, tvOS, watchOS and visionOS. macOS ignores it."""
+_DEVICE_IDENTIFIER: Final = "application-identifier"
+"""Every app for a device is signed with it; on macOS its name begins with `com.apple.`."""
 
 
-def has_get_task_allow(path: Path) -> bool:
-    """Whether a program or app is signed with the entitlement. Raises `TracekitError` where that cannot be told."""
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What the signature of a program says about tracing it."""
+
+    is_traceable: bool
+    on_device: bool
+    """Whether it is built for iOS or another system than macOS."""
+
+
+def how_to_sign(*, on_device: bool) -> str:
+    """What to do about an app without the entitlement. A build for a device is never signed by hand: without its
+    provisioning profile it could not be installed."""
+    if on_device:
+        return (
+            f"Instruments can only trace apps signed with {ON_DEVICE}: build and install the app with Xcode's "
+            "automatic development signing (Product > Profile does); do not re-sign it by hand, or the device will "
+            "refuse to install it"
+        )
+    return (
+        f"Instruments can only trace apps signed with {ON_MAC}: build with Xcode's development signing (Product > "
+        "Profile does), or re-sign a copy, which drops its other entitlements: `plutil -create xml1 debug.plist && "
+        f"plutil -insert '{ON_MAC.replace('.', chr(92) + '.')}' -bool YES debug.plist && codesign --force --sign - "
+        "--entitlements debug.plist COPY` (for a Python script: a copy of its python)"
+    )
+
+
+def read_signature(path: Path) -> Signature:
+    """The signature of an app or program. Raises `TracekitError` where it cannot be read."""
     if not path.exists():
-        raise TracekitError(f"there is no {path}; check the path")
+        raise TracekitError(f"{path}: no such file or directory")
     if shutil.which("codesign") is None:
-        raise TracekitError("entitlements can only be read on a Mac (there is no codesign here)")
+        raise TracekitError("entitlements can only be checked on a Mac (codesign not found)")
+    entitlements = _entitlements(path)
+    on_device = _DEVICE_IDENTIFIER in entitlements or _is_device_bundle(path)
+    # A simulator runs what is built for a device, signed as a program of the Mac.
+    names = (ON_DEVICE, ON_MAC) if on_device else (ON_MAC,)
+    return Signature(any(entitlements.get(name) is True for name in names), on_device)
+
+
+def _is_device_bundle(path: Path) -> bool:
+    """Whether an app is laid out as on a device: flat, where apps for macOS have a folder `Contents`."""
+    return path.is_dir() and (path / "Info.plist").is_file() and not (path / "Contents").exists()
+
+
+def _entitlements(path: Path) -> dict[str, Any]:
+    """Entitlements of a program; none where it is not signed."""
     completed = run_command(["codesign", "-d", "--entitlements", "-", "--xml", str(path)], PATIENCE_S)
     if "not signed" in completed.errors:
-        return False
+        return {}
     if completed.timed_out or completed.status:
         raise failed("codesign", completed, PATIENCE_S)
     if not completed.output.strip():
-        return False
+        return {}
     try:
         entitlements = plistlib.loads(completed.output.encode())
     except (plistlib.InvalidFileException, ExpatError, ValueError) as error:
-        raise TracekitError(f"codesign printed entitlements of an unknown form for {path}") from error
-    return isinstance(entitlements, dict) and entitlements.get(GET_TASK_ALLOW) is True
+        raise TracekitError(f"cannot read the entitlements that codesign printed for {path}") from error
+    return entitlements if isinstance(entitlements, dict) else {}

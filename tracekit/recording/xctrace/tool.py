@@ -17,7 +17,7 @@ PATIENCE_S: Final = 120.0
 """For short questions. The first call after an update of Xcode takes tens of seconds."""
 HOW_TO_INSTALL: Final = (
     "install Xcode from the App Store or developer.apple.com, then select it with "
-    "`sudo xcode-select -s /Applications/Xcode.app/Contents/Developer`; the Command Line Tools alone lack xctrace"
+    "`sudo xcode-select -s /Applications/Xcode.app/Contents/Developer`; the Command Line Tools do not include xctrace"
 )
 _VERSION: Final = re.compile(r"^xctrace version (\S+)(?: \((\S+)\))?$", re.MULTILINE)
 _FAMILIES: Final = {17: 26}
@@ -86,16 +86,16 @@ def list_devices(tool: Tool) -> list[ListedDevice]:
 
 def first_line(text: str) -> str:
     """What a tool says, as it may stand in a message."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "it said nothing")
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "no output")
     return "".join(character if character.isprintable() else "?" for character in line[:300]).rstrip(".")
 
 
 def failed(what: str, completed: Completed, timeout_s: float) -> TracekitError:
     """The error for a call that did not end well."""
     if completed.timed_out:
-        return TracekitError(f"{what} did not answer within {timeout_s:g} s and was stopped; try again")
+        return TracekitError(f"{what} did not respond within {timeout_s:g} s and was stopped; try again")
     if "unable to find utility" in completed.errors or "requires Xcode" in completed.errors:
-        return TracekitError(f"the selected developer tools have no xctrace; {HOW_TO_INSTALL}")
+        return TracekitError(f"the selected developer tools do not include xctrace; {HOW_TO_INSTALL}")
     message = first_line(completed.errors or completed.output)
     return TracekitError(f"{what} failed with exit status {completed.status}: {message}")
 

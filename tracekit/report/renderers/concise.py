@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.analysis.breakdown import Unknown
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
+from tracekit.report.columns import is_inferred
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import Layout, finding_lines, inconclusive_lines, one_line
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import frames, parts_row
 from tracekit.report.totals import Totals, count_checks
-from tracekit.units import format_count, format_duration, format_estimate, format_percent
+from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,7 +63,7 @@ def summary_line(report: Report) -> Text:
     if not summary.judged and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         return Text(f"Inconclusive: {count} could not be evaluated · exit status 3", style="bold yellow")
-    parts = [_found(totals), _savings(report), _rest(totals)]
+    parts = [totals.found, _savings(report), _rest(totals)]
     clean = "yellow" if totals.failed else "green"
     worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)
     return Text(" · ".join(filter(None, parts)), style=f"bold {worst}")
@@ -125,7 +125,7 @@ def _models(report: Report, layout: Layout) -> list[Text]:
     if not models:
         return []
     shown = models[:MODELS]
-    inferred = [model for model in shown if _is_inferred(model)]
+    inferred = [model for model in shown if is_inferred(model)]
     known = [model for model in shown if model not in inferred]
     lines: list[Text] = []
     if known:
@@ -150,7 +150,10 @@ def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
         name = formatting.shorten(model.name, room)
         first = f"  {name}{' ' * (room - layout.cells(name))}  {mean:>9}  {tail:>9}"
         bar, words = _parts(model, min(BAR, layout.width - len(first) - 32))
-        if bar and len(first) + len(bar) + len(words) + 5 <= layout.width:
+        parts = words.split(", ")
+        while bar and len(parts) > 1 and len(first) + len(bar) + len(", ".join(parts)) + 5 > layout.width:
+            parts.pop()
+        if bar and len(first) + len(bar) + len(words := ", ".join(parts)) + 5 <= layout.width:
             lines.append(Text(f"{first}  {bar}   {words}"))
         elif words:
             lines += [Text(first), *layout.hanging(Text(f"    {words}"), 4)]
@@ -195,10 +198,10 @@ def _pace(model: ModelSummary) -> str:
     parts = [format_count(model.predictions, "prediction")]
     if model.cadence is not None and model.cadence.per_second is not None:
         rate = model.cadence.per_second
-        parts.append(f"{rate:,.0f} per second" if rate >= 10 else f"{rate:.1f} per second")
+        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
     if model.in_flight is not None:
         most = model.in_flight.most
-        parts.append("one at a time" if most == 1 else f"up to {most} in flight")
+        parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
     text, rate_of = ", ".join(parts), model.frames_per_second
     if rate_of is None:
         return text
@@ -206,25 +209,20 @@ def _pace(model: ModelSummary) -> str:
     return f"{text}; fast enough for {frames(rate_of.typical)} fps{tail}"
 
 
-def _is_inferred(model: ModelSummary) -> bool:
-    parts = model.breakdown.parts if model.breakdown else ()
-    return any(Unknown.NO_CORE_ML in part.unknown for part in parts)
-
-
 def _inferred(model: ModelSummary) -> str:
     """What hardware rows tell of a model's predictions; each took at least that long."""
     parts = [format_count(model.predictions, "prediction")]
     if model.prediction is not None and model.prediction.p50_ns is not None:
-        parts.append(f"median at least {format_duration(model.prediction.p50_ns)}")
+        parts.append(f"median at least {format_time(model.prediction.p50_ns)}")
     if model.breakdown is not None and model.breakdown.total_ns:
         row = parts_row(model.name, model.breakdown)
         parts += [
-            f"{part.group.name} busy {format_duration(part.mean_ns)} of each"
+            f"{part.group.name} busy {format_time(part.mean_ns)} per prediction"
             for part in row.slices
             if part.group.name in _COMPUTE
         ]
     if model.cadence is not None and model.cadence.inter_start_ns is not None:
-        parts.append(f"one every {format_duration(model.cadence.inter_start_ns)}")
+        parts.append(f"every {format_time(model.cadence.inter_start_ns)}")
     return " · ".join(parts)
 
 
@@ -284,7 +282,7 @@ def _quoted(name: str) -> str:
 
 def _clause(text: str) -> str:
     """The first sentence of a reason, as the rest of a line."""
-    return text.partition(". ")[0].rstrip(".")
+    return formatting.clause(text.partition(". ")[0].rstrip("."))
 
 
 def _notes(report: Report, layout: Layout) -> list[Text]:
@@ -293,15 +291,6 @@ def _notes(report: Report, layout: Layout) -> list[Text]:
     if len(notes) > NOTES:
         lines.append(Text(f"{format_count(len(notes) - NOTES, 'more note')} (-v)", style="dim"))
     return [*lines, Text()] if lines else []
-
-
-def _found(totals: Totals) -> str:
-    if not totals.findings:
-        return "No findings"
-    ranks = ", ".join(f"{count} {severity}" for severity, count in totals.severities if count)
-    only = totals.worst if totals.findings == 1 else ranks
-    where = f" in {format_count(totals.models, 'model')}" if totals.models else ""
-    return f"{format_count(totals.findings, 'finding')} ({only}){where}"
 
 
 def _savings(report: Report) -> str:

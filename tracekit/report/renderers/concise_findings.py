@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tracekit.report import formatting
-from tracekit.units import format_count, format_duration, format_estimate, format_percent
+from tracekit.report.renderers.text_layout import glued
+from tracekit.units import format_count, format_estimate, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +115,7 @@ def one_line(group: Group, layout: Layout) -> list[Text]:
 
 def _title(label: str, style: str, check: Check, layout: Layout) -> list[Text]:
     gap = max(LABEL_CELLS - len(label), 2)
-    text = Text.assemble((label, style), " " * gap, (check.id, "bold"), f": {_lower(check.title)}")
+    text = Text.assemble((label, style), " " * gap, (check.id, "bold"), f": {lowered(check.title)}")
     return layout.hanging(text, layout.indent)
 
 
@@ -123,7 +124,7 @@ def _details(group: Group, layout: Layout) -> list[Text]:
     if len(group.checks) == 1:
         check = group.first
         name = f"{formatting.shorten(check.model, 40)}  " if check.model else ""
-        text = Text(" " * layout.indent).append(name, style="bold").append(check.summary, style="not bold")
+        text = Text(" " * layout.indent).append(name, style="bold").append(glued(check.summary), style="not bold")
         lines += layout.hanging(text, layout.indent, most=SUMMARY_LINES)
         lines += _savings_and_place(check, layout)
     else:
@@ -150,7 +151,7 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(total), style="bold")
     if spent and not any(cost.of for cost in costs):
         text.append(f" of {format_estimate(spent)} ({format_percent(total / spent)})")
-    text.append(_counted(group.net_ns, total)).append(f", {where}" if where else "")
+    text.append(included_above(group.net_ns, total)).append(f", {where}" if where else "")
     return layout.hanging(text, layout.indent)
 
 
@@ -167,20 +168,20 @@ def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
             else (f" ({format_percent(check.cost.share)} of {check.cost.of})")
         )
         text.append(of)
-    text.append(_counted(check.net_ns, check.cost.ns))
+    text.append(included_above(check.net_ns, check.cost.ns))
     for other in check.related:
-        text.append(f"; {other.relation} {other.id}", style="dim")
+        text.append(f"; {formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
     if place and len(text.plain) + len(place) + 4 <= layout.width:
         return [text.append("    ").append(place, style="dim")]
     lines = layout.hanging(text, layout.indent)
     return lines + (layout.hanging(Text(" " * layout.indent + place, style="dim"), layout.indent) if place else [])
 
 
-def _counted(net_ns: int | None, whole_ns: int) -> str:
-    """Says where savings are counted in findings above too."""
+def included_above(net_ns: int | None, whole_ns: int) -> str:
+    """Says where savings are part of findings above too."""
     if net_ns is None or net_ns >= whole_ns:
         return ""
-    return f", {format_estimate(net_ns)} of it not counted above" if net_ns else ", already counted above"
+    return f", {format_estimate(net_ns)} of it not included above" if net_ns else ", already included above"
 
 
 def _place(check: Check) -> str:
@@ -188,12 +189,10 @@ def _place(check: Check) -> str:
     if not check.evidence:
         return ""
     longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
-    where = f"{format_duration(longest.end_ns - longest.start_ns)} at {formatting.moment(longest.start_ns)}"
-    return (
-        f"longest: {where}, {check.evidence_total:,} in all"
-        if check.evidence_total > 1
-        else f"at {where.partition(' at ')[2]}"
-    )
+    where = formatting.span(longest)
+    if check.evidence_total > 1:
+        return f"longest: {where} ({format_count(check.evidence_total, 'interval')})"
+    return f"at {where.partition(' at ')[2]}"
 
 
 def _table(checks: Sequence[Check], layout: Layout) -> list[Text]:
@@ -259,10 +258,10 @@ def fix_line(fix: str) -> str:
     """The first sentence of a fix, without the code that follows."""
     paragraph = " ".join(fix.partition("```")[0].partition("\n\n")[0].split())
     sentence = paragraph.partition(". ")[0].rstrip(".:")
-    return _lower(sentence)
+    return lowered(sentence)
 
 
-def _lower(sentence: str) -> str:
+def lowered(sentence: str) -> str:
     """A sentence as a clause; a first word with capitals inside is a name."""
     word = sentence.split(" ")[0]
     return sentence if word[1:] != word[1:].lower() else sentence[:1].lower() + sentence[1:]

@@ -60,6 +60,6 @@ def renderer_for(path: PurePath) -> Renderer:
     for renderer in RENDERERS.values():
         if path.suffix.lower() in renderer.extensions:
             return renderer
-    known = ", ".join(extension for renderer in RENDERERS.values() for extension in renderer.extensions)
-    found = f"ends in '{path.suffix}'" if path.suffix else "has no ending"
-    raise UsageError(f"cannot tell the format of '{path}', which {found}; the endings known are {known}")
+    known = " ".join(renderer.extensions[0] for renderer in RENDERERS.values())
+    found = "unknown extension" if path.suffix else "no extension"
+    raise UsageError(f"{path}: {found} (supported: {known})")

@@ -17,9 +17,10 @@ from tracekit.report.columns import (
     model_rows,
 )
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.renderers.concise_findings import included_above
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, frames, parts_notes, parts_rows, shown_groups
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.units import format_count, format_duration, format_estimate, format_share, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,9 +49,10 @@ def render_markdown(report: Report) -> str:
     safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
     parts = [
         f"## {sentence(safe.summary.verdict)}",
+        _savings(safe),
         _recording(safe.recording),
         *(finding(group) for group in findings(safe.checks)),
-        _not_judged(safe),
+        _not_evaluated(safe),
         _passed(safe),
         _models(safe),
         _time_parts(safe),
@@ -62,9 +64,15 @@ def render_markdown(report: Report) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _savings(report: Report) -> str:
+    """What all fixes save together."""
+    savings = report.summary.win_back_ns
+    return f"Estimated savings, all fixes combined: up to {format_estimate(savings)}." if savings else ""
+
+
 def _made_by(report: Report) -> str:
     """What wrote the report, and with whose settings."""
-    settings = f", settings of {code(report.tool.settings)}" if report.tool.settings else ""
+    settings = f", config {code(report.tool.settings)}" if report.tool.settings else ""
     return f"<sub>{report.tool.name} {report.tool.version}, report version {report.schema_version}{settings}</sub>"
 
 
@@ -114,12 +122,12 @@ def _recording(recording: RecordingInfo) -> str:
         "Instruments": escape(recording.instruments_version or ""),
         "Started": escape(recording.start_date or ""),
         "Duration": format_duration(recording.duration_ns) if recording.duration_ns is not None else "",
-        "Ended": escape(recording.end_reason or ""),
+        "Ended": escape(formatting.ended(recording.end_reason or "")),
     }
     lines = [f"- {name}: {value}" for name, value in facts.items() if value]
     lines += [f"- Note: {sentence(note)}" for note in recording.notes]
     if recording.redacted:
-        lines.append("- Names of devices, users and other processes are left out.")
+        lines.append("- Names of devices, users and other processes are redacted.")
     return "\n".join(lines)
 
 
@@ -133,23 +141,23 @@ def finding(group: Group) -> str:
         "**Fix**",
         first.fix.strip(),
         _details(
-            "Where (times since the start of the run, rows from 0)",
+            "Evidence (times since the start of the run, rows numbered from 0)",
             "\n\n".join(_evidence(check) for check in shown if check.evidence),
         ),
-        _details("Measured", "\n\n".join(_measured(check) for check in shown)),
+        _details("Measurements", "\n\n".join(_measured(check) for check in shown)),
         _sources(first),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def other_check(check: Check) -> str:
-    """A check that is no finding, and what is missing where it could not judge. Its strings must be `visible`."""
+    """A check that is no finding, and what is missing where it was not evaluated. Its strings must be `visible`."""
     words = formatting.OUTCOMES[check.outcome].capitalize()
     about = f"{code(check.id)}, {code(check.model)}" if check.model is not None else code(check.id)
     parts = [
         f"### {words}: {escape(check.title)}" if check.outcome == "passed" else f"### {words}: {code(check.id)}",
         f"{about}. {sentence(check.summary)}",
-        f"To be able to judge it: {sentence(check.record)}" if check.record else "",
+        f"To evaluate this: {sentence(check.record)}" if check.record else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -160,22 +168,22 @@ def _sources(check: Check) -> str:
 
 
 def _costs(group: Group) -> str:
-    """What was seen and what the fix could win back, per model and together."""
+    """What was found and what the fix saves, per model and together."""
     shown = group.checks[:MODELS_SHOWN]
     rows = [
         [
             code(check.model) if check.model else "recording",
             check.severity or "",
-            " ".join(map(sentence, (check.summary, *check.caveats, *_relations(check)))),
-            f"up to {format_duration(check.cost.ns)}" if check.cost else formatting.ABSENT,
+            " ".join(map(sentence, (check.summary, *check.caveats, *_relations(check), *_included(check)))),
+            f"up to {format_estimate(check.cost.ns)}" if check.cost else formatting.ABSENT,
             _share(check.cost),
         ]
         for check in shown
     ]
     if len(group.checks) > 1 and group.net_ns is not None:
-        total = f"**up to {format_duration(group.net_ns)}**"
-        rows.append([f"**together ({len(group.checks)})**", "", _left_out(len(group.checks) - len(shown)), total, ""])
-    return table(["Model", "Severity", "What was seen", "Could be won back", "Of its time"], rows, words=3)
+        total = f"**up to {format_estimate(group.net_ns)}**"
+        rows.append([f"**all {len(group.checks)}**", "", _left_out(len(group.checks) - len(shown)), total, ""])
+    return table(["Model", "Severity", "Details", "Est. savings", "Share of its time"], rows, words=3)
 
 
 def _share(cost: Cost | None) -> str:
@@ -187,7 +195,13 @@ def _share(cost: Cost | None) -> str:
 
 def _relations(check: Check) -> list[str]:
     """Other findings that may share its cause, one sentence each."""
-    return [f"{other.relation.capitalize()} `{other.id}`." for other in check.related]
+    return [f"{formatting.RELATIONS[other.relation].capitalize()}: `{other.id}`." for other in check.related]
+
+
+def _included(check: Check) -> list[str]:
+    """Says where its savings are part of findings above too."""
+    words = included_above(check.net_ns, check.cost.ns).removeprefix(", ") if check.cost else ""
+    return [f"{words[0].upper()}{words[1:]}."] if words else []
 
 
 def _left_out(number: int) -> str:
@@ -205,7 +219,7 @@ def _evidence(check: Check) -> str:
     ]
     rest = check.evidence_total - len(shown)
     if rest > 0:
-        lines.append(f"- and {rest:,} more")
+        lines.append(f"- {rest:,} more")
     about = f"{code(check.model)}:\n\n" if check.model else ""
     return about + "\n".join(lines)
 
@@ -217,12 +231,12 @@ def _measured(check: Check) -> str:
         for metric in check.metrics
     ]
     about = f"{code(check.model)}:\n\n" if check.model else ""
-    cost = f"Cost: {sentence(check.cost.basis)}" if check.cost else ""
-    numbers = table(["Metric", "Value", "A problem at"], rows) if rows else ""
+    cost = f"How the savings are estimated: {sentence(check.cost.basis)}" if check.cost else ""
+    numbers = table(["Metric", "Value", "Reported at"], rows) if rows else ""
     return about + "\n\n".join(part for part in (numbers, cost) if part)
 
 
-def _not_judged(report: Report) -> str:
+def _not_evaluated(report: Report) -> str:
     lines = [
         f"- {_ids(obstacle.checks, report)}: {sentence(obstacle.sentences)}"
         for obstacle in skip_reasons(report.checks, together=True)
@@ -231,7 +245,7 @@ def _not_judged(report: Report) -> str:
         f"- {code(check.id)} failed{f' on {code(check.model)}' if check.model else ''}: {sentence(check.summary)}"
         for check in with_outcome(report.checks, "error")
     ]
-    return "### Not judged\n\n" + "\n".join(lines) if lines else ""
+    return "### Not evaluated\n\n" + "\n".join(lines) if lines else ""
 
 
 def _ids(checks: Sequence[Check], report: Report) -> str:
@@ -264,12 +278,12 @@ def _time_parts(report: Report) -> str:
         return ""
     shown = rows[:MODELS_SHOWN]
     groups = shown_groups(shown)
-    header = ["model", "mean", *(group.name for group in groups), "frames/s", "sustained"]
+    header = ["model", "mean", *(group.name for group in groups), "fps", "fps at p95"]
     lines = []
     for row in shown:
         words = {part.group: part.words for part in row.slices}
         cells = [words.get(group, "") for group in groups]
-        lines.append([code(row.name), format_duration(row.mean_ns), *cells, frames(row.typical), frames(row.sustained)])
+        lines.append([code(row.name), format_time(row.mean_ns), *cells, frames(row.typical), frames(row.sustained)])
     notes = "\n".join(f"- {note}" for note in parts_notes(shown))
     left_out = _left_out(len(rows) - len(shown))
     return "\n\n".join(part for part in (f"### {TITLE}", table(header, lines), left_out, notes) if part)
@@ -293,7 +307,7 @@ def _aggregation(report: Report) -> str:
     lines = sum(len(event_rows(row)) for row in report.aggregation)
     if not lines:
         return ""
-    return _details(f"Events by model ({format_count(lines, 'line')})", aggregation(report.aggregation))
+    return _details(f"Events by model ({format_count(lines, 'row')})", aggregation(report.aggregation))
 
 
 def aggregation(aggregated: Iterable[AggregationRow]) -> str:
@@ -321,12 +335,12 @@ def _coverage(report: Report) -> str:
     rows = [
         [
             escape(entry.instrument),
-            formatting.STATE_WORDS[entry.state],
+            formatting.coverage_state(entry),
             sentence(entry.conclusion),
             sentence(entry.advice),
             formatting.count(entry.rows),
         ]
         for entry in report.coverage
     ]
-    body = table(["Instrument", "State", "What follows", "To see more", "Rows"], rows, words=4)
+    body = table(["Instrument", "State", "Details", "To record it", "Rows"], rows, words=4)
     return _details("Coverage", body)

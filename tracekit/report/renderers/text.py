@@ -24,11 +24,11 @@ from tracekit.report.columns import (
 from tracekit.report.groups import names, skip_reasons, with_outcome, would_help
 from tracekit.report.renderers.concise import summary_lines
 from tracekit.report.renderers.concise_findings import Layout
-from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_judged_blocks
+from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_evaluated_blocks
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, labelled, paragraph, printed, table
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import TITLE, legend, parts_notes, parts_rows
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -47,10 +47,10 @@ NOTES = 5
 """How much of each part is shown without `verbose`: what one looks at before deciding to look closer."""
 
 SHORT_LIST = 3
-"""Reasons for which checks could not look that are read at a glance."""
+"""Reasons for which checks were not evaluated that are read at a glance."""
 
 BAR = 40
-"""Cells of a bar, 2.5 % each, where half the width has room for them."""
+"""Cells of a bar, 2.5% each, where half the width has room for them."""
 
 
 PARTS = ("findings", "models", "time", "events", "coverage")
@@ -68,7 +68,7 @@ def render_text(
     width = min(max(width, NARROWEST), WIDEST)
     safe = map_strings(report, _safe)
     parts = {
-        "findings": [*finding_blocks(safe, width, verbose), *not_judged_blocks(safe, verbose)],
+        "findings": [*finding_blocks(safe, width, verbose), *not_evaluated_blocks(safe, verbose)],
         "models": _models(safe, width, verbose),
         "time": [*_time_parts(safe, width, verbose), *_over_time(safe, width, verbose)],
         "events": _aggregation(safe, width, verbose),
@@ -92,27 +92,35 @@ def _verdict(report: Report) -> list[RenderableType]:
     clean = "green" if summary.judged and not summary.errors else "yellow"
     lines = [Text(summary.verdict, style=f"bold {SEVERITY_STYLES[worst] if worst else clean}")]
     if summary.win_back_ns and len({check.id for check in report.checks if check.cost}) > 1:
-        lines.append(Text(f"All fixes together could win back up to {glued(format_duration(summary.win_back_ns))}."))
+        lines.append(
+            Text(f"Estimated savings, all fixes combined: up to {glued(format_estimate(summary.win_back_ns))}.")
+        )
     advice = would_help(report.checks)
     # Where there is hardly more to say, it stands further down in few words.
     if summary.judged and advice and len(skip_reasons(report.checks, together=True)) > SHORT_LIST:
-        lines.append(Text(f"To judge more: {' '.join(advice)}"))
+        lines.append(
+            Text(f"To evaluate more checks: {'; '.join(formatting.clause(text.rstrip('.')) for text in advice)}.")
+        )
     return [*lines, Text()]
 
 
 def _recording(report: Report, width: int, verbose: bool) -> list[RenderableType]:
     recording = report.recording
-    lines = [("Recording", _source(recording)), ("Target", _target(recording)), ("Made with", _made_with(recording))]
+    lines = [
+        ("Recording", _source(recording)),
+        ("Target", _target(recording)),
+        ("Recorded with", _recorded_with(recording, verbose)),
+    ]
     if recording.arguments:
         lines.append(("Arguments", recording.arguments))
     if recording.redacted and verbose:
-        lines.append(("Privacy", "names of devices, users and other processes are left out (--no-redact keeps them)"))
+        lines.append(("Privacy", "names of devices, users and other processes are redacted (--no-redact keeps them)"))
     if report.tool.settings:
-        lines.append(("Judged by", f"the settings in {report.tool.settings}"))
+        lines.append(("Config", report.tool.settings))
     notes = recording.notes if verbose else recording.notes[:NOTES]
     lines += [("Note", note) for note in notes]
     if len(notes) < len(recording.notes):
-        lines.append(("Note", f"{len(recording.notes) - len(notes)} more with -v"))
+        lines.append(("Note", f"{len(recording.notes) - len(notes)} more (-v)"))
     return labelled([(Text(label, style="dim"), Text(text)) for label, text in lines if text], width, indent=0)
 
 
@@ -120,8 +128,9 @@ def _source(recording: RecordingInfo) -> str:
     runs = f"run {recording.run}" + (f" of {len(recording.runs)}" if len(recording.runs) > 1 else "")
     started = formatting.started_at(recording.start_date or "")
     length = glued(format_duration(recording.duration_ns)) if recording.duration_ns is not None else ""
-    ended = f"ended: {recording.end_reason}" if recording.end_reason else ""
-    return _joined(recording.source, runs, started, length, ended)
+    end = formatting.ended(recording.end_reason or "")
+    end = f"ended: {end}" if end and end == recording.end_reason else end
+    return _joined(recording.source, runs, started, length, end)
 
 
 def _target(recording: RecordingInfo) -> str:
@@ -133,11 +142,11 @@ def _target(recording: RecordingInfo) -> str:
     return _joined(target, kind, device)
 
 
-def _made_with(recording: RecordingInfo) -> str:
-    template = f"template {recording.template}" if recording.template else ""
+def _recorded_with(recording: RecordingInfo, verbose: bool) -> str:
+    template = f"{recording.template} template" if recording.template else ""
     version = f"Instruments {recording.instruments_version}" if recording.instruments_version else ""
-    mode = f"{recording.recording_mode} mode" if recording.recording_mode else ""
-    return _joined(template, version, mode, recording.form)
+    mode = f"{recording.recording_mode} mode" if recording.recording_mode and verbose else ""
+    return ", ".join(filter(None, (template, version, mode, recording.form if verbose else "")))
 
 
 def _joined(*parts: str | None) -> str:
@@ -160,7 +169,7 @@ def _models(report: Report, width: int, verbose: bool) -> list[RenderableType]:
     )
     blocks = [heading("Models"), drawn.block]
     if len(shown) < len(rows):
-        blocks.append(paragraph(Text(f"{len(rows) - len(shown)} more models with -v", style="dim"), 2))
+        blocks.append(paragraph(Text(f"{len(rows) - len(shown)} more models (-v)", style="dim"), 2))
     return blocks
 
 
@@ -170,7 +179,7 @@ def _time_parts(report: Report, width: int, verbose: bool) -> list[RenderableTyp
         return []
     shown = rows if verbose else rows[:MODEL_LINES]
     lines = [(Text(row.name), Text(row.bar(min(BAR, width // 2))).append(f"\n{glued(row.sentence)}")) for row in shown]
-    notes = [f"{len(rows) - len(shown)} more models with -v"] if len(shown) < len(rows) else []
+    notes = [f"{len(rows) - len(shown)} more models (-v)"] if len(shown) < len(rows) else []
     notes += [legend(shown), *parts_notes(shown)]
     dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
     return [heading(TITLE), *labelled(lines, width), Text(), *dim]
@@ -181,7 +190,7 @@ def _over_time(report: Report, width: int, verbose: bool) -> list[RenderableType
     if not rows:
         return []
     shown = rows if verbose else rows[:MODEL_LINES]
-    notes = [f"{len(rows) - len(shown)} more models with -v"] if len(shown) < len(rows) else []
+    notes = [f"{len(rows) - len(shown)} more models (-v)"] if len(shown) < len(rows) else []
     notes.append(over_time.NOTE)
     dim = [paragraph(Text(note, style="dim"), 2) for note in notes]
     lines = [(Text(row.name), Text(glued(row.sentence))) for row in shown]
@@ -194,7 +203,7 @@ def _aggregation(report: Report, width: int, verbose: bool) -> list[RenderableTy
     if not rows:
         return []
     drawn = table(lines, event_columns(rows), width, "event")
-    notes = [f"{format_count(hidden, 'more line')} with -v"] if hidden else []
+    notes = [f"{format_count(hidden, 'more row')} (-v)"] if hidden else []
     if overlapping(row.statistics for row in rows):
         notes.append(OVERLAP_NOTE if "elapsed" in drawn.titles else SUM_NOTE)
     if any(row.event.endswith(WARM) for row in rows):
@@ -215,7 +224,7 @@ def _event_lines(report: Report, verbose: bool) -> tuple[list[tuple[str, EventRo
         if not verbose and lines and len(lines) + len(entries) > EVENT_LINES:
             hidden += len(entries)
             continue
-        lines += [(model or "no model named", None), *((f"  {entry.event}", entry) for entry in entries)]
+        lines += [(model or "unattributed", None), *((f"  {entry.event}", entry) for entry in entries)]
     return lines, hidden
 
 
@@ -228,8 +237,10 @@ def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]
     told_apart, alike = (shown, {}) if verbose else _alike(shown)
     pairs = [(Text(entry.instrument), _entry(entry, verbose)) for entry in told_apart]
     for state, entries in alike.items():
-        what = f"{formatting.listed(entry.instrument for entry in entries)} (-v says what follows)"
-        pairs.append((Text(formatting.STATE_WORDS[state].capitalize(), style="bold"), Text(what, overflow="fold")))
+        words = state[:1].upper() + state[1:]
+        what = formatting.listed(entry.instrument for entry in entries)
+        what += "" if entries[0].state == "empty" else " (details: -v)"
+        pairs.append((Text(words, style="bold"), Text(what, overflow="fold")))
     return [heading("Coverage"), *labelled(pairs, width)]
 
 
@@ -238,8 +249,8 @@ def _alike(entries: Iterable[CoverageInfo]) -> tuple[list[CoverageInfo], dict[st
     told_apart: list[CoverageInfo] = []
     alike: dict[str, list[CoverageInfo]] = {}
     for entry in entries:
-        if entry.state in {"missing", "unreadable"}:
-            alike.setdefault(entry.state, []).append(entry)
+        if entry.state in {"missing", "unreadable"} or (entry.state == "empty" and not entry.advice):
+            alike.setdefault(formatting.coverage_state(entry), []).append(entry)
         else:
             told_apart.append(entry)
     return told_apart, alike
@@ -249,8 +260,12 @@ def _entry(entry: CoverageInfo, verbose: bool) -> Text:
     """State of one instrument and what follows from it."""
     rows = f" ({format_count(entry.rows, 'row')})" if entry.rows else ""
     body = Text(overflow="fold")
-    body.append(f"{formatting.STATE_WORDS[entry.state]}{rows}: ", style="bold" if entry.state != "rows" else "")
-    return body.append(" ".join(filter(None, (entry.conclusion, entry.advice if verbose else ""))))
+    state = formatting.coverage_state(entry)
+    body.append(f"{state}{rows}", style="bold" if entry.state != "rows" else "")
+    # Such conclusions only repeat the state.
+    repeated = state in {"not recorded", "not exported"} or (entry.state == "empty" and not entry.advice)
+    said = " ".join(filter(None, ("" if repeated else entry.conclusion, entry.advice if verbose else "")))
+    return body.append(f"{'.' if repeated else ':'} {said}" if said else "")
 
 
 def _rest(report: Report, width: int, verbose: bool) -> list[RenderableType]:

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from tracekit.report import formatting
 from tracekit.report.diagnosis import Answer
+from tracekit.report.renderers.concise_findings import lowered
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, paragraph, printed
 from tracekit.report.strings import map_strings
 
@@ -20,7 +21,7 @@ SHOWN = 3
 """Sentences of evidence per question; the report has them all."""
 
 REPEATED = 100
-"""A reason of so many characters is told once only."""
+"""A reason of so many characters is given once only."""
 
 _MARKS = {
     Answer.SEEN: ("●", "bold red"),
@@ -49,15 +50,15 @@ def _leaf(leaf: LeafAnswer, told: set[str]) -> list[RenderableType]:
     title = Text.assemble((f"{mark} ", style), (leaf.pattern, "bold"), f": {leaf.answer}")
     new = [line for line in leaf.evidence if line not in told or len(line) < REPEATED]
     if len(new) < len(leaf.evidence):
-        new.insert(0, "For the reason given above.")
+        new.insert(0, "Same reason as above.")
     more = len(new) - SHOWN
     lines: list[RenderableType] = [paragraph(title, 2), *(paragraph(line, 4) for line in new[:SHOWN])]
     if more > 0:
-        lines.append(paragraph(Text(f"and {more} more in the report", style="dim"), 4))
+        lines.append(paragraph(Text(f"{more} more in the report", style="dim"), 4))
     if leaf.answer == Answer.SEEN:
         lines.append(paragraph(Text(f"fix: {_pages(leaf)}", style="dim"), 4))
     else:
-        lines.append(paragraph(Text(f"find out: {leaf.ask}", style="dim"), 4))
+        lines.append(paragraph(Text(f"check: {lowered(leaf.ask)}", style="dim"), 4))
     return lines
 
 

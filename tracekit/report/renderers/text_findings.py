@@ -1,4 +1,4 @@
-"""The part of the text format that asks for action: findings, and what could not be judged."""
+"""The part of the text format that asks for action: findings, and what was not evaluated."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from rich.text import Text
 
 from tracekit.report import formatting
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.renderers.concise_findings import included_above
 from tracekit.report.renderers.text_layout import glued, heading, labelled, markdown, paragraph
-from tracekit.units import format_count, format_duration, format_share
+from tracekit.units import format_count, format_estimate, format_share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,15 +48,16 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
     title = Text(first.title, style="bold", overflow="fold").append(f"  {first.id}", style="not bold dim")
     blocks: list[RenderableType] = [*labelled([(label, title)], width, indent=0), paragraph(first.why, 2)]
     if len(group.checks) > 1 and group.net_ns is not None:
-        cost = glued(f"Together, the fix could win back up to {format_duration(group.net_ns)}{_beyond(group)}.")
-        blocks.append(paragraph(cost, 2))
+        models = format_count(len({check.model for check in group.checks if check.model}), "model")
+        cost = f"Estimated savings: up to {format_estimate(group.net_ns)} in {models}{_beyond(group)}."
+        blocks.append(paragraph(glued(cost), 2))
     blocks.append(Text())
     shown = group.checks if verbose else group.checks[:MODELS_PER_FINDING]
     several = len(group.severities) > 1
     blocks += labelled([(_model_label(check), _numbers(check, several, verbose)) for check in shown], width)
     if len(shown) < len(group.checks):
         more = format_count(len(group.checks) - len(shown), "more model")
-        blocks.append(paragraph(Text(f"and {more} with -v", style="dim"), 2))
+        blocks.append(paragraph(Text(f"{more} (-v)", style="dim"), 2))
     blocks += [Text(), paragraph(Text("Fix", style="bold"), 2), *markdown(first.fix, 2)]
     if verbose:
         blocks.append(Text())
@@ -66,7 +68,7 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
 def _beyond(group: Group) -> str:
     """Says where a sum leaves out time that findings above claim too."""
     whole = sum(check.cost.ns for check in group.checks if check.cost)
-    return ", no time counted twice" if group.net_ns != whole else ""
+    return ", not counting time included above" if group.net_ns != whole else ""
 
 
 def _model_label(check: Check) -> Text:
@@ -77,34 +79,31 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
     """What was measured for one model, what it costs, and where to look."""
     text = Text(check.summary, overflow="fold")
     if check.cost:
-        whole = check.cost.of or ("the model's time" if check.model else "the models' time")
-        share = f"{glued(format_share(check.cost.share))} of {whole}"
+        whole = check.cost.of or ("this model's time" if check.model else "the models' time")
         severity = f"{check.severity}: " if several else ""
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
-        text.append("could win back up to ").append(glued(format_duration(check.cost.ns)), style="bold")
-        text.append(f", {share}")
-        if check.net_ns is not None and check.net_ns < check.cost.ns:
-            counted = f"all but {glued(format_duration(check.net_ns))}" if check.net_ns else "all of it"
-            text.append(f"; {counted} counted in findings above")
+        text.append("est. savings: up to ").append(glued(format_estimate(check.cost.ns)), style="bold")
+        text.append(f" ({format_share(check.cost.share)} of {whole})")
+        text.append(glued(included_above(check.net_ns, check.cost.ns)))
     for caveat in check.caveats:
-        text.append(f"\nmind: {caveat}", style="italic")
+        text.append(f"\nnote: {caveat}", style="italic")
     for other in check.related:
-        text.append(f"\n{other.relation} {other.id}", style="dim")
+        text.append(f"\n{formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
     text.append(f"\n{_where(check, PLACES_VERBOSE if verbose else PLACES)}" if check.evidence else "", style="dim")
     if verbose:
         for metric in check.metrics:
-            limit = f", a problem at {formatting.condition(metric)}" if formatting.condition(metric) else ""
+            limit = f" (reported at {formatting.condition(metric)})" if formatting.condition(metric) else ""
             text.append(f"\n{metric.name}: {formatting.quantity(metric.value, metric.unit)}{limit}", style="dim")
         if check.cost:
-            text.append(f"\ncost: {check.cost.basis}", style="dim")
+            text.append(f"\nhow estimated: {check.cost.basis}", style="dim")
     return text
 
 
 def _where(check: Check, limit: int) -> str:
-    shown = check.evidence[:limit]
-    rest = check.evidence_total - len(shown)
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return f"at {', '.join(glued(formatting.span(entry)) for entry in shown)}{more}"
+    if check.evidence_total == 1:
+        return glued(formatting.span(check.evidence[0]))
+    longest = ", ".join(glued(formatting.span(entry)) for entry in check.evidence[:limit])
+    return f"longest: {longest} ({format_count(check.evidence_total, 'interval')})"
 
 
 def _untold(reason: str, report: Report) -> str:
@@ -115,19 +114,19 @@ def _untold(reason: str, report: Report) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def not_judged_blocks(report: Report, verbose: bool) -> list[RenderableType]:
-    """What could not look, why, and what to record; then what failed. `verbose` gives every reason by itself."""
+def not_evaluated_blocks(report: Report, verbose: bool) -> list[RenderableType]:
+    """What was not evaluated, why, and what to record; then what failed. `verbose` gives every reason by itself."""
     errors = with_outcome(report.checks, "error")
     blocked = skip_reasons(report.checks, together=not verbose)
     if not errors and not blocked:
         return []
-    blocks: list[RenderableType] = [heading("Not judged")]
+    blocks: list[RenderableType] = [heading("Not evaluated")]
     for obstacle in blocked:
         untold = replace(obstacle, reason=_untold(obstacle.reason, report))
         who = names(obstacle.checks, report.checks)
         which = Text(", ".join(who), style="bold")
         if len(who) > NAMED and not verbose:
-            which = Text(f"{len(who)} checks", style="bold").append(" (-v names them)", style="not bold dim")
+            which = Text(f"{len(who)} checks", style="bold").append(" (names: -v)", style="not bold dim")
         blocks += [paragraph(which, 2), paragraph(untold.sentences, 4)]
     for check in errors:
         label = Text(f"{check.id} failed", style="bold red")

@@ -81,8 +81,8 @@ def bind_signposts(rows: Rows) -> Signposts:
     intervals = _intervals(rows, begin, end)
     events = context_frame(chosen(rows, ~(begins | ends)), EVENT_FIELDS)
     open_begins, open_ends = int(begins.sum()) - len(begin), int(ends.sum()) - len(end)
-    counts = f"{open_begins} signpost intervals begin and do not end, {open_ends} end and do not begin"
-    notes = (f"{counts}; they are left out.",) if open_begins or open_ends else ()
+    counts = f"{open_begins} without an end, {open_ends} without a begin"
+    notes = (f"Ignored incomplete signpost intervals: {counts}.",) if open_begins or open_ends else ()
     return Signposts(intervals, events, notes)
 
 

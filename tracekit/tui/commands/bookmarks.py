@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 @action("bookmark")
 def toggle_bookmark(app: ActionHost) -> None:
-    """Set a bookmark at the cursor, or take it away."""
+    """Add or remove a bookmark at the cursor."""
     state = app.state
     rest = tuple(entry for entry in state.bookmarks if entry.time_ns != state.cursor_ns)
     if len(rest) < len(state.bookmarks):
         app.change(bookmarks=rest)
-        app.say(f"The bookmark at {moment(state.cursor_ns)} is gone.")
+        app.say(f"Bookmark at {moment(state.cursor_ns)} removed.")
         return
     made = Bookmark(state.cursor_ns, _note(state))
     app.change(bookmarks=tuple(sorted((*rest, made), key=lambda entry: entry.time_ns)))
-    app.say(f"Bookmark at {moment(made.time_ns)}: {made.note}.")
+    app.say(f"Bookmark added at {moment(made.time_ns)}: {made.note}.")
 
 
 @action("bookmarks")
 def list_bookmarks(app: ActionHost) -> None:
-    """Choose a bookmark and go there."""
+    """List the bookmarks and go to one."""
     marks = app.state.bookmarks
     if not marks:
-        app.say("There are no bookmarks: b sets one at the cursor.")
+        app.say("No bookmarks; b adds one at the cursor.")
         return
 
     def take(index: int | None) -> None:
@@ -47,10 +47,10 @@ def list_bookmarks(app: ActionHost) -> None:
 
 @action("next_bookmark")
 def next_bookmark(app: ActionHost) -> None:
-    """Go to the next bookmark, after the last one to the first."""
+    """Go to the next bookmark; after the last one, to the first."""
     marks = app.state.bookmarks
     if not marks:
-        app.say("There are no bookmarks: b sets one at the cursor.")
+        app.say("No bookmarks; b adds one at the cursor.")
         return
     _go(app, next((entry for entry in marks if entry.time_ns > app.state.cursor_ns), marks[0]))
 

@@ -18,7 +18,7 @@ _ALONE = "Only one recording is open. To compare two: tracekit view before.trace
 
 @action("pane_compare")
 def show_compare(app: ActionHost) -> None:
-    """Show what became of findings and numbers between two recordings."""
+    """Compare findings and numbers of the two recordings."""
     if _alone(app):
         return
     show_pane(app, "compare")
@@ -26,7 +26,7 @@ def show_compare(app: ActionHost) -> None:
 
 @action("next_measure")
 def next_measure(app: ActionHost) -> None:
-    """Compare findings, means, 95th percentiles, sums or counts."""
+    """Switch between findings, mean, p95, sum and count."""
     if _alone(app):
         return
     ways = (None, *Measure)
@@ -36,30 +36,30 @@ def next_measure(app: ActionHost) -> None:
 
 @action("other_recording")
 def other_recording(app: ActionHost) -> None:
-    """Make selection, keys and detail be about the other recording."""
+    """Switch keys, selection and panes to the other recording."""
     if _alone(app):
         return
     app.switch_recording(1 - app.state.active)
     app.focus_timeline(app.state.active)
-    app.say(f"Keys and detail are about {app.state.session.name} now.")
+    app.say(f"Switched to {app.state.session.name}.")
 
 
 @action("align")
 def align(app: ActionHost) -> None:
-    """Put the first predictions of both recordings under one another, or their starts again."""
+    """Align both recordings at the first prediction, or at their starts again."""
     if _alone(app):
         return
     state = app.state
     firsts = [session.first_prediction_ns for session in state.sessions]
     known = tuple(first for first in firsts if first is not None)
     if not any(state.origins) and len(known) < len(firsts):
-        app.say("One of the recordings has no prediction, so that only the starts can be aligned.")
+        app.say("One recording has no predictions, so only the starts can be aligned.")
         return
     origins = (0,) * len(firsts) if any(state.origins) else known
     moved = replace(state, origins=origins)
     view = moved.bounds if state.view == state.bounds else clamp(state.view, moved.bounds, app.columns)
     app.change(origins=origins, view=view, history=state.history.leaving(state.view))
-    app.say("First predictions are aligned." if any(origins) else "Starts of the recordings are aligned.")
+    app.say("Aligned at the first prediction." if any(origins) else "Aligned at the start.")
 
 
 def _alone(app: ActionHost) -> bool:

@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 @action("pane_findings")
 def show_findings(app: ActionHost) -> None:
-    """Show the findings and all other checks."""
+    """Show findings and all other checks."""
     show_pane(app, "findings")
 
 
 @action("pane_aggregation")
 def show_aggregation(app: ActionHost) -> None:
-    """Show statistics by lane, event and model, of the range or of all."""
+    """Show statistics by lane, event and model, for the range or the whole recording."""
     show_pane(app, "aggregation")
 
 
 @action("pane_events")
 def show_events(app: ActionHost) -> None:
-    """Show the events one by one."""
+    """List the events."""
     show_pane(app, "events")
 
 
 @action("pane_predictions")
 def show_predictions(app: ActionHost) -> None:
-    """Show the predictions one by one, with where their time went."""
+    """List the predictions and where their time went."""
     show_pane(app, "predictions")
 
 
@@ -44,12 +44,12 @@ def show_models(app: ActionHost) -> None:
 
 @action("pane_facts")
 def show_facts(app: ActionHost) -> None:
-    """Show facts of the recording, and what can be concluded from it."""
+    """Show recording details and coverage."""
     show_pane(app, "facts")
 
 
 def show_pane(app: ActionHost, name: str) -> None:
-    """Show a pane and put the keys on it."""
+    """Show a pane and move the focus to it."""
     app.change(pane=name)
     app.focus_pane()
 
@@ -68,7 +68,7 @@ def _list(app: ActionHost) -> ListPane[Any] | None:
 
 @action("sort_next")
 def sort_next(app: ActionHost) -> None:
-    """Sort the list by its next column."""
+    """Sort the list by the next column."""
     rows = _list(app)
     if rows is None or not rows.sort_next():
         app.say(_UNSORTED)
@@ -76,7 +76,7 @@ def sort_next(app: ActionHost) -> None:
 
 @action("sort_reversed")
 def sort_reversed(app: ActionHost) -> None:
-    """Sort the list the other way round."""
+    """Reverse the sort order."""
     rows = _list(app)
     if rows is None or not rows.sort_reversed():
         app.say(_UNSORTED)
@@ -84,11 +84,11 @@ def sort_reversed(app: ActionHost) -> None:
 
 @action("columns")
 def choose_columns(app: ActionHost) -> None:
-    """Choose which columns of the list are seen."""
+    """Choose the visible columns of the list."""
     rows = _list(app)
     titles = rows.titles if rows is not None else ()
     if rows is None or not titles:
-        app.say("This has no columns to choose: go to one of the lists with 1 to 5.")
+        app.say("No columns to choose here; open a list with 1 to 5.")
         return
     pane = rows.PANE
 
@@ -97,18 +97,18 @@ def choose_columns(app: ActionHost) -> None:
             others = {entry for entry in app.state.hidden if entry[0] != pane}
             app.change(hidden=frozenset({*others, *((pane, title) for title in titles if title not in ticked)}))
         elif ticked is not None:
-            app.say("At least one column must stay.")
+            app.say("At least one column must stay visible.")
 
     def note(title: str, ticked: frozenset[str]) -> str:
         # Behind the inspector, a list has no size.
         if not listed.size.width or title not in ticked:
             return ""
         shown = [column.title for column in listed.shown_without(frozenset(titles) - ticked)]
-        return "" if title in shown else "no room at present"
+        return "" if title in shown else "does not fit"
 
     listed = rows.focus_target()
     seen = frozenset(title for title in titles if (pane, title) not in app.state.hidden)
     app.ask(TickScreen(f"Columns of {rows.TITLE.lower()}", titles, seen, note), take)
 
 
-_UNSORTED = "This is not sorted by columns: go to one of the lists with 1 to 5."
+_UNSORTED = "Nothing to sort here; open a list with 1 to 5."

@@ -37,7 +37,7 @@ def copy_row(app: ActionHost) -> None:
     """Copy the row or event as Markdown."""
     row = _row(app)
     if row is None:
-        app.say("There is no row: go to a list with tab, or select an event with n.")
+        app.say("No row to copy; go to a list with tab, or select an event with n.")
         return
     titles, texts = row
     state = app.state
@@ -60,7 +60,7 @@ def copy_finding(app: ActionHost) -> None:
 
 @action("copy_statistics")
 def copy_statistics(app: ActionHost) -> None:
-    """Copy the statistics of the range, or of all, as Markdown."""
+    """Copy the statistics of the range or the whole recording as Markdown."""
     session, span, chosen = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
         app.say(NOT_YET)
@@ -72,15 +72,15 @@ def copy_statistics(app: ActionHost) -> None:
 
 @action("save_report")
 def save_report(app: ActionHost) -> None:
-    """Save the report of the recording as Markdown, JSON or text."""
+    """Save the report as Markdown, JSON or text."""
     _save(app, None)
 
 
 @action("save_range")
 def save_range(app: ActionHost) -> None:
-    """Save the report of the range: what starts in it, and the findings that reach into it."""
+    """Save a report of the range: events starting in it and findings overlapping it."""
     if app.state.range is None:
-        app.say("There is no range: mark one with v, or drag along the ruler.")
+        app.say("No range; set one with v, or drag along the ruler.")
         return
     _save(app, app.state.range)
 
@@ -102,7 +102,7 @@ def _row(app: ActionHost) -> tuple[list[str], list[str]] | None:
 def _copy(app: ActionHost, make: Callable[[], str], what: str) -> None:
     def show(text: str) -> None:
         if not text:
-            app.say("Nothing starts in the range, so there is nothing to copy.")
+            app.say("No events start in the range; nothing to copy.")
             return
         app.copy_to_clipboard(text)
         app.say(longest_that_fits(_copied(what, text), app.size.width - 2))
@@ -127,9 +127,9 @@ def _copied(what: str, text: str) -> list[str]:
     # It goes through the terminal, which does not tell whether it took it.
     hint = "; tmux needs `set -g set-clipboard on`" if "TMUX" in os.environ else ""
     return [
-        f"Copied {what} as Markdown, {lines}, private names left out{hint}.",
-        f"Copied {what}, {lines}, without private names{hint}.",
-        f"Copied, {lines}, without private names{hint}.",
+        f"Copied {what} as Markdown ({lines}, redacted){hint}.",
+        f"Copied {what} ({lines}, redacted){hint}.",
+        f"Copied {lines}, redacted{hint}.",
     ]
 
 
@@ -143,14 +143,14 @@ def _save(app: ActionHost, span: Span | None) -> None:
     def take(name: str | None) -> None:
         if name is None:
             return
-        app.say("The report is being written …")
+        app.say("Writing the report…")
         path = Path(name.strip()).expanduser()
         replace = check.confirmed == name
         app.in_background(lambda: export.save_report(session, span, path, replace=replace), app.say)
 
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
-    hint = "The ending decides: .md, .json or .txt. Private names are left out."
+    hint = "Format follows the extension: .md, .json or .txt. Private data is redacted."
     app.ask(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
 
 
@@ -169,10 +169,9 @@ class NameCheck:
         try:
             renderer_for(path)
         except UsageError as error:
-            sentence = str(error)
-            return f"{sentence[:1].upper()}{sentence[1:]}."
+            return f"{error}."
         if not path.parent.is_dir():
-            return f"There is no folder '{path.parent}'."
+            return f"No such folder: '{path.parent}'."
         if path.is_dir():
             return f"'{path}' is a folder."
         with suppress(OSError):
@@ -180,5 +179,5 @@ class NameCheck:
                 return f"'{path}' is part of a recording."
         if path.exists() and self.confirmed != name:
             self.confirmed = name
-            return f"'{path}' is there already: press enter again to replace it, or change the name."
+            return f"'{path}' exists; enter again overwrites, or change the name."
         return ""

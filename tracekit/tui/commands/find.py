@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @action("filter")
 def ask_filter(app: ActionHost) -> None:
-    """Show only what has a text, model, kind, device or duration, in the lists and bright on the lanes."""
+    """Filter lists and lanes by text, model, kind, device or duration."""
     known = known_of(app.state.session.trace)
 
     def take(text: str | None) -> None:
@@ -47,25 +47,25 @@ _FILTERED = ("events", "predictions", "aggregation", "compare")
 
 @action("clear_filter")
 def clear_filter(app: ActionHost) -> None:
-    """Show everything again."""
+    """Clear the filter."""
     app.change(filter=EventFilter())
 
 
 @action("next_match")
 def next_match(app: ActionHost) -> None:
-    """Select the next event that passes the filter."""
+    """Select the next event that matches the filter."""
     _to_match(app, forward=True)
 
 
 @action("previous_match")
 def previous_match(app: ActionHost) -> None:
-    """Select the previous event that passes the filter."""
+    """Select the previous event that matches the filter."""
     _to_match(app, forward=False)
 
 
 @action("go_to_time")
 def go_to_time(app: ActionHost) -> None:
-    """Put cursor and view on a time."""
+    """Go to a time."""
     here = app.state.cursor_ns
 
     def take(text: str | None) -> None:
@@ -76,7 +76,8 @@ def go_to_time(app: ActionHost) -> None:
         reached = min(max(time, low), high)
         app.change(cursor_ns=reached)
         app.go(centered(state.view, reached, state.bounds, app.columns), step=False)
-        app.say("" if reached == time else f"The recording ends there: at {moment(reached)}.")
+        beyond = "Past the end" if time > reached else "Before the start"
+        app.say("" if reached == time else f"{beyond}; moved to {moment(reached)}.")
 
     app.ask(AskScreen("Go to time", TIME_HINT, _problem(lambda text: parse_time(text, here))), take)
 
@@ -117,7 +118,7 @@ def _matches(trace: Trace, chosen: EventFilter) -> EventRows:
 def _to_match(app: ActionHost, *, forward: bool) -> None:
     state = app.state
     if not state.filter.active:
-        app.say("No filter is set: press / and say what to look for.")
+        app.say("No filter set; / sets one.")
         return
 
     def show(rows: EventRows) -> None:
@@ -126,7 +127,7 @@ def _to_match(app: ActionHost, *, forward: bool) -> None:
             app.select_event(rows.ref(row))
             app.say(f"Match {row + 1:,} of {len(rows):,}.")
         else:
-            app.say(f"No match {'after' if forward else 'before'} this; {len(rows):,} in all.")
+            app.say(f"No {'later' if forward else 'earlier'} match; {len(rows):,} in all.")
 
     app.in_background(lambda: _matches(state.session.trace, state.filter), show)
 

@@ -19,48 +19,48 @@ def focused_list(app: ActionHost) -> RowList | None:
 
 @action("row_up")
 def row_up(app: ActionHost) -> None:
-    """Select the row above in a list."""
+    """Move to the row above."""
     if rows := focused_list(app):
         rows.move(-1)
 
 
 @action("row_down")
 def row_down(app: ActionHost) -> None:
-    """Select the row below in a list."""
+    """Move to the row below."""
     if rows := focused_list(app):
         rows.move(1)
 
 
 @action("page_up")
 def page_up(app: ActionHost) -> None:
-    """Go up a page in a list."""
+    """Move one page up."""
     if rows := focused_list(app):
         rows.move(-rows.page)
 
 
 @action("page_down")
 def page_down(app: ActionHost) -> None:
-    """Go down a page in a list."""
+    """Move one page down."""
     if rows := focused_list(app):
         rows.move(rows.page)
 
 
 @action("first_row")
 def first_row(app: ActionHost) -> None:
-    """Go to the first row of a list."""
+    """Move to the first row."""
     if rows := focused_list(app):
         rows.go(0)
 
 
 @action("last_row")
 def last_row(app: ActionHost) -> None:
-    """Go to the last row of a list."""
+    """Move to the last row."""
     if rows := focused_list(app):
         rows.go(rows.count - 1)
 
 
 @action("open_row")
 def open_row(app: ActionHost) -> None:
-    """List what is behind a row: the intervals of a finding, the events of numbers or of a model; else zoom to it."""
+    """List a finding's intervals, or the events behind a row of numbers; zoom to an event or prediction."""
     if rows := focused_list(app):
         rows.open()

@@ -13,32 +13,32 @@ if TYPE_CHECKING:
 
 @action("focus_next")
 def focus_next(app: ActionHost) -> None:
-    """Put the keys on the next area."""
+    """Move the focus to the next pane."""
     app.focus_area(1)
 
 
 @action("focus_previous")
 def focus_previous(app: ActionHost) -> None:
-    """Put the keys on the area before."""
+    """Move the focus to the previous pane."""
     app.focus_area(-1)
 
 
 @action("grouping")
 def next_grouping(app: ActionHost) -> None:
-    """Lay the lanes out by Activity, Data and Compute, by event, or by model."""
+    """Group lanes by Activity, Data and Compute, by event, or by model."""
     ways = list(Grouping)
     app.regroup(ways[(ways.index(app.state.grouping) + 1) % len(ways)])
 
 
 @action("expand")
 def expand(app: ActionHost) -> None:
-    """Show all rows of the lane, or a few again."""
+    """Show all rows of the lane, or only the first few."""
     app.change(expanded=app.state.expanded ^ {app.state.lane})
 
 
 @action("theme")
 def switch_theme(app: ActionHost) -> None:
-    """Switch between the light and the dark theme."""
+    """Switch between dark and light theme."""
     app.switch_theme()
 
 
@@ -50,11 +50,11 @@ def show_help(app: ActionHost) -> None:
 
 @action("palette")
 def show_palette(app: ActionHost) -> None:
-    """Find an action by name."""
+    """Find a command by name."""
     app.show_palette()
 
 
 @action("quit")
 def leave(app: ActionHost) -> None:
-    """Leave."""
+    """Quit."""
     app.leave()

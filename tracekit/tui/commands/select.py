@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""
-NO_EVENT = "No event is selected: choose one with n, enter or a click."
+NO_EVENT = "No event selected; press n or click one."
 """What to say where something is asked of the selected event, and there is none."""
-_EMPTY_LANE = "This lane has no events. Choose another with the arrow keys, up and down."
+_EMPTY_LANE = "This lane has no events; choose another with ↑ and ↓."
 
 
 @action("next_event")
 def next_event(app: ActionHost) -> None:
-    """Select the next event of the lane."""
+    """Select the next event in the lane."""
     _walk(app, forward=True)
 
 
 @action("previous_event")
 def previous_event(app: ActionHost) -> None:
-    """Select the previous event of the lane."""
+    """Select the previous event in the lane."""
     _walk(app, forward=False)
 
 
 @action("next_slow")
 def next_slow(app: ActionHost) -> None:
-    """Select the next event that takes longer than 95 % of its kind in the lane."""
+    """Select the next slow event in the lane: slower than its kind's p95."""
     _walk(app, forward=True, slow=True)
 
 
 @action("previous_slow")
 def previous_slow(app: ActionHost) -> None:
-    """Select the previous event that takes longer than 95 % of its kind in the lane."""
+    """Select the previous slow event in the lane."""
     _walk(app, forward=False, slow=True)
 
 
@@ -65,7 +65,7 @@ def select_here(app: ActionHost) -> None:
 
 @action("mark")
 def mark(app: ActionHost) -> None:
-    """Mark the beginning of a range at the selected event; the second time, its end.
+    """Start a range at the selected event; at another event, finish it.
 
     The range runs from the outer edge of one event to the outer edge of the other. Where the cursor was put beside the
     event, it counts, at the edge of an event of the lane that is next to it on screen.
@@ -73,7 +73,7 @@ def mark(app: ActionHost) -> None:
     state, here = app.state, range_end(app.state, _events(app), app.columns)
     if state.mark is None:
         app.change(mark=here, range=None, ends=None)
-        app.say("Range begins here. Go to its other end and press v again; escape drops it.")
+        app.say("Range start set. Move to the end, v again; esc cancels.")
         return
     first, second = sorted((state.mark, here), key=lambda span: (span.start_ns, span.end_ns))
     whole = span_between(first.start_ns, max(first.end_ns, second.end_ns))
@@ -94,7 +94,7 @@ def range_of_event(app: ActionHost) -> None:
 
 @action("clear")
 def clear(app: ActionHost) -> None:
-    """Drop the mark, then the range, then the selection."""
+    """Clear mark, then range, then selection."""
     if app.state.mark is not None:
         app.change(mark=None)
     elif app.state.range is not None:
@@ -131,7 +131,7 @@ def _walk(app: ActionHost, *, forward: bool, slow: bool = False) -> None:
         position = begun - 1 if forward else begun
     target = step(events, position, forward, chosen)
     if target is None:
-        app.say(f"No {'slow ' if slow else ''}event {'after' if forward else 'before'} this one in the lane.")
+        app.say(f"No {'later' if forward else 'earlier'} {'slow ' if slow else ''}event in this lane.")
         return
     app.select_event(EventRef(events.frame, int(events.index[target])))
 

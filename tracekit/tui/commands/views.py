@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @action("zoom_in")
 def zoom_in(app: ActionHost) -> None:
-    """Show half as much, around the cursor."""
+    """Zoom in 2x at the cursor."""
     _zoom(app, viewport.ZOOM_STEP)
 
 
 @action("zoom_out")
 def zoom_out(app: ActionHost) -> None:
-    """Show twice as much, around the cursor."""
+    """Zoom out 2x at the cursor."""
     _zoom(app, 1 / viewport.ZOOM_STEP)
 
 
@@ -33,13 +33,13 @@ def _zoom(app: ActionHost, factor: float) -> None:
 
 @action("pan_left")
 def pan_left(app: ActionHost) -> None:
-    """Move a quarter of the screen to earlier times."""
+    """Pan left by a quarter of the screen."""
     app.go(viewport.pan(app.state.view, -viewport.PAN_STEP, app.state.bounds, app.columns))
 
 
 @action("pan_right")
 def pan_right(app: ActionHost) -> None:
-    """Move a quarter of the screen to later times."""
+    """Pan right by a quarter of the screen."""
     app.go(viewport.pan(app.state.view, viewport.PAN_STEP, app.state.bounds, app.columns))
 
 
@@ -51,35 +51,35 @@ def fit(app: ActionHost) -> None:
 
 @action("fit_selection")
 def fit_selection(app: ActionHost) -> None:
-    """Zoom to the range, else to the selected event, prediction or finding."""
+    """Zoom to the range or, without one, to the selected event, prediction or finding."""
     span = selected_span(app.state)
     if span is None:
-        app.say("Nothing is selected: choose an event with n, enter or a click, or mark a range with v.")
+        app.say("Nothing selected; press n or click an event, or set a range with v.")
         return
     app.go(viewport.around(span, app.state.bounds, app.columns), step=False)
 
 
 @action("back")
 def back(app: ActionHost) -> None:
-    """Return to the view before the last jump, or before a whole walk."""
+    """Go back to the view before the last jump, or before a series of steps."""
     app.revisit(*app.state.history.back(app.state.view))
 
 
 @action("forward")
 def forward(app: ActionHost) -> None:
-    """Undo going back."""
+    """Go forward again."""
     app.revisit(*app.state.history.forward(app.state.view))
 
 
 @action("lane_up")
 def lane_up(app: ActionHost) -> None:
-    """Put the cursor on the lane above."""
+    """Move the cursor to the lane above."""
     _lane(app, -1)
 
 
 @action("lane_down")
 def lane_down(app: ActionHost) -> None:
-    """Put the cursor on the lane below."""
+    """Move the cursor to the lane below."""
     _lane(app, 1)
 
 

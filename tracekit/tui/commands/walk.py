@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @action("next_evidence")
 def next_evidence(app: ActionHost) -> None:
-    """Select the next interval of evidence of the finding."""
+    """Select the next interval of the finding's evidence."""
     _walk(app, 1)
 
 
 @action("previous_evidence")
 def previous_evidence(app: ActionHost) -> None:
-    """Select the interval of evidence before."""
+    """Select the previous interval of the finding's evidence."""
     _walk(app, -1)
 
 
@@ -35,7 +35,7 @@ def _walk(app: ActionHost, step: int) -> None:
         app.say(NO_FINDING)
         return
     if not check.evidence:
-        app.say("This check lists no intervals.")
+        app.say("This check has no intervals.")
         return
     first = 0 if step > 0 else len(check.evidence) - 1
     index = first if ref.evidence is None else ref.evidence + step
@@ -51,16 +51,16 @@ def _end(check: Check, *, last: bool) -> str:
     if check.evidence_total <= listed:
         return f"This is the {'last' if last else 'first'} of {format_count(listed, 'interval')}."
     if not last:
-        return f"This is the longest of {check.evidence_total:,} intervals, the first in the list."
-    return f"This is the last of the {listed} longest: the report keeps no more of {check.evidence_total:,} intervals."
+        return f"This is the longest of {check.evidence_total:,} intervals."
+    return f"This is the last of the {listed} longest; the report keeps no more of {check.evidence_total:,} intervals."
 
 
-NO_FINDING = "No finding is selected: choose one in the list of findings, 1."
+NO_FINDING = "No finding selected; press 1 and choose one."
 
 
 @action("to_finding")
 def to_finding(app: ActionHost) -> None:
-    """Go from an interval or event to the finding that it is evidence of."""
+    """Go to the finding that the event or interval is evidence of."""
     state = app.state
     finding, event = state.selection.finding, state.selection.event
     if finding is not None and finding.evidence is not None:
@@ -80,18 +80,18 @@ def to_finding(app: ActionHost) -> None:
     app.say(_NO_EVIDENCE if whole else _NOT_KEPT)
 
 
-NOT_YET = "The detectors are still at work; try again when the findings are there."
-_NO_EVIDENCE = "The selected event is evidence of no finding."
-_NOT_KEPT = "No finding lists the selected event; where there are many, only the longest are kept."
+NOT_YET = "The checks are still running; try again when the findings appear."
+_NO_EVIDENCE = "The selected event is not evidence of a finding."
+_NOT_KEPT = "No finding lists the selected event; findings keep only their longest intervals."
 
 
 @action("to_related")
 def to_related(app: ActionHost) -> None:
-    """Go to a finding that can cause this one, or that it can cause."""
+    """Go to a related finding: a possible cause or effect."""
     ref, report = finding_here(app.state), app.state.session.report
     check = app.state.session.check(ref) if ref is not None else None
     if report is None or check is None or not check.related:
-        app.say("No finding with related ones is selected.")
+        app.say("The selected finding has no related findings.")
         return
     wanted = [(other.id, other.model) for other in check.related]
     indices = [
@@ -103,14 +103,14 @@ def to_related(app: ActionHost) -> None:
 
 @action("to_prediction")
 def to_prediction(app: ActionHost) -> None:
-    """Select the prediction that the event belongs to, and zoom to it."""
+    """Go to the prediction that the event belongs to, and zoom to it."""
     session, event = app.state.session, app.state.selection.event
     if event is None:
         app.say(NO_EVENT)
         return
     index = prediction_of(session, event)
     if index is None:
-        app.say("The selected event belongs to no prediction that is known.")
+        app.say("The selected event does not belong to a known prediction.")
         return
     ref = EventRef("activity", index)
     app.select_event(ref)

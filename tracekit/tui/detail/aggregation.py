@@ -95,8 +95,8 @@ class AggregationPane(ListPane[Records[Line]]):
 
     PANE = "aggregation"
     TITLE = "Aggregation"
-    SHORT = "Numbers"
-    WAITING = "The numbers are being worked out."
+    SHORT = "Stats"
+    WAITING = "Computing statistics…"
     HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:

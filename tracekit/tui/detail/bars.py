@@ -19,7 +19,7 @@ GROUP_CATEGORIES: dict[str, Category] = {
     "GPU": Category.GPU,
     "CPU": Category.CPU,
     "data": Category.INPUT_COPY,
-    "waiting": Category.CAST,
+    "queued": Category.CAST,
     "requested": Category.LOAD,
     "other": Category.APP,
     "ambiguous": Category.OTHER,

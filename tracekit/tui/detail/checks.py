@@ -14,7 +14,7 @@ from tracekit.tui.detail.records import ordered
 from tracekit.tui.detail.rows import Cell
 from tracekit.tui.state import FindingRef, Sort
 from tracekit.tui.text import which_interval
-from tracekit.units import format_count, format_share
+from tracekit.units import format_count, format_estimate, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 SIGNS = {"critical": "▲▲", "high": "▲", "medium": "△", "low": "·"}
 """Severities apart from color."""
 
-_TIME = Column("time", 9, right=True, ordered=False)
+_TIME = Column("duration", 9, right=True, ordered=False)
 """How long an interval is; there only while intervals are listed."""
 _COLUMNS = (
     Column("outcome", 11, prose=True, max_width=14),
     Column("check", 21, max_width=27),
-    Column("model", 14, drop=1, max_width=24),
-    Column("could win", 10, right=True),
+    Column("model", 13, drop=1, max_width=24),
+    Column("saves up to", 11, right=True),
     Column("share", 6, right=True, drop=2),
-    Column("what was seen", 0, prose=True, drop=3, min_width=24, ordered=False),
+    Column("summary", 0, prose=True, drop=3, min_width=24, ordered=False),
 )
 
 BY_RANK = Sort("outcome", descending=False)
@@ -45,7 +45,7 @@ _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 _VALUES: dict[str, Callable[[Check], str | float | None]] = {
     "check": lambda check: check.id,
     "model": lambda check: check.model,
-    "could win": lambda check: check.cost.ns if check.cost is not None else None,
+    "saves up to": lambda check: check.cost.ns if check.cost is not None else None,
     "share": lambda check: check.cost.share if check.cost is not None else None,
 }
 """What rows are sorted by, apart from their rank; None where it is not known."""
@@ -69,7 +69,7 @@ class CheckRow:
 
 @dataclass(frozen=True, eq=False)
 class CheckRows:
-    """Findings one by one, then a row for each detector and outcome, or for each reason why detectors could not look.
+    """Findings one by one, then a row for each detector and outcome, or for each reason why checks were not evaluated.
 
     Below the open row stands its evidence, or the checks that share it.
     """
@@ -80,7 +80,7 @@ class CheckRows:
     rows: tuple[CheckRow, ...]
     columns: Sequence[Column]
     sorted_by: tuple[int, bool]
-    empty = "No check was made."
+    empty = "No checks ran."
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -109,9 +109,9 @@ class CheckRows:
                 "outcome": Cell(f"{signs:<2} {check.severity}", palette.accent, bold=True),
                 "check": Cell(check.id),
                 "model": Cell(check.model or ABSENT),
-                "could win": Cell(duration(check.cost.ns) if check.cost else ABSENT),
-                "share": Cell(format_share(check.cost.share) if check.cost else ABSENT),
-                "what was seen": Cell(check.summary),
+                "saves up to": Cell(format_estimate(check.cost.ns) if check.cost else ABSENT),
+                "share": Cell(format_percent(check.cost.share) if check.cost else ABSENT),
+                "summary": Cell(check.summary),
             }
         else:
             cells = self._other(line, check, palette)
@@ -121,7 +121,7 @@ class CheckRows:
         """What was seen of the check or checks of a row."""
         line = self.rows[row]
         names = self._ids(line.alike)
-        return f"{self._seen(line)} So with {', '.join(names)}." if len(names) > 1 else self._seen(line)
+        return f"{self._seen(line)} Same for {', '.join(names)}." if len(names) > 1 else self._seen(line)
 
     def interval_description(self, row: int, room: int) -> str:
         """What the interval of a row is and which of all, in `room` cells: a long name loses its middle."""
@@ -131,10 +131,10 @@ class CheckRows:
         name, listed = visible(check.evidence[number].label), len(check.evidence)
         whole, brief = f"interval {which_interval(check, number)}", f"interval {number + 1} of {listed}"
         if check.evidence_total > listed:
-            brief += " kept"
+            brief += " listed"
         else:
             whole += ", longest first"
-        for rest in (f"{whole} · enter zooms to it", whole, brief):
+        for rest in (f"{whole} · enter zooms in", whole, brief):
             left = room - cell_len(f" · {rest}")
             if left >= min(cell_len(name), _MIN_NAME_WIDTH if rest == brief else _NAME_WIDTH):
                 return f"{shorten(name, left)} · {rest}"
@@ -146,8 +146,8 @@ class CheckRows:
             "outcome": Cell(f"   {number + 1} of {len(check.evidence)}", palette.dim),
             "check": Cell(f"at {moment(entry.start_ns)}", palette.dim),
             "model": Cell(entry.model or "", palette.dim),
-            "time": Cell(duration(entry.end_ns - entry.start_ns)),
-            "what was seen": Cell(entry.label, palette.dim),
+            "duration": Cell(duration(entry.end_ns - entry.start_ns)),
+            "summary": Cell(entry.label, palette.dim),
         }
 
     def _other(self, line: CheckRow, check: Check, palette: Palette) -> dict[str, Cell]:
@@ -161,7 +161,7 @@ class CheckRows:
             "outcome": Cell("" if line.below else OUTCOMES[check.outcome], color),
             "check": Cell(format_count(len(names), "check") if several else check.id if named else "", palette.dim),
             "model": Cell(models, palette.dim),
-            "what was seen": Cell(self._seen(line), palette.dim),
+            "summary": Cell(self._seen(line), palette.dim),
         }
 
     def _shared(self, check: int) -> tuple[int, ...]:
@@ -174,7 +174,7 @@ class CheckRows:
 
     def _seen(self, line: CheckRow) -> str:
         said = {self.report.checks[index].summary for index in line.alike or (line.ref.check,)}
-        return said.pop() if len(said) == 1 else "Not the same for each model; enter lists them."
+        return said.pop() if len(said) == 1 else "Differs between models; enter lists them."
 
 
 def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> CheckRows:
@@ -207,7 +207,7 @@ def _ordered(report: Report, sort: Sort) -> list[tuple[int, ...]]:
 def _together(report: Report) -> list[tuple[int, ...]]:
     """Indices of the checks by row, in the order of the report.
 
-    A finding has its own. Others share that of their detector and outcome, and detectors that could not look, or had
+    A finding has its own. Others share that of their detector and outcome, and checks that were not evaluated, or had
     nothing to look at, share one where all of them give the same reason.
     """
     rows: dict[tuple[str, ...], list[int]] = {}

@@ -1,4 +1,4 @@
-"""Two recordings: what became of their findings, and their events in numbers, before and after."""
+"""Two recordings: the status of their findings, and their events in numbers, before and after."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tracekit.tui.messages import EventsWanted, FindingSelected, PaneChosen
 from tracekit.tui.ranges import aggregation, holds_events, none_words, range_words
 from tracekit.tui.state import EventFilter, FindingRef, Sort
 from tracekit.tui.text import longest_that_fits
+from tracekit.units import format_estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,17 +30,17 @@ if TYPE_CHECKING:
 
 Compared = Records[FindingChange] | Records[Difference]
 
-BY_STATUS = Sort("what became", descending=False)
+BY_STATUS = Sort("status", descending=False)
 BY_DIFFERENCE = Sort("difference", descending=True)
 
 
 def _told(check: Check | None) -> str:
-    """A check in a word or two: the time that its fix could win back at most, or its outcome."""
+    """A check in a word or two: the time that its fix saves at most, or its outcome."""
     if check is None:
         return ABSENT
     if check.outcome != "finding":
         return OUTCOMES[check.outcome]
-    return duration(check.cost.ns) if check.cost is not None else str(check.severity)
+    return format_estimate(check.cost.ns) if check.cost is not None else str(check.severity)
 
 
 def _cost(check: Check | None) -> int | None:
@@ -47,9 +48,7 @@ def _cost(check: Check | None) -> int | None:
 
 
 FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
-    Field(
-        "what became", lambda change: list(FindingStatus).index(change.fate), lambda change: change.fate, right=False
-    ),
+    Field("status", lambda change: list(FindingStatus).index(change.status), lambda change: change.status, right=False),
     Field("finding", lambda change: change.check.id, lambda change: change.check.id, right=False, flexible=True),
     Field("model", lambda change: change.check.model, lambda change: change.check.model or ABSENT, right=False, drop=1),
     Field("before", lambda change: _cost(change.before), lambda change: _told(change.before)),
@@ -126,9 +125,10 @@ def _event(row: Difference) -> str:
 
 
 def status_counts(before: Report, after: Report) -> str:
-    """Findings in words: `5 gone, 1 new`."""
-    counts = Counter(change.fate for change in finding_changes(before, after))
-    return ", ".join(f"{count} {fate}" for fate, count in counts.items()) or "no finding in either"
+    """Findings by status, in words: `1 fixed, 1 new`. A check counts once, however many models it is about."""
+    changes = dict.fromkeys((change.status, change.check.id) for change in finding_changes(before, after))
+    counts = Counter(status for status, _ in changes)
+    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no findings in either"
 
 
 class ComparePane(ListPane[Compared]):
@@ -137,7 +137,7 @@ class ComparePane(ListPane[Compared]):
     PANE = "compare"
     TITLE = "Compare"
     RECORDINGS = 2
-    WAITING = "The detectors are at work."
+    WAITING = "Running checks…"
     HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:
@@ -154,7 +154,7 @@ class ComparePane(ListPane[Compared]):
         if state.measure is None:
             changes = finding_changes(before.report, after.report)
             return records_of(
-                changes, FINDING_FIELDS, _fitting(sort, FINDING_FIELDS, BY_STATUS), "No finding in either recording."
+                changes, FINDING_FIELDS, _fitting(sort, FINDING_FIELDS, BY_STATUS), "No findings in either recording."
             )
         models = {model for session in state.sessions for model in session.trace.models["name"]}
         fields = number_fields(state.measure, one_model=len(models) <= 1)
@@ -175,12 +175,13 @@ class ComparePane(ListPane[Compared]):
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
         if state.measure is None:
             first = f"{whole} · " if (whole := unnarrowed(state)) else ""
-            return longest_that_fits([f"{first}u changes: {listed}", f"{first}{listed}"], room)
-        few, abouts = f"   ≈ fewer than {FEW} values", [""]
+            savings = "   est. savings before and after"
+            return longest_that_fits([f"{first}u: {listed}{savings}", f"{first}u: {listed}", f"{first}{listed}"], room)
+        few, abouts = f"   ≈ n < {FEW}", [""]
         if state.range is not None:
-            abouts = [f"   in the {range_words(state.range)}", f"   in {duration(state.range.span_ns)}", "   in range"]
-        lines = [f"u changes: {listed}{few}{about}" for about in abouts]
-        return longest_that_fits([*lines, f"u: {listed}   ≈ < {FEW} values{abouts[-1]}", f"{listed}{abouts[-1]}"], room)
+            abouts = [f"   {range_words(state.range)}", f"   range of {duration(state.range.span_ns)}", "   in range"]
+        lines = [f"u: {listed}{few}{about}" for about in abouts]
+        return longest_that_fits([*lines, f"{listed}{abouts[-1]}"], room)
 
     def row_of(self, rows: Compared, state: State) -> int | None:
         """The finding that is selected in the active recording."""

@@ -1,4 +1,4 @@
-"""What the recording is, and what can be concluded from each of its instruments."""
+"""What the recording is, and the coverage of each of its instruments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
     process = f"{info.target} (pid {info.target_pid})" if info.target and info.target_pid is not None else info.target
     yield from (
         ("recording", info.source),
-        ("form", info.form),
+        ("input type", info.form),
         ("run", runs),
         ("target", process or ABSENT),
         ("device", info.device_model or ABSENT),
@@ -36,7 +36,7 @@ def facts(info: RecordingInfo) -> Iterator[tuple[str, str]]:
         ("Instruments", info.instruments_version or ABSENT),
         ("started", started_at(info.start_date) if info.start_date else ABSENT),
         ("duration", duration(info.duration_ns)),
-        ("ended because", info.end_reason or ABSENT),
+        ("end reason", info.end_reason or ABSENT),
     )
 
 
@@ -49,7 +49,7 @@ def facts_text(report: Report) -> Text:
         text.append(f"{visible(value)}\n")
     for note in report.recording.notes:
         text.append(f"\n{visible(note)}\n")
-    text.append("\nWhat can be concluded\n", "bold")
+    text.append("\nCoverage\n", "bold")
     for entry in report.coverage:
         text.append(f"\n{entry.instrument}: {STATE_WORDS[entry.state]}\n", "bold")
         text.append(f"{visible(entry.conclusion)}\n")
@@ -72,7 +72,7 @@ class FactsPane(DetailPane):
     def compose(self) -> ComposeResult:
         """Text that scrolls."""
         with VerticalScroll(can_focus=True):
-            yield Static("The detectors are at work.")
+            yield Static("Running checks…")
 
     def focus_target(self) -> Widget:
         """The text."""

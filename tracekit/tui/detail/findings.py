@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 _ROOMY = 14
 """Lines of the pane from which the line above the list gets a second one."""
-_MORE = "i shows more"
+_MORE = "i for more"
 
 
 class FindingsPane(ListPane[CheckRows]):
-    """Findings first, then what could not be judged, then the rest; above the list what was seen of one of them."""
+    """Findings first, then what was not evaluated, then the rest; above the list the summary of one of them."""
 
     PANE = "findings"
     TITLE = "Findings"
-    WAITING = "The detectors are at work; findings appear here."
+    WAITING = "Running checks… findings appear here."
     HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:

@@ -33,7 +33,7 @@ _MIN_HEADING_WIDTH = 30
 class ListPane(DetailPane, Generic[Made]):
     """Subclasses say what the rows are made from, make them, and say what choosing one means."""
 
-    WAITING: ClassVar[str] = "One moment …"
+    WAITING: ClassVar[str] = "Loading…"
     """What to say before there are rows."""
     HEADED: ClassVar[bool] = False
     """Whether a line above the list says what it is about."""

@@ -61,7 +61,7 @@ FIELDS: tuple[Field[ModelSummary], ...] = (
     _time("mean", lambda model: model.prediction, "mean_ns"),
     _time("p95", lambda model: model.prediction, "p95_ns", 5),
     _time("max", lambda model: model.prediction, "max_ns", 7),
-    Field("frames/s", _rate, lambda model: frames(_rate(model)), drop=2),
+    Field("fps", _rate, lambda model: frames(_rate(model)), drop=2),
     Field("where time goes", None, _sentence, right=False, drop=1, flexible=True, bar=_bar),
 )
 
@@ -74,7 +74,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
 
     PANE = "models"
     TITLE = "Models"
-    WAITING = "The detectors are at work."
+    WAITING = "Running checks…"
     HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:
@@ -87,7 +87,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         if report is None:
             return None
         sort = state.sorts.get(self.PANE, FIRST_SORT)
-        return records_of(report.models, FIELDS, sort, "No row of the recording names a model.")
+        return records_of(report.models, FIELDS, sort, "No rows are attributed to a model.")
 
     def heading(self, state: State, rows: Records[ModelSummary], room: int) -> str:
         """How many, and what the signs of the bars mean."""
@@ -96,7 +96,7 @@ class ModelsPane(ListPane[Records["ModelSummary"]]):
         counts = (format_count(len(rows), "model"), f"{len(rows):,}", "")
         wordings = [(first, count, signs) for count in counts]
         if first:
-            wordings.append(("all of it", "", signs))
+            wordings.append(("unfiltered", "", signs))
         return longest_that_fits([" · ".join(part for part in parts if part) for parts in wordings], room)
 
     def row_of(self, rows: Records[ModelSummary], state: State) -> int | None:

@@ -36,8 +36,8 @@ _COLUMNS = (
     Column("start", 12, right=True),
     Column("duration", 10, right=True),
     Column("model", 18),
-    Column("call", 5),
-    Column("link", 8, drop=2),
+    Column("phase", 5),
+    Column("attribution", 11, drop=2),
     Column("where time went", 0, ordered=False, prose=True, min_width=16),
 )
 
@@ -87,7 +87,7 @@ class CallRows:
     def _call(self, position: int, palette: Palette) -> Cell:
         if self.calls.inferred[position]:
             return Cell(ABSENT, palette.dim)
-        return Cell("first", palette.accent) if self.calls.first[position] else Cell("later", palette.dim)
+        return Cell("first", palette.accent) if self.calls.first[position] else Cell("warm", palette.dim)
 
 
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
@@ -99,8 +99,8 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
         "start": calls.starts,
         "duration": calls.durations,
         "model": ranks(activity["model"])[calls.index],
-        "call": np.where(calls.inferred, 2, np.where(calls.first, 0, 1)),
-        "link": ranks(activity["attribution"])[calls.index],
+        "phase": np.where(calls.inferred, 2, np.where(calls.first, 0, 1)),
+        "attribution": ranks(activity["attribution"])[calls.index],
     }
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
@@ -126,8 +126,8 @@ class PredictionsPane(ListPane[CallRows]):
 
     PANE = "predictions"
     TITLE = "Predictions"
-    SHORT = "Calls"
-    WAITING = "The predictions are being taken apart."
+    SHORT = "Pred."
+    WAITING = "Breaking predictions down…"
     HEADED = True
 
     def made_from(self, state: State) -> tuple[object, ...]:

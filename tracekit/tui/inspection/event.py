@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from tracekit.tui.state import EventRef, Session
 
 ATTRIBUTION_WORDS = {
-    Attribution.EXACT: "exact: the row names its model itself",
-    Attribution.LABEL: "by its label, which names the model",
-    Attribution.CONTAINED: "by time: inside exactly one prediction",
-    Attribution.AMBIGUOUS: "ambiguous: inside several predictions",
-    Attribution.FOREIGN: "not the target's: another process",
-    Attribution.UNATTRIBUTED: "unknown: nothing says whose it is",
-    Attribution.INFERRED: "inferred: put together from hardware rows, since Core ML recorded no prediction",
+    Attribution.EXACT: "exact (row names the model)",
+    Attribution.LABEL: "by label (which names the model)",
+    Attribution.CONTAINED: "by time (inside exactly one prediction)",
+    Attribution.AMBIGUOUS: "ambiguous (inside several predictions)",
+    Attribution.FOREIGN: "another process, not the target",
+    Attribution.UNATTRIBUTED: "unattributed",
+    Attribution.INFERRED: "inferred from hardware rows (Core ML recorded no predictions)",
 }
 """How sure it is that a row belongs to the model and prediction it is shown with."""
 
@@ -37,7 +37,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
     label = row.get("label", row.get("state", row.get("hang_type")))
-    yield heading(label if isinstance(label, str) else "no event named")
+    yield heading(label if isinstance(label, str) else "unnamed event")
     span = session.span(ref)
     length = int(row["duration_ns"]) if "duration_ns" in row else 0
     known = [
@@ -48,12 +48,12 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     if ref.frame in EVENT_FRAMES:
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):
-            known.append(("part of", _prediction(session, int(row["prediction"]))))
-        known.append(("link", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
+            known.append(("prediction", _prediction(session, int(row["prediction"]))))
+        known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if row["guessed"]:
-            known.append(("kind is", "guessed from the beginning of an unknown event text"))
+            known.append(("note", "kind guessed from the start of an unknown event name"))
         known.append(("source", f"{row['table']}, row {row['row']}"))
-        known += [("evidence of", f"{title} (F goes there)") for title in _findings(session, row)]
+        known += [("evidence of", f"{title} (F to jump)") for title in _findings(session, row)]
     yield facts(known)
     yield ""
 
@@ -62,7 +62,7 @@ def _prediction(session: Session, index: int) -> str:
     """The prediction that contains a row."""
     activity = session.trace.activity
     length = duration(int(activity["duration_ns"].iloc[index]))
-    return f"the prediction at {moment(int(activity['start_ns'].iloc[index]))} of {length} (P goes there)"
+    return f"{length} at {moment(int(activity['start_ns'].iloc[index]))} (P to jump)"
 
 
 def _findings(session: Session, row: pd.Series) -> Iterator[str]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from tracekit.report.formatting import OUTCOMES, condition, duration, quantity, visible
+from tracekit.report.formatting import ABSENT, OUTCOMES, condition, quantity, visible
 from tracekit.report.renderers.text_layout import markdown
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading
 from tracekit.tui.text import which_interval
 from tracekit.tui.timeline.ruler import exact_moment
-from tracekit.units import format_count, format_share
+from tracekit.units import format_count, format_estimate, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,13 +32,13 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
         yield heading(f"Evidence {which_interval(check, ref.evidence)}")
         yield facts(_interval(check, ref.evidence))
         yield ""
-    # The title of a check says what it found, or that all is well: neither is known of one that did not judge.
-    judged = check.outcome in ("finding", "passed")
-    yield heading(check.title if judged else f"{check.id}: {OUTCOMES[check.outcome]}")
-    yield facts((name, value) for name, value in (*_facts(check), ("same for", _same_for(session, check))) if value)
+    # The title of a check says what it found, or that all is well: neither is known of one that was not evaluated.
+    evaluated = check.outcome in ("finding", "passed")
+    yield heading(check.title if evaluated else f"{check.id}: {OUTCOMES[check.outcome]}")
+    yield facts((name, value) for name, value in (*_facts(check), ("also for", _same_for(session, check))) if value)
     yield Text(f"\n{visible(check.summary)}\n")
     for caveat in check.caveats:
-        yield Text(f"Mind: {visible(caveat)}\n", "italic")
+        yield Text(f"Note: {visible(caveat)}\n", "italic")
     yield Text(f"{visible(check.why)}\n", "dim")
     if check.metrics:
         yield facts(((metric.name, _measured(metric)) for metric in check.metrics), MEASURES)
@@ -46,7 +46,7 @@ def finding_blocks(session: Session, ref: FindingRef) -> Iterator[RenderableType
     if check.cost is not None:
         yield Text(f"{visible(check.cost.basis)}\n", "dim")
     if check.record:
-        yield Text(f"To be able to judge it: {visible(check.record)}\n")
+        yield Text(f"To evaluate this: {visible(check.record)}\n")
     if check.fix:
         yield heading("Fix")
         yield from markdown(visible(check.fix, multiline=True), 0)
@@ -59,10 +59,10 @@ def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
     entry = check.evidence[number]
     length = entry.end_ns - entry.start_ns
     yield "event", entry.label
-    yield "model", entry.model or "none named"
+    yield "model", entry.model or ABSENT
     yield "at", exact_moment(entry.start_ns)
     yield "duration", exact(length)
-    yield "walk", ". next, , previous, F back to the finding"
+    yield "keys", ". next  , previous  F finding"
 
 
 def _facts(check: Check) -> Iterator[tuple[str, str]]:
@@ -71,28 +71,27 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
     yield "check", check.id
     if check.cost is not None:
         whole = f" of {check.cost.of}" if check.cost.of else ""
-        yield "could win", f"up to {duration(check.cost.ns)}, {format_share(check.cost.share)}{whole}"
+        yield "saves up to", f"{format_estimate(check.cost.ns)} ({format_percent(check.cost.share)}{whole})"
         if check.net_ns is not None:
-            yield "net gain", _net(check.net_ns, check.cost.ns)
+            yield "extra saving", _extra(check.net_ns, check.cost.ns)
     for other in check.related:
-        yield "related", f"{other.relation} {other.id}{f' of {other.model}' if other.model else ''} (r goes there)"
+        yield "related", f"{other.relation} {other.id}{f' of {other.model}' if other.model else ''} (r to jump)"
     if check.evidence:
-        more = f", the longest of {check.evidence_total:,}" if check.evidence_total > len(check.evidence) else ""
-        yield "evidence", f"{format_count(len(check.evidence), 'interval')}{more} (. goes through them)"
+        listed = f", {len(check.evidence)} longest listed" if check.evidence_total > len(check.evidence) else ""
+        yield "evidence", f"{format_count(check.evidence_total, 'interval')}{listed} (. to step)"
 
 
-def _net(net_ns: int, cost_ns: int) -> str:
-    """What a fix wins back beyond those of the findings above."""
+def _extra(net_ns: int, cost_ns: int) -> str:
+    """What a fix saves beyond those of the findings above."""
     if net_ns == cost_ns:
-        return "all of it; no part is counted in findings above"
+        return "all (no overlap with findings above)"
     if net_ns == 0:
-        return "none; all of it is counted in findings above"
-    return f"{duration(net_ns)}; the rest is counted in findings above"
+        return "none (already included above)"
+    return f"{format_estimate(net_ns)} (the rest is included above)"
 
 
 def _same_for(session: Session, check: Check) -> str:
-    """The other models that the detector says the same about, and other detectors that could not look for the same
-    reason."""
+    """The other models that the check says the same about, and other checks not evaluated for the same reason."""
     checks = session.report.checks if session.report is not None else ()
     said = (check.outcome, check.summary, check.record)
     alike = [other for other in checks if (other.outcome, other.summary, other.record) == said and other is not check]

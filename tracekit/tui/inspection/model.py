@@ -10,7 +10,6 @@ from tracekit.report.formatting import count, duration, listed
 from tracekit.report.time_breakdown import frames, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
-from tracekit.units import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +43,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, letters: bool
             yield ""
     rows = parts_rows([model])
     for row in rows:
-        yield heading("Where the time of a prediction goes")
+        yield heading("Where a prediction's time goes")
         yield bar_text(row.bar, palette, letters=letters)
         yield slices(row)
     for note in parts_notes(rows):
@@ -56,15 +55,15 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
         also = "also a " if model.level == Level.TOP else ""
         yield "stage", f"{also}stage of {listed(model.parents)}"
     yield "instances", count(model.instances)
-    yield "loads", format_count(model.loads, "load")
+    yield "loads", count(model.loads)
     yield "cold loads", count(model.cold_loads)
-    yield "predictions", format_count(model.predictions, "prediction")
+    yield "predictions", count(model.predictions)
     cadence, rate = model.cadence, model.frames_per_second
     if cadence is not None and cadence.per_second is not None:
-        pace = f", at the pace of {cadence.pace.frames_per_second} a second" if cadence.pace is not None else ""
-        yield "called", f"{cadence.per_second:,.1f} times a second{pace}"
+        pace = f" ({cadence.pace.frames_per_second} fps cadence)" if cadence.pace is not None else ""
+        yield "rate", f"{cadence.per_second:,.1f} calls/s{pace}"
     if rate is not None:
-        yield "keeps up with", f"{frames(rate.typical)} frames/s, {frames(rate.sustained)} sustained"
+        yield "fast enough", f"up to {frames(rate.typical)} fps ({frames(rate.sustained)} at p95)"
 
 
 def _numbers(numbers: Statistics) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tracekit.tui.state import Session
     from tracekit.tui.theme import Palette
 
-UNKNOWN = "not known from this recording"
+UNKNOWN = "unknown in this recording"
 
 
 def prediction_blocks(session: Session, index: int, palette: Palette, *, letters: bool) -> Iterator[RenderableType]:
@@ -43,16 +43,16 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, letters
     yield bar_text(row.bar, palette, letters=letters)
     yield slices(row)
     yield ""
-    yield facts([("call", _call(calls, position)), *_work(whole, parts.handoffs)])
+    yield facts([("phase", _phase(calls, position)), *_work(whole, parts.handoffs)])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
 
 
-def _call(calls: Calls, position: int) -> str:
+def _phase(calls: Calls, position: int) -> str:
     if calls.inferred[position]:
         return UNKNOWN
-    return "first after a load" if calls.first[position] else "later"
+    return "first after a load" if calls.first[position] else "warm"
 
 
 def _work(whole: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
@@ -62,10 +62,10 @@ def _work(whole: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, st
         yield "from → to", directions(handoffs)
     if whole.segments is not None:
         yield "segments", f"{format_count(round(whole.segments), 'operation')} on the Neural Engine"
-    for name, value in (("before work", whole.lead_ns), ("after work", whole.tail_ns)):
-        yield name, duration(value) if value is not None else UNKNOWN
+    for name, value, what in (("lead", whole.lead_ns, "before first"), ("tail", whole.tail_ns, "after last")):
+        yield name, f"{duration(value)} {what} execution" if value is not None else UNKNOWN
     if whole.other_models_ns:
-        yield "meanwhile", f"predictions of other models for {duration(whole.other_models_ns)}"
+        yield "concurrent", f"predictions of other models for {duration(whole.other_models_ns)}"
 
 
 def directions(handoffs: Handoffs) -> str:
@@ -90,6 +90,6 @@ def _handoffs(whole: BreakdownSummary) -> str:
     if whole.handoffs is None:
         return UNKNOWN
     if not whole.handoffs:
-        return "none: one compute unit did all"
-    gap = duration(whole.handoff_gap_ns) if whole.handoff_gap_ns is not None else UNKNOWN
-    return f"{round(whole.handoffs):,} between compute units, gap {gap} in which none worked"
+        return "none (single compute unit)"
+    idle = f"{duration(whole.handoff_gap_ns)} with" if whole.handoff_gap_ns is not None else "unknown time with"
+    return f"{round(whole.handoffs):,} between compute units, {idle} all units idle"

@@ -24,7 +24,7 @@ def range_blocks(span: Span, ends: tuple[Span, Span] | None) -> Iterator[Rendera
             ("from", exact_moment(span.start_ns)),
             ("to", exact_moment(span.end_ns)),
             *((name, exact(length)) for name, length in (distances(*ends) if ends is not None else ())),
-            ("statistics", "2 shows them, ctrl+y copies them"),
+            ("statistics", "2 to show, ctrl+y to copy"),
         ]
     )
 

@@ -33,7 +33,7 @@ class AskScreen(ModalScreen[str]):
         """The line, what may stand in it, and what is wrong."""
         with Vertical(classes="ask") as box:
             box.border_title = self._title
-            box.border_subtitle = "enter does it, esc cancels"
+            box.border_subtitle = "enter applies, esc cancels"
             yield Input(self._value)
             yield Static(self._hint, classes="dim", markup=False)
             yield Static(id="problem", markup=False)
@@ -60,7 +60,7 @@ class ChooseScreen(ModalScreen[int]):
         """The lines."""
         with Vertical(classes="ask") as box:
             box.border_title = self._title
-            box.border_subtitle = "enter goes there, esc cancels"
+            box.border_subtitle = "enter jumps there, esc cancels"
             yield OptionList(*(Text(visible(line)) for line in self._lines))
 
     def on_mount(self) -> None:
@@ -88,7 +88,7 @@ class TickScreen(ModalScreen[frozenset[str]]):
         """The names."""
         with Vertical(classes="ask") as box:
             box.border_title = self._title
-            box.border_subtitle = "space or enter changes, esc is done"
+            box.border_subtitle = "space or enter toggles, esc closes"
             yield SelectionList[str](
                 *(Tick(self._line(name, self._ticked), name, name in self._ticked) for name in self._names)
             )

@@ -8,13 +8,14 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Footer, Static
+from textual.widgets import ContentSwitcher, Static
 
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.detail.compare import status_counts
 from tracekit.tui.detail.pane import DetailPane
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.tabs import Tab, TabLine
+from tracekit.tui.footer import KeysFooter
 from tracekit.tui.inspector import Inspector
 from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
@@ -47,9 +48,9 @@ _NO_WIDTH, _NO_HEIGHT = 40, 10
 """Cells below which nothing but that is told."""
 
 GROUPING_WORDS = {
-    Grouping.LANES: "lanes grouped",
-    Grouping.EVENTS: "a lane per event",
-    Grouping.MODELS: "lanes per model",
+    Grouping.LANES: "grouped by lane",
+    Grouping.EVENTS: "grouped by event",
+    Grouping.MODELS: "grouped by model",
 }
 
 
@@ -85,7 +86,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
                             yield pane()
             yield Inspector()
         yield Static(id="status", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeysFooter(show_command_palette=False)
         yield Static(id="tiny", markup=False)
 
     def on_mount(self) -> None:
@@ -120,13 +121,13 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         if self._small or self._cramped:
             return self._small or self._cramped
         panes = len(self.query(DetailPane))
-        return f"← → ↑ ↓ move · w s zoom · n next event · 1–{panes} detail · tab next area · ? keys"
+        return f"← → ↑ ↓ move · w s zoom · n next event · 1–{panes} panes · tab next pane · ? keys"
 
     @property
     def _small(self) -> str:
         """What to say all the time of a terminal in which lists tell nothing; nothing of larger ones."""
         width, height = self.app.size
-        return "" if width >= _MIN_WIDTH and height >= _MIN_HEIGHT else "needs 80×24 or more to show all"
+        return "" if width >= _MIN_WIDTH and height >= _MIN_HEIGHT else "80×24 or larger shows everything"
 
     @property
     def _cramped(self) -> str:
@@ -134,7 +135,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         width, height = self.app.size
         if width >= _FULL_WIDTH and height >= _FULL_HEIGHT:
             return ""
-        return f"{width}×{height} leaves things out; 80×24 or more shows all · ? keys"
+        return f"{width}×{height}: some content hidden; 80×24 shows all · ? keys"
 
     @property
     def pane(self) -> DetailPane:
@@ -188,7 +189,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         width, height = self.app.size
         cover = self.query_one("#tiny", Static)
         cover.display = width < _NO_WIDTH or height < _NO_HEIGHT
-        cover.update(f"{width}×{height} is too small: needs 80×24. q quits.")
+        cover.update(f"{width}×{height} is too small; use 80×24 or larger. q quits.")
 
 
 def _tab(pane: DetailPane, state: State) -> Tab:
@@ -201,16 +202,16 @@ def title_line(state: State, width: int) -> Text:
     # A filter hides something everywhere below, which matters more than the verdict.
     on, verdict = state.filter.active, visible(_verdict(state))
     if on:
-        verdict = f"only {visible(filter_words(state.filter))} · c shows all"
+        verdict = f"Filter: {visible(filter_words(state.filter))}, c clears"
     room = max(width - 2, 0)
     if len(state.sessions) == 1:
         left = cut(visible(_name(state.session, room - cell_len(_claim(verdict)) - 2)), room)
     else:
         # What became of the findings is said in full; names keep both ends, by which they differ.
         names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
-        each = max((room - cell_len(verdict) - len(_AGAINST) - 2) // len(names), _MIN_NAME_WIDTH)
+        each = max((room - cell_len(verdict) - len(_VERSUS) - 2) // len(names), _MIN_NAME_WIDTH)
         spare = sum(max(each - cell_len(name), 0) for name in names)
-        left = cut(_AGAINST.join(shorten(name, each + spare) for name in names), room)
+        left = cut(_VERSUS.join(shorten(name, each + spare) for name in names), room)
     if on:
         left = cut(left, max(room - cell_len(verdict) - 2, _MIN_NAME_WIDTH))
     rest = _as_much_as_fits(verdict, max(room - cell_len(left) - 2, 0))
@@ -228,16 +229,16 @@ def _claim(verdict: str) -> str:
     return verdict.partition(": ")[0]
 
 
-_AGAINST = " against "
+_VERSUS = " → "
 _MIN_NAME_WIDTH, _MIN_VERDICT_WIDTH = 8, 20
 """Cells in which a cut name, or a cut verdict, says anything."""
 
 
 def _verdict(state: State) -> str:
-    """Of one recording its verdict, of two what became of the findings."""
+    """Of one recording its verdict, of two the status of the findings."""
     reports = [session.report for session in state.sessions if session.report is not None]
     if len(reports) < len(state.sessions):
-        return "judging …"
+        return "running checks…"
     return reports[0].summary.verdict if len(reports) == 1 else f"findings: {status_counts(*reports)}"
 
 
@@ -268,7 +269,7 @@ def _selected(session: Session, ref: EventRef) -> tuple[str, str]:
 def _from_mark(mark: Span, here: Span) -> str:
     """How long the range would be that ends here."""
     ends = (mark.start_ns, mark.end_ns, here.start_ns, here.end_ns)
-    return f"range so far {format_duration(max(ends) - min(ends))}, v ends it"
+    return f"range {format_duration(max(ends) - min(ends))}, v to finish"
 
 
 def status_line(state: State, here: Span, width: int) -> str:

@@ -29,32 +29,32 @@ if TYPE_CHECKING:
 
 MOUSE: tuple[tuple[str, str], ...] = (
     ("click", "Select the event under the pointer."),
-    ("drag", "Move the view; along the overview, go there."),
-    ("shift + drag", "Select a range; so does a drag along the ruler. Ends snap to edges of events."),
-    ("wheel", "Zoom at the pointer; with shift, pan; over the titles, scroll the lanes."),
-    ("double click", "On the title of a lane, show all its rows; on a row of a list, as enter."),
+    ("drag", "Pan; on the overview, go to that time."),
+    ("shift + drag", "Select a range, as does dragging along the ruler; ends snap to events."),
+    ("wheel", "Zoom at the pointer; with shift, pan; over lane titles, scroll the lanes."),
+    ("double click", "On a lane title, show all its rows; on a list row, same as enter."),
 )
 SIGNS: tuple[tuple[str, str], ...] = (
-    ("▼", "cursor, on the axis of time"),
-    ("◆", "mark, where a range begins that is being selected"),
+    ("▼", "cursor, on the time axis"),
+    ("◆", "start of the range that is being selected"),
     ("◇", "bookmark"),
-    ("▸ ▹", "row and lane with the cursor; filled where the keys are, and for the active recording of two"),
-    ("+", "lane with more rows than are shown: the last of them shows several at once"),
-    ("▾ ▴", "how many rows are out of sight, below and above"),
-    ("╱╱╱", "where a recording has not begun or is over, beside a longer one"),
+    ("▸ ▹", "row and lane with the cursor; filled where the keyboard focus is, and for the active recording of two"),
+    ("+", "lane with more rows than shown; its last row combines the rest"),
+    ("▾ ▴", "how many rows are hidden below and above"),
+    ("╱╱╱", "before the start or after the end of the shorter recording"),
     ("underlined", "evidence of a finding"),
 )
 """What stands on and around the lanes, with colors and without."""
 COLOR_SIGNS: tuple[tuple[str, str], ...] = (
-    ("▁ ▄ █", "events narrower than two columns: the share of the column in which any is on"),
+    ("▁ ▄ █", "events narrower than two columns: share of the column in which any is running"),
 )
 """What else stands there with colors."""
 LETTER_SIGNS: tuple[tuple[str, str], ...] = (
-    ("[LLLL]", "one event that fills a column or more; in one or two columns L, LL, or [L behind another"),
-    ("L", "events narrower than a column, any of them on for a third of it or more"),
+    ("[LLLL]", "one event; L or LL at one or two columns, [L when it touches the previous bar"),
+    ("L", "events narrower than a column, running for a third of it or more"),
     (LITTLE, "the same, for less than a third of the column"),
-    ("[====]", "range, on the axis of time"),
-    ("[ ]", "part in view, on the overview"),
+    ("[====]", "range, on the time axis"),
+    ("[ ]", "visible part, on the overview"),
     ("reversed", "selected event"),
 )
 """What else stands there without."""
@@ -64,7 +64,7 @@ _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
 def help_text(palette: Palette, actions: Sequence[Action], *, letters: bool = False) -> Group:
-    """Keys, titles and sentences by section, the mouse, and what colors, letters and signs on the lanes mean.
+    """Keys and what they do by section, the mouse, and what colors, letters and signs on the lanes mean.
 
     letters: whether there are no colors.
     """
@@ -88,8 +88,7 @@ def _swatch(category: Category, palette: Palette, *, letters: bool) -> Text:
 
 
 def _entry(action: Action) -> tuple[Text, Text]:
-    title = f"{action.title}{_WHERE[action.scope]}. "
-    return Text(f"  {key_signs(action)}", "bold"), Text.assemble(title, (action.help, "dim"))
+    return Text(f"  {key_signs(action)}", "bold"), Text(f"{action.help.removesuffix('.')}{_WHERE[action.scope]}.")
 
 
 class HelpScreen(ModalScreen[None]):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _BAR = 40
 """Cells of the bar."""
-_SHARE = 7
-"""Cells of `  100 %`."""
+_SHARE = 6
+"""Cells of `  100%`."""
 
 
 def progress_text(progress: Progress, width: int) -> str:
@@ -28,7 +28,7 @@ def progress_text(progress: Progress, width: int) -> str:
         bar = max(min(_BAR, width - _SHARE), 0)
         filled = progress.done_bytes * bar // progress.total_bytes
         share = progress.done_bytes * 100 // progress.total_bytes
-        amount = f"{'█' * filled}{'░' * (bar - filled)}  {share} %"
+        amount = f"{'█' * filled}{'░' * (bar - filled)}  {share}%"
     else:
         amount = f"{progress.done_bytes / 1e6:,.1f} MB read"
     return f"{amount}\n\n{cut(visible(progress.source), width)}"
@@ -49,7 +49,7 @@ class OpeningScreen(Screen[None], inherit_bindings=False):
         with Vertical(id="opening"):
             yield Static(visible(f"Opening {self._names}"), markup=False)
             yield Static("", id="progress", markup=False)
-            yield Static("q gives up", classes="dim")
+            yield Static("q cancels", classes="dim")
 
     def tell(self, progress: Progress) -> None:
         """Show how far it has come."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from tracekit.report.formatting import visible
+from tracekit.tui.footer import KeysFooter
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -24,7 +25,9 @@ class TroubleScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """The sentence in the middle."""
         with Vertical(id="trouble"):
-            yield Static("This recording cannot be opened", classes="title")
+            yield Static("Can't open this recording", classes="title")
             yield Static(visible(self._sentence), markup=False)
-            yield Static("q leaves. 'tracekit tables PATH' lists what a recording holds.", classes="dim", markup=False)
-        yield Footer(show_command_palette=False)
+            yield Static(
+                "q quits. `tracekit tables PATH` lists the tables of a recording.", classes="dim", markup=False
+            )
+        yield KeysFooter(show_command_palette=False)

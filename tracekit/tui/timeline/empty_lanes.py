@@ -20,26 +20,31 @@ class Reason(StrEnum):
     """Why a lane has no rows, in the words of the screen. None of them means that nothing happened."""
 
     ABSENT = "not recorded"
-    EMPTY = "recorded, empty"
-    UNREAD = "recorded, not read"
+    EMPTY = "recorded, no events"
+    UNREAD = "unreadable"
+    NOT_EXPORTED = "not exported"
+    """Listed in the table of contents of an export, and left out of it."""
     OUTSIDE = "not in this input"
     """An export that holds some tables, and says nothing of others."""
     NOTHING_SHOWN = "recorded, nothing to show"
     """Rows, none of which is a state."""
-    NONE_SHOWN = "recorded, none of it shown"
+    NONE_SHOWN = "recorded, none shown"
     """Rows of the instrument, none of which belongs on this lane."""
-    OTHER_LANES = "none recorded of this lane"
+    OTHER_LANES = "no events in this lane"
     """Rows of the instrument on its other lanes."""
-    NO_MODEL = "no row names a model"
+    NO_MODEL = "no rows attributed to a model"
     """Rows on the GPU, none of which is known to be Core ML's own."""
 
 
 def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
     """Why tables of these schemas show nothing."""
-    states = {entry.state for entry in trace.run.tables if entry.schema in schemas}
+    tables = [entry for entry in trace.run.tables if entry.schema in schemas]
+    states = {entry.state for entry in tables}
+    unreadable = [entry for entry in tables if entry.state is TableState.UNREADABLE]
+    exported = any("not exported" not in entry.reason for entry in unreadable)
     for state, why in (
         (TableState.ROWS, Reason.NOTHING_SHOWN),
-        (TableState.UNREADABLE, Reason.UNREAD),
+        (TableState.UNREADABLE, Reason.UNREAD if exported else Reason.NOT_EXPORTED),
         (TableState.EMPTY, Reason.EMPTY),
     ):
         if state in states:
@@ -50,8 +55,8 @@ def reason(trace: Trace, schemas: Sequence[str]) -> Reason:
 def reasons(lanes: Sequence[tuple[str, str]], columns: int, max_lines: int) -> tuple[str, ...]:
     """Titles of lanes with their reasons, given in pairs, on as few lines of `columns` cells as can be, at most `most`.
 
-    A reason stands on one line where that costs none. Half a reason would be another one ("recorded" of "recorded,
-    empty"): where the lines do not hold all, the last reasons give way to the number of their lanes.
+    A reason stands on one line where that costs none. Half a reason would be another one ("recorded" of "recorded, no
+    events"): where the lines do not hold all, the last reasons give way to the number of their lanes.
     """
     titles: dict[str, list[str]] = {}
     for title, why in lanes:

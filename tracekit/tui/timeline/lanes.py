@@ -36,7 +36,7 @@ EXPANDED_LIMIT = 40
 """Rows of an expanded lane."""
 PROCESS_LIMIT = 6
 """Processes on the GPU that get a lane of their own where lanes are not grouped."""
-NO_MODEL = "no model named"
+NO_MODEL = "unattributed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +103,7 @@ def _ungrouped(trace: Trace) -> Iterator[TimelineLane]:
                 yield _lane(name, title, title, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
             continue
         for label, positions in _groups(frame, "label"):
-            text = label or "no event named"
+            text = label or "unnamed event"
             yield _lane(f"{name}/{text}", text, title, intervals, "", positions)
 
 
@@ -161,7 +161,7 @@ def _gpu_parts(frame: pd.DataFrame, on_gpu: BoolArray) -> tuple[IntArray, IntArr
 def _processes(frame: pd.DataFrame, intervals: FrameIntervals, foreign: IntArray) -> Iterator[TimelineLane]:
     """Other processes on the GPU, the busiest apart and the rest in one lane."""
     groups = [
-        (name or "no process named", foreign[positions]) for name, positions in _groups(frame.iloc[foreign], "process")
+        (name or "unknown process", foreign[positions]) for name, positions in _groups(frame.iloc[foreign], "process")
     ]
     durations = frame["duration_ns"].to_numpy()
     groups.sort(key=lambda group: -int(durations[group[1]].sum()))

@@ -194,7 +194,7 @@ class Renderer:
         current = self._leads and state.lane in [lane.id for lane in lanes]
         if len(lanes) == 1:
             return [self._style.lane_title(lanes[0], line, current=current), *self._text(lanes[0].words)]
-        title = f"{self._style.pointer(current)}no rows" if line.part == 0 or line.above else ""
+        title = f"{self._style.pointer(current)}empty lanes" if line.part == 0 or line.above else ""
         return [self._style.line_title(title, line, self._palette.pinned), *self._text(line.text)]
 
     def _text(self, words: str) -> list[Segment]:
