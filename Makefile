@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test test-quick lint format fuzz accuracy samples docs pictures clean environment environment-dev
+.PHONY: help demo test test-quick lint format fuzz bench accuracy samples docs pictures clean environment environment-dev
 
 BIN := .venv/bin
 # Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
@@ -33,10 +33,14 @@ format: environment-dev ## let ruff fix and format the code
 
 fuzz: environment-dev ## feed broken and hostile recordings to the readers for some minutes
 	@$(BIN)/python tests/support/fuzz_export.py
+	@$(BIN)/python tests/support/fuzz_scanner.py --seconds 60
 	@$(BIN)/python tests/support/fuzz_bundle.py
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
+
+bench: environment-dev ## measure the readers of exports side by side and write benchmarks/results.md
+	@$(BIN)/python benchmarks/read_export.py --output benchmarks/results.md
 
 samples: environment-dev ## write sample_traces/ again
 	@PYTHONPATH=tests $(BIN)/python -m support.samples

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from installed import environment
+from frame import environment
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from installed import environment
+from frame import environment
 
 RUNS = 3
 SCHEMAS = ("metal-gpu-intervals", "metal-gpu-state-intervals", "os-signpost", "time-profile")

@@ -1,106 +1,158 @@
-"""How fast and in how much memory an export is read, as ratios against what people use now.
+"""How fast and in how much memory exports are read, side by side with what people use now.
 
-    python benchmarks/read_export.py [--predictions N]
+    python benchmarks/read_export.py [--rows 10000 100000 1000000] [--repeats 3] [--output results.md]
 
-Writes one `coreml-os-signpost` export with `tracekit.testing` and reads it three ways, each in a process of its own:
-tracekit (every cell typed, every reference resolved), `xml.etree.ElementTree` and lxml, both with the whole tree in
-memory and a dictionary for the references, as scripts around `xctrace export` do. Prints seconds, MB of peak memory,
-and both as ratios to tracekit.
+Each reader runs in a process of its own and must find the same rows and the same sum of durations. All resolve every
+reference; tracekit and the C++ program also type every cell, and keep it. Ratios are of processor time, which other
+programs on the machine disturb least. The readers with whole trees in memory stop at 100,000 rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from installed import environment
+from export_files import SHAPES
+from frame import Measurement, exponent, machine, measure, measure_program, table
 
-TRACEKIT = """
+SETUP = """
 from tracekit.recording import open_recording
-table, = open_recording(path).tables("coreml-os-signpost")
-rows, total = table.rows, int(table.column("duration").values.sum())
+from tracekit.recording.export import readers, recording
 """
-
-WITH_TREE = """
-seen, rows, total = {{}}, 0, 0
-for element in {parse}.iter():
+TRACEKIT = """
+opened = open_recording(path)
+(read,) = opened.tables(opened.run.tables[0].schema)
+result = read.rows, int(read.cells[1].values.sum()) if read.has("duration") else 0
+"""
+ROWS = """
+    cells = [seen[cell.get("ref")] if "ref" in cell.attrib else cell for cell in row]
+    values = [cell{text} if cell{text} else cell{shown} for cell in cells]
+    rows += 1
+    total += int(values[1]) if cells[1]{tag} == "duration" else 0
+"""
+WITH_TREE = (
+    """
+root = x.parse(path).getroot()
+seen, rows, total = {}, 0, 0
+for element in root.iter():
     if "id" in element.attrib:
         seen[element.get("id")] = element
 for row in root.iter("row"):
-    cells = [seen[cell.get("ref")] if "ref" in cell.attrib else cell for cell in row]
-    values = [cell.text if cell.text else cell.get("fmt") for cell in cells]
-    rows, total = rows + 1, total + int(values[1])
 """
-
+    + ROWS.format(text=".text", shown='.get("fmt")', tag=".tag")
+    + "\nresult = rows, total"
+)
+ITERPARSE = """
+seen, rows, total = {}, 0, 0
+for _, element in x.iterparse(path, events=("end",)):
+    identity = element.get("id")
+    if identity is not None:
+        seen[identity] = element.tag, element.text or element.get("fmt")
+    if element.tag == "row":
+        own = [(cell.tag, cell.text or cell.get("fmt")) for cell in element]
+        cells = [seen.get(cell.get("ref"), mine) for cell, mine in zip(element, own)]
+        rows += 1
+        total += int(cells[1][1]) if cells[1][0] == "duration" else 0
+        element.clear()
+        {drop}
+result = rows, total
+"""
+LXML, ELEMENT_TREE = "import lxml.etree as x", "import xml.etree.ElementTree as x"
 READERS = {
-    "tracekit": TRACEKIT,
-    "ElementTree": "import xml.etree.ElementTree as x\nroot = x.parse(path).getroot()" + WITH_TREE.format(parse="root"),
-    "lxml": "import lxml.etree as x\nroot = x.parse(path, x.XMLParser(huge_tree=True)).getroot()"
-    + WITH_TREE.format(parse="root"),
+    "tracekit, compiled": (f"{SETUP}assert readers.scanned is not None", TRACEKIT),
+    "tracekit, strict": (f"{SETUP}readers.scanned = None", TRACEKIT),
+    "lxml iterparse, ids": (
+        LXML,
+        ITERPARSE.replace("{drop}", "while element.getprevious() is not None: del element.getparent()[0]"),
+    ),
+    "ElementTree iterparse, ids": (ELEMENT_TREE, ITERPARSE.replace("{drop}", "pass")),
+    "ElementTree, whole tree, ids": (ELEMENT_TREE, WITH_TREE),
 }
-
-FRAME = """
-import resource, sys, time
-path = sys.argv[1]
-begin = time.perf_counter()
-{reader}
-seconds = time.perf_counter() - begin
-# Bytes on macOS, kB on Linux.
-unit = 2**20 if sys.platform == "darwin" else 2**10
-print(rows, total, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit)
-"""
+"""What is imported before and what is measured, by reader."""
+EXPAT = "expat in C++"
+TREE_ROWS = 100_000
+"""Largest export that is read into a tree: at a million rows that takes more memory than most machines have."""
 
 
-def write(folder: Path, predictions: int) -> None:
-    """An export with one model and five rows per prediction."""
-    from tracekit.testing import Model, Process, Scenario, write_export
+def program(folder: Path) -> Path | None:
+    """The C++ program, where it can be built."""
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        return None
+    target = folder / "expat_reader"
+    source = Path(__file__).with_name("expat_reader.cpp")
+    built = subprocess.run([compiler, "-O3", "-std=c++17", str(source), "-lexpat", "-o", str(target)], check=False)
+    return target if built.returncode == 0 else None
 
-    step = 1_000_000
-    scenario = Scenario(Process("Camera", 412), duration_ns=(predictions + 1) * step)
-    model = Model("Segmenter")
-    for k in range(predictions):
-        prediction = scenario.predict(model, k * step + k % 977, 700_000 + k % 1013)
-        for n, label in enumerate(("Input Validation", "Input Copy", "CPU", "Output Transformation")):
-            prediction.event(label, 1000 + 100_000 * n + k % 31, 50_000 + k % 701)
-    write_export(scenario, folder, only={"coreml-os-signpost"})
+
+def measured(path: Path, rows: int, repeats: int, expat: Path | None) -> dict[str, Measurement]:
+    """All readers on one file, one after the other."""
+    found = {
+        name: measure(setup, code, path, repeats)
+        for name, (setup, code) in READERS.items()
+        if rows <= TREE_ROWS or name != "ElementTree, whole tree, ids"
+    }
+    if expat is not None:
+        found[EXPAT] = measure_program([str(expat), str(path)], repeats)
+    numbers = (each.answer.strip("()").replace(",", " ").split() for each in found.values())
+    answers = {tuple(map(int, words[:2])) for words in numbers}
+    assert len(answers) == 1, f"the readers disagree: {answers}"
+    return found
+
+
+def lines_of(found: dict[str, Measurement], size: int) -> list[list[str]]:
+    """A line of the table for each reader."""
+    ours = found["tracekit, compiled"]
+    return [
+        [
+            name,
+            f"{each.cpu_s:.2f}",
+            f"{each.wall_s:.2f}",
+            f"{size / 1e6 / each.cpu_s:,.0f}",
+            f"{each.peak_mb:,}",
+            f"{each.cpu_s / ours.cpu_s:.1f}",
+        ]
+        for name, each in found.items()
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--predictions", type=int, default=40_000)
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help=argparse.SUPPRESS)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--output", type=Path, help="also write the tables to this file")
     arguments = parser.parse_args()
-    if arguments.write:
-        write(arguments.write, arguments.predictions)
-        return
+    text = f"{machine()}; medians of {arguments.repeats}, in seconds of processor time.\n"
     with tempfile.TemporaryDirectory() as folder:
-        # Written by a process of its own: a child's peak memory starts at what its parent held when it was forked.
-        writer = [sys.executable, __file__, "--predictions", str(arguments.predictions), "--write", folder]
-        subprocess.run(writer, check=True)
-        path = Path(folder) / "coreml-os-signpost.xml"
-        size = path.stat().st_size / 2**20
-        results = {}
-        for name, reader in READERS.items():
-            code = FRAME.format(reader=reader)
-            output = subprocess.run(
-                [sys.executable, "-c", code, str(path)],
-                check=True,
-                capture_output=True,
-                text=True,
-                env=environment(),
-            ).stdout
-            rows, total, seconds, peak = output.split()
-            results[name] = (int(rows), int(total), float(seconds), int(peak))
-    assert len({result[:2] for result in results.values()}) == 1, "the readers disagree"
-    ours = results["tracekit"]
-    print(f"{ours[0]:,} rows, {size:.0f} MB")
-    print(f"{'reader':12} {'s':>7} {'MB/s':>7} {'peak MB':>8} {'time ratio':>11} {'memory ratio':>13}")
-    for name, (_, _, seconds, peak) in results.items():
-        ratio = f"{seconds / ours[2]:11.2f} {peak / ours[3]:13.2f}"
-        print(f"{name:12} {seconds:7.2f} {size / seconds:7.0f} {peak:8,} {ratio}")
+        expat = program(Path(folder))
+        for shape in arguments.shapes:
+            times: dict[str, list[float]] = {}
+            for rows in arguments.rows:
+                path = Path(folder) / "export.xml"
+                # By a process of its own: a child's peak memory begins at what its parent held.
+                code = (
+                    f"import export_files as e, pathlib; e.write_export({shape!r}, {rows}, pathlib.Path({str(path)!r}))"
+                )
+                subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
+                size = path.stat().st_size
+                found = measured(path, rows, arguments.repeats, expat)
+                for name, each in found.items():
+                    times.setdefault(name, []).append(each.cpu_s)
+                text += f"\n`{shape}`, {rows:,} rows, {size / 1e6:,.0f} MB:\n\n"
+                text += table(["reader", "CPU s", "wall s", "MB/s", "peak MB", "ratio"], lines_of(found, size))
+            if len(arguments.rows) > 1:
+                grown = {
+                    name: exponent(arguments.rows[-len(each) :], each) for name, each in times.items() if len(each) > 1
+                }
+                text += f"\nGrowth: {', '.join(f'{name} {power:.2f}' for name, power in grown.items())}.\n"
+    print(text, end="")
+    if arguments.output:
+        arguments.output.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

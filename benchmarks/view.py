@@ -25,7 +25,7 @@ import termios
 import time
 from pathlib import Path
 
-from installed import environment
+from frame import environment
 
 from tracekit.testing import Draws, Model, Process, Scenario, write_bundle
 

@@ -61,7 +61,9 @@ find_python() {
 fingerprint() {
     pwd -P
     "$python" -VV
-    cat pyproject.toml constraints.txt scripts/environment.sh
+    cat pyproject.toml constraints.txt scripts/environment.sh hatch_scanner.py tracekit/recording/export/scan/*
+    # The scanner is built where there is a compiler, and again when one comes.
+    command -v "${CC:-cc}" gcc || :
 }
 
 if ! "$python" -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
@@ -80,8 +82,8 @@ fi
 if [ "$kind" = dev ]; then what='.[dev]'; else what=.; fi
 echo "Installing tracekit into $venv (the first time takes a few minutes) ..." >&2
 rm -f "$venv"/installed-*
-# The build backend is installed first, so that it is pinned like everything else.
-"$python" -m pip install -q --disable-pip-version-check -c constraints.txt hatchling editables
+# What builds tracekit is installed first, so that it is pinned like everything else.
+"$python" -m pip install -q --disable-pip-version-check -c constraints.txt hatchling editables setuptools
 "$python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e "$what"
 echo "$now" >"$stamp"
 # Whoever has the larger set has the smaller one.

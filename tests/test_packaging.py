@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import tracekit
+from support.scanner import compiler
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -90,12 +92,53 @@ def site_packages(python: Path) -> Path:
 
 def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path) -> None:
     files = (path.relative_to(ROOT) for path in (ROOT / "tracekit").rglob("*") if path.is_file())
-    present = {str(path) for path in files if "__pycache__" not in path.parts}
+    # The scanner is built into the checkout before it is packed; its sources stay there.
+    present = {str(path) for path in files if "__pycache__" not in path.parts and path.suffix not in (".c", ".h")}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert "tracekit/py.typed" in present
     assert "tracekit/report/schema/report-2.json" in present
     assert names == present
+
+
+@pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
+def test_the_wheel_holds_the_scanner_for_every_python_from_3_11_on(wheel: Path) -> None:
+    assert re.search(r"-cp311-abi3-(linux|macosx|win)", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        assert [name for name in archive.namelist() if "/_scan." in name and not name.endswith(".pyi")]
+
+
+def test_without_a_compiler_the_wheel_is_pure_python_and_reads_exports(
+    tmp_path: Path, samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A checkout of its own, so that the scanner of this one stays.
+    checkout = tmp_path / "checkout"
+    for name in ("tracekit", "pyproject.toml", "hatch_build.py", "hatch_scanner.py", "README.md", "LICENSE"):
+        source = ROOT / name
+        ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+        _ = (
+            shutil.copytree(source, checkout / name, ignore=ignored)
+            if source.is_dir()
+            else shutil.copy(source, checkout)
+        )
+    monkeypatch.setenv("CC", "/bin/false")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(checkout))
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r}); from tracekit.cli.main import run; run()"
+    arguments = ("analyze", "-v", str(samples / "style_transfer_reload_xml"))
+    result = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert "with the strict reader (the compiled scanner is not installed)" in result.stderr
+    assert "reload-before-predict" in result.stdout
+
+
+def test_the_wheels_of_a_release_are_named() -> None:
+    builds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]["build"]
+    assert {name.partition("-")[0] for name in builds} == {"cp311"}
+    wanted = {"macosx_arm64", "macosx_x86_64", "manylinux_x86_64", "manylinux_aarch64", "win_amd64"}
+    assert {name.partition("-")[2] for name in builds} == wanted
 
 
 def test_the_wheel_holds_of_the_tests_only_what_is_promised(wheel: Path) -> None:

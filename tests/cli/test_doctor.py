@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -22,6 +23,16 @@ def test_a_machine_that_is_no_mac_is_usable_for_reading(tracekit, monkeypatch, t
     result = tracekit("doctor")
     assert result.status == 0
     assert "needs a Mac; every other command works here" in result.out
+
+
+def test_without_the_scanner_there_is_a_note(tracekit, monkeypatch) -> None:
+    # An entry of None is a module that cannot be imported.
+    monkeypatch.setitem(sys.modules, "tracekit.recording.export._scan", None)
+    monkeypatch.delattr("tracekit.recording.export._scan", raising=False)
+    result = tracekit("doctor", "--format", "json")
+    scanner = by_name(result)["scanner"]
+    assert (scanner["state"], scanner["detail"]) == ("optional", "not built; exports are read by a slower reader")
+    assert "C compiler" in scanner["fix"]
 
 
 def test_a_mac_with_xcode_is_described_without_names_of_devices(tracekit, standin) -> None:

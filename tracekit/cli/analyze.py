@@ -191,10 +191,10 @@ def _analyzed(arguments: Namespace, entry: Input) -> Report:
 
     from tracekit.api import analyze
     from tracekit.cli.output import narrate
-    from tracekit.cli.progress import RUNNING, showing_progress
+    from tracekit.cli.progress import RUNNING, showing_log, showing_progress
 
     started = time.monotonic()
-    with showing_progress(arguments.quiet, then=RUNNING) as progress:
+    with showing_log(arguments.verbose), showing_progress(arguments.quiet, then=RUNNING) as progress:
         report = analyze(
             entry.paths,
             **options_of(arguments),

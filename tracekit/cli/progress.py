@@ -1,13 +1,15 @@
-"""Progress of a long read, on standard error, and only where a person is looking."""
+"""What is told of a read on standard error: its progress where a person is looking, and how files are read."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tracekit.characters import visible
+from tracekit.cli.output import narrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +42,29 @@ def showing_progress(
         yield bar.report
     finally:
         bar.close()
+
+
+@contextmanager
+def showing_log(verbose: bool) -> Iterator[None]:
+    """Let the readers tell which of them read each file."""
+    logger, handler = logging.getLogger("tracekit"), _Narrator()
+    level = logger.level
+    if verbose:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+class _Narrator(logging.Handler):
+    """One line on standard error for each record."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line."""
+        narrate(f"tracekit: {record.getMessage()}")
 
 
 class _LateBar:

@@ -33,6 +33,15 @@ class Meter:
         self._done = 0
         self._next = 0.0
 
+    @property
+    def done(self) -> int:
+        """Bytes counted so far."""
+        return self._done
+
+    def begin_again(self, done: int) -> None:
+        """Count from there on, since a file is read anew."""
+        self._done = done
+
     def advance(self, count: int, source: str) -> None:
         """Count bytes of one source."""
         self._done += count

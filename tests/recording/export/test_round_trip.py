@@ -16,6 +16,8 @@ from tracekit.recording.table import Process, Thread
 
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn"), exclude_characters="￾￿"), max_size=12)
 PROCESSES = st.builds(Process, TEXT, st.integers(0, 2**31))
+QUOTE = {'"': "&quot;"}
+"""Attributes stand in double quotes, whatever they hold."""
 VALUES = {
     "start-time": st.integers(0, 2**53 - 1),
     "duration": st.integers(0, 2**53 - 1),
@@ -51,7 +53,7 @@ class Writer:
         text = escape(content) if tag != "formatted-label" else ""
         if isinstance(value, Process | Thread):
             text = content
-        return f'<{tag} id="{identity}" fmt={quoteattr(shown)}>{text}</{tag}>'
+        return f'<{tag} id="{identity}" fmt={quoteattr(shown, QUOTE)}>{text}</{tag}>'
 
     def content(self, value: object) -> tuple[str, str]:
         """Content and display text."""

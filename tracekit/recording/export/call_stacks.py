@@ -9,7 +9,7 @@ import numpy as np
 
 from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, is_system_path, owners
 from tracekit.recording.engineering_types import Kind, kind_of
-from tracekit.recording.export.nodes import read_nodes
+from tracekit.recording.export.nodes import NodeReader
 from tracekit.recording.export.stack_values import Stack, StackValues, address
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
@@ -32,7 +32,7 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
 
     The file is read again: the cells of tables hold the text of a stack only.
     """
-    node = read_nodes(source, None, Meter(None, None), StackValues(source.size)).nodes[index]
+    node = NodeReader(source, None, StackValues(source.size)).read(Meter(None, None)).nodes[index]
     if node.cells is None:
         return None
     stacks = next((each for each in _columns(node, Kind.STACK) if isinstance(each, CodedCells)), None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from array import array
 from sys import getsizeof
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tracekit.recording.engineering_types import NUMERIC, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.export import limits
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from tracekit.recording.table import CellValue
 
+    Part = tuple[int, int]
+    """Code of a tag, and payload."""
+
 _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _INT64_MAX = 2**63 - 1
 _UINT64_MAX = 2**64 - 1
@@ -39,6 +42,19 @@ _MAX_GAP = 65_536
 
 class CellError(Exception):
     """A cell that cannot be what its column says. The text completes the sentence "cell ...: <text>"."""
+
+
+class Element(Protocol):
+    """What a value is made of, besides its parts."""
+
+    @property
+    def text(self) -> str | None:
+        """Text before the first part."""
+        ...
+
+    def get(self, key: str) -> str | None:
+        """An attribute."""
+        ...
 
 
 class Undefined(Exception):  # noqa: N818 - not a failure: the value may follow
@@ -104,7 +120,8 @@ class Values:
         self.elements = 0
         """Elements inside the cells of this row so far."""
         self._gaps = 0
-        self._composed = 0
+        self.composed = 0
+        """Bytes of texts put together from parts."""
         self._allowed = limits.COMPOSED_FREE_BYTES + limits.MAX_COMPOSED_GROWTH * size
 
     def code(self, tag: str) -> int:
@@ -145,7 +162,10 @@ class Values:
             if identity is not None:
                 # Its children come later in document order: an id keeps its place, and a value cannot hold itself.
                 self._register(identity, _NO_TAG, 0)
-            payload = self.intern(self._compound(element, kind, depth))
+            parts = list(self._parts(element, depth))
+            if kind in PLAIN and element.text is not None and not element.text.isspace():
+                raise _strange(element, self.tags[code])
+            payload = self.intern(self.compound(kind, element, parts))
         if identity is not None:
             self._register(identity, code, payload)
             if identity in self.awaited:
@@ -171,7 +191,11 @@ class Values:
         if self.kinds[code] in NUMERIC:
             unsigned = payload < 0 and not self.tags[code].startswith("int")
             return str(payload + 2**64 if unsigned else payload)
-        return str(self.distinct[payload])
+        return str(self.at(payload))
+
+    def at(self, payload: int) -> CellValue:
+        """The distinct value of that index."""
+        return self.distinct[payload]
 
     def intern(self, value: CellValue) -> int:
         """Index of a value among the distinct ones."""
@@ -190,12 +214,11 @@ class Values:
 
     def _register(self, identity: str, code: int, payload: int) -> None:
         known = len(self.id_codes)
-        if identity == str(known):
+        number = _id_number(identity)
+        if number == known:
             self.id_codes.append(code)
             self.id_payloads.append(payload)
-            return
-        number = _id_number(identity)
-        if 0 < number < known:
+        elif 0 < number < known:
             self.id_codes[number] = code
             self.id_payloads[number] = payload
         elif known <= number and 2 * (self._gaps + number - known) <= number + _MAX_GAP:
@@ -213,12 +236,13 @@ class Values:
             return self.id_codes[number], self.id_payloads[number]
         return self._odd_ids.get(identity, (_NO_TAG, 0))
 
-    def _compound(self, element: _Element, kind: Kind, depth: int) -> CellValue:
-        parts = list(self._parts(element, depth))
-        text = element.text if element.text is not None and not element.text.isspace() else None
-        if text is not None and kind in PLAIN:
-            raise _strange(element, str(element.tag))
-        shown = element.get("fmt")
+    def compound(self, kind: Kind, element: Element, parts: list[Part]) -> CellValue:
+        """Value of an element that is more than one text or number; `parts` are its children that hold a value."""
+        shown, text = element.get("fmt"), element.text
+        if text is not None and text.isspace():
+            text = None
+        if kind is Kind.LABEL and shown and len(shown) <= limits.MAX_TEXT_CHARS:
+            return shown
         if kind is Kind.PROCESS:
             return self._process(parts, text if shown is None else shown)
         if kind is Kind.THREAD:
@@ -237,35 +261,44 @@ class Values:
             raise CellError(f"text of {len(result):,} characters; at most {limits.MAX_TEXT_CHARS:,} are allowed")
         return result
 
-    def _parts(self, element: _Element, depth: int) -> Iterator[tuple[int, int]]:
+    def _parts(self, element: _Element, depth: int) -> Iterator[Part]:
         """Code and payload of each child that holds a value."""
         self.elements += len(element)
         if self.elements > limits.MAX_ROW_ELEMENTS:
             raise CellError(f"more than {limits.MAX_ROW_ELEMENTS:,} elements in one row")
         if depth >= limits.MAX_DEPTH:
             raise CellError(f"elements nested more than {limits.MAX_DEPTH} levels deep")
+        codes, id_codes = self._codes, self.id_codes
         for child in element:
-            if child.tail is not None and not child.tail.isspace():
+            tail, tag = child.tail, child.tag
+            if tail is not None and not tail.isspace():
                 raise _strange(element, str(element.tag))
-            if child.tag != SENTINEL:
-                code = self.code(child.tag)
-                yield code, self.value(child, code, depth + 1)
+            if tag == SENTINEL:
+                continue
+            code = codes.get(tag) or self.code(tag)
+            reference = child.get("ref")
+            if reference is None:
+                yield code, self.define(child, code, depth + 1)
+            elif 0 < (number := _id_number(reference)) < len(id_codes) and id_codes[number] == code:
+                yield code, self.id_payloads[number]
+            else:
+                yield code, self.refer(reference, code)
 
-    def _process(self, parts: list[tuple[int, int]], shown: str | None) -> Process:
+    def _process(self, parts: list[Part], shown: str | None) -> Process:
         pid = next((payload for code, payload in parts if self.tags[code] == "pid"), None)
         name = shown or ""
         return Process(name if pid is None else name.removesuffix(f" ({pid})"), pid)
 
-    def _thread(self, parts: list[tuple[int, int]], shown: str | None) -> Thread:
+    def _thread(self, parts: list[Part], shown: str | None) -> Thread:
         tid = next((payload for code, payload in parts if self.tags[code] == "tid"), None)
-        owner = next((self.distinct[payload] for code, payload in parts if self.kinds[code] is Kind.PROCESS), None)
+        owner = next((self.at(payload) for code, payload in parts if self.kinds[code] is Kind.PROCESS), None)
         return Thread(shown or "", tid, owner if isinstance(owner, Process) else None)
 
-    def _frames(self, parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _frames(self, parts: list[Part]) -> list[Part]:
         shown = (Kind.FRAME, Kind.ADDRESSES, Kind.STACK)
         return [(code, payload) for code, payload in parts if self.kinds[code] in shown]
 
-    def _joined(self, separator: str, parts: list[tuple[int, int]]) -> str:
+    def _joined(self, separator: str, parts: list[Part]) -> str:
         """Texts of parts as one. Parts are shared: what they add up to is known before they are joined."""
         texts: list[str] = []
         chars = -len(separator)
@@ -276,10 +309,14 @@ class Values:
                 raise CellError(f"text of more than {limits.MAX_TEXT_CHARS:,} characters")
         result = separator.join(texts)
         if len(texts) > 1:
-            self._composed += getsizeof(result)
-            if self._composed > self._allowed:
-                raise CellError(f"the texts assembled from parts take more than {self._allowed:,} bytes in total")
+            self.charge(getsizeof(result))
         return result
+
+    def charge(self, count: int) -> None:
+        """Count bytes of texts put together from parts. Raises `CellError` where they are too many."""
+        self.composed += count
+        if self.composed > self._allowed:
+            raise CellError(f"the texts assembled from parts take more than {self._allowed:,} bytes in total")
 
 
 def _strange(element: _Element, tag: str) -> CellError:

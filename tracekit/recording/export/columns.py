@@ -37,6 +37,18 @@ class Signature:
     """Code of each cell's tag; 0 where the cell holds no value."""
 
 
+@dataclass(frozen=True, slots=True)
+class Payloads:
+    """The rows of one table."""
+
+    signatures: npt.NDArray[np.uint16]
+    """Shape (signatures, columns): code of each cell's tag, 0 where it holds no value."""
+    numbers: npt.NDArray[np.uint16]
+    """Shape (rows,): signature of each row."""
+    columns: list[CodeArray]
+    """Payloads of each column, shape (rows,): numbers, or indexes into the distinct values; 0 for no value."""
+
+
 class ColumnBuilder:
     """Collects the rows of one table.
 
@@ -83,17 +95,14 @@ class ColumnBuilder:
         """Replace the payload of a cell that had to wait; `row` from 0."""
         self._patches.append((row, column, payload))
 
-    def cells(self) -> tuple[Cells, ...]:
-        """All columns. The builder is used up afterwards."""
+    def collected(self) -> Payloads:
+        """All rows. The builder is used up afterwards."""
         self._flush()
-        numbers = np.frombuffer(self._signature_numbers, dtype=np.uint16) if self.rows else np.empty(0, np.uint16)
+        columns = [np.concatenate(chunks) if chunks else np.empty(0, np.int64) for chunks in self._chunks]
+        for row, column, payload in self._patches:
+            columns[column][row] = payload
         codes = np.array(self._codes, dtype=np.uint16).reshape(len(self._codes), len(self.columns))
-        if not self.rows:
-            # Most tables of a recording are empty, and empty columns of one type are the same.
-            places = {column.engineering_type: index for index, column in enumerate(self.columns)}
-            empty = {kind: self._column(index, numbers) for kind, index in places.items()}
-            return tuple(empty[column.engineering_type] for column in self.columns)
-        return tuple(self._column(index, codes[:, index][numbers]) for index in range(len(self.columns)))
+        return Payloads(codes, np.array(self._signature_numbers, dtype=np.uint16), columns)
 
     def _code(self, column: Column, tag: str) -> int:
         if tag == SENTINEL:
@@ -113,36 +122,51 @@ class ColumnBuilder:
             chunks.append(block[:, index].astype(np.int64 if wide else np.int32))
         self._payloads = array("q")
 
-    def _column(self, index: int, codes: npt.NDArray[np.uint16]) -> Cells:
-        chunks = self._chunks[index]
-        payloads: IntArray = np.concatenate(chunks) if chunks else np.empty(0, np.int64)
-        self._chunks[index] = []
-        for row, column, payload in self._patches:
-            if column == index:
-                payloads[row] = payload
-        valid = codes != 0
-        engineering_type = self.columns[index].engineering_type
-        if engineering_type == ANY:
-            return self._any_cells(payloads, codes, valid)
-        if kind_of(engineering_type) in NUMERIC:
-            if engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
-                raise CellError(f"the times of column {shortened(self.columns[index].mnemonic)} add up to too much")
-            return IntegerCells(payloads, valid)
-        coded = _coded(payloads, valid, self._values.distinct)
-        return _numbers_or_text(coded) if kind_of(engineering_type) is Kind.NUMBER else coded
 
-    def _any_cells(self, payloads: IntArray, codes: npt.NDArray[np.uint16], valid: BoolArray) -> Cells:
-        """Cells that brought their own types: numbers where all of them are whole numbers, else text."""
-        present = np.unique(codes[valid])
-        if len(present) and all(self._values.kinds[code] in NUMERIC for code in present):
-            return IntegerCells(payloads, valid)
-        pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)
-        texts: list[CellValue] = [self._values.text(int(code), int(each)) if code else "" for code, each in pairs.T]
-        if (numbers := _whole_numbers(texts, pairs[0] != 0)) is not None:
-            return IntegerCells(numbers[inverse.reshape(-1)], valid)
-        distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
-        positions = np.array([distinct[text] for text in texts], dtype=np.int64)
-        return _coded(positions[inverse.reshape(-1)] if len(texts) else payloads, valid, list(distinct))
+def cells_of(columns: tuple[Column, ...], rows: Payloads, values: Values) -> tuple[Cells, ...]:
+    """Rows as the columns of a table. The payloads are used up. Raises `CellError` where values cannot be meant so."""
+    if not len(rows.numbers):
+        # Most tables of a recording are empty, and empty columns of one type are the same.
+        nothing: npt.NDArray[np.uint16] = np.empty(0, np.uint16)
+        empty = {column.engineering_type: column for column in columns}
+        made = {kind: _cells(column, np.empty(0, np.int64), nothing, values) for kind, column in empty.items()}
+        return tuple(made[column.engineering_type] for column in columns)
+    cells = []
+    # Each column is dropped when its cells are made of it.
+    rows.columns.reverse()
+    for index, column in enumerate(columns):
+        codes = rows.signatures[:, index]
+        same = codes.min() == codes.max()
+        cells.append(_cells(column, rows.columns.pop(), codes[:1] if same else codes[rows.numbers], values))
+    return tuple(cells)
+
+
+def _cells(column: Column, payloads: CodeArray, codes: npt.NDArray[np.uint16], values: Values) -> Cells:
+    """codes: code of the tag of each cell, or one for all of them; 0 where there is no value."""
+    valid = np.broadcast_to(codes, len(payloads)) != 0
+    if column.engineering_type == ANY:
+        return _any_cells(payloads, np.broadcast_to(codes, len(payloads)), valid, values)
+    kind = kind_of(column.engineering_type)
+    if kind in NUMERIC:
+        if column.engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
+            raise CellError(f"the times of column {shortened(column.mnemonic)} add up to too much")
+        return IntegerCells(payloads.astype(np.int64, copy=False), valid)
+    coded = _coded(payloads, valid, values.distinct)
+    return _numbers_or_text(coded) if kind is Kind.NUMBER else coded
+
+
+def _any_cells(payloads: CodeArray, codes: npt.NDArray[np.uint16], valid: BoolArray, values: Values) -> Cells:
+    """Cells that brought their own types: numbers where all of them are whole numbers, else text."""
+    present = np.unique(codes[valid])
+    if len(present) and all(values.kinds[code] in NUMERIC for code in present):
+        return IntegerCells(payloads.astype(np.int64, copy=False), valid)
+    pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)
+    texts: list[CellValue] = [values.text(int(code), int(each)) if code else "" for code, each in pairs.T]
+    if (numbers := _whole_numbers(texts, pairs[0] != 0)) is not None:
+        return IntegerCells(numbers[inverse.reshape(-1)], valid)
+    distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
+    positions = np.array([distinct[text] for text in texts], dtype=np.int64)
+    return _coded(positions[inverse.reshape(-1)] if len(texts) else payloads, valid, list(distinct))
 
 
 def _numbers_or_text(coded: CodedCells) -> Cells:
@@ -169,16 +193,24 @@ def _whole_numbers(texts: list[CellValue], valid: BoolArray) -> IntArray | None:
 def _coded(indexes: CodeArray, valid: BoolArray, distinct: list[CellValue]) -> CodedCells:
     """Indexes into the distinct values of the file as codes into those of the column, by first appearance.
 
-    Time and memory O(rows + distinct values of the file).
+    Time and memory O(rows + distinct values of the file that lie between the first and the last one used).
     """
-    used = indexes[valid]
-    first = np.full(len(distinct), len(used), dtype=np.int64)
+    everywhere = bool(valid.all())
+    used = indexes if everywhere else indexes[valid]
+    if not len(used):
+        return CodedCells(np.full(len(indexes), -1, dtype=np.int32), ())
+    lowest = int(used.min())
+    first = np.full(int(used.max()) - lowest + 1, len(used), dtype=np.int64)
+    used = used - lowest
     # Assigned back to front, so that the earliest row wins.
     first[used[::-1]] = np.arange(len(used) - 1, -1, -1)
     present = np.flatnonzero(first < len(used))
     order = present[np.argsort(first[present], kind="stable")]
-    renumbered = np.zeros(len(distinct), dtype=np.int32)
+    renumbered = np.zeros(len(first), dtype=np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
-    codes = np.full(len(indexes), -1, dtype=np.int32)
-    codes[valid] = renumbered[used]
-    return CodedCells(codes, tuple(distinct[index] for index in order))
+    if everywhere:
+        codes = renumbered[used]
+    else:
+        codes = np.full(len(indexes), -1, dtype=np.int32)
+        codes[valid] = renumbered[used]
+    return CodedCells(codes, tuple(map(distinct.__getitem__, (order + lowest).tolist())))

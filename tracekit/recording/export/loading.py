@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export.nodes import ROOT as NODES_ROOT
-from tracekit.recording.export.nodes import read_nodes
+from tracekit.recording.export.readers import read_nodes
 from tracekit.recording.export.toc import ROOT as TOC_ROOT
 from tracekit.recording.export.toc import read_toc
 from tracekit.recording.export.xml import doctype_refused, read_head

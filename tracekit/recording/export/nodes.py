@@ -63,26 +63,17 @@ class FileNodes:
     """Nodes of Allocations, Leaks or VM Tracker, which have no schema and are not read."""
 
 
-class _Restart(Exception):  # noqa: N818 - control flow
+class Restart(Exception):  # noqa: N818 - control flow
     """A wanted table follows rows whose ids were not kept."""
 
 
-def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter, values: Values | None = None) -> FileNodes:
-    """Read a file. Cells are decoded where it holds one of the `wanted` schemas (None: always), else only counted.
+class NodeReader:
+    """One pass over one file.
 
-    Ids cross nodes, so a file is decoded as a whole or not at all. values: takes the distinct values, where they are
-    not to be the usual ones and everything is wanted. Raises `UnreadableRecording`.
+    Cells are decoded where the file holds one of the `wanted` schemas (None: always), else only counted. Ids cross
+    nodes, so a file is decoded as a whole or not at all. `values` takes the distinct values, where they are not to be
+    the usual ones.
     """
-    if values is not None:
-        return _NodeReader(source, None, values).read(meter)
-    try:
-        return _NodeReader(source, wanted).read(meter)
-    except _Restart:
-        return _NodeReader(source, None).read(meter)
-
-
-class _NodeReader:
-    """State of one pass over one file."""
 
     def __init__(self, source: Source, wanted: Collection[str] | None, values: Values | None = None) -> None:
         self._source = source
@@ -106,7 +97,7 @@ class _NodeReader:
         self._removed = 0
 
     def read(self, meter: Meter) -> FileNodes:
-        """The whole file, chunk by chunk, dropping what was read."""
+        """The whole file, chunk by chunk, dropping what was read. Raises `UnreadableRecording`, or `Restart`."""
         parser = pull_parser(("start", "end"), _TAGS)
         silent_bytes = 0
         try:
@@ -196,7 +187,7 @@ class _NodeReader:
         node = Node(name, int(run[1]) if run else None, int(position[1]) if position else None, columns)
         if self._wanted is not None and name in self._wanted and not self._decoding:
             if self._counted:
-                raise _Restart
+                raise Restart
             self._decoding = True
         self._columns += len(columns)
         if self._columns > limits.MAX_FILE_COLUMNS:
@@ -216,11 +207,14 @@ class _NodeReader:
             self._begin_table()
         assert self._current is not None  # noqa: S101 - narrows for the type checker
         node, reader = self._current
+        if not self._decoding:
+            self._counted = True
+        self._read_row(node, reader, element)
+
+    def _read_row(self, node: Node, reader: RowReader, element: etree._Element, /) -> None:
+        node.rows += 1
         if self._decoding:
             reader.read(element)
-        else:
-            self._counted = True
-        node.rows += 1
 
     def _end_node(self, element: etree._Element) -> None:
         if element is not self._node:

@@ -10,7 +10,7 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import SENTINEL
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, Undefined
-from tracekit.recording.export.columns import ColumnBuilder
+from tracekit.recording.export.columns import ColumnBuilder, cells_of
 from tracekit.recording.export.forward_references import WaitingCell
 from tracekit.recording.export.handmade import HandmadeRow, bind_rows
 from tracekit.recording.export.xml import EXPORT_AGAIN
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from tracekit.recording.export.cells import Values
+    from tracekit.recording.export.columns import Payloads
     from tracekit.recording.export.forward_references import WaitingCells
     from tracekit.recording.table import Cells, Column
 
@@ -38,6 +39,7 @@ class RowReader:
         self._waiting = waiting
         self._builder = ColumnBuilder(columns, values)
         self._handmade: list[HandmadeRow] = []
+        self._scanned: Payloads | None = None
         self._row = 0
 
     def read(self, row: _Element) -> None:
@@ -54,12 +56,17 @@ class RowReader:
         except CellError as error:
             raise UnreadableRecording(f"{self._location}, row {self._row}: {error}; {EXPORT_AGAIN}") from error
 
+    def take(self, rows: Payloads) -> None:
+        """Take all rows of the table at once."""
+        self._scanned = rows
+
     def finish(self) -> tuple[tuple[Column, ...], tuple[Cells, ...]]:
         """Columns and cells of all rows. Raises `UnreadableRecording` where hand-made rows leave a doubt."""
         try:
             if self._handmade:
                 self._builder = bind_rows(self._schema, self._handmade, self._values)
-            return self._builder.columns, self._builder.cells()
+            columns, rows = self._builder.columns, self._scanned or self._builder.collected()
+            return columns, cells_of(columns, rows, self._values)
         except CellError as error:
             raise UnreadableRecording(f"{self._location}, {error}; {EXPORT_AGAIN}") from error
 

@@ -13,11 +13,12 @@ from sys import getsizeof
 from typing import TYPE_CHECKING, cast
 
 from tracekit.recording.engineering_types import Kind
-from tracekit.recording.export.cells import CellError, Values
+from tracekit.recording.export.cells import Values
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+    from tracekit.recording.export.cells import Element, Part
     from tracekit.recording.table import CellValue
 
 _MAX_LINE = 1 << 31
@@ -67,27 +68,28 @@ class StackValues(Values):
             self.kinds[code] = Kind.FRAME
         return code
 
-    def _compound(self, element: _Element, kind: Kind, depth: int) -> CellValue:
+    def compound(self, kind: Kind, element: Element, parts: list[Part]) -> CellValue:
+        """As `Values.compound`; a call stack, frame, binary or source as what it is."""
         if kind not in (Kind.STACK, Kind.FRAME, Kind.ADDRESSES):
-            return super()._compound(element, kind, depth)
-        parts = [self.distinct[payload] for code, payload in self._parts(element, depth) if not self.is_number[code]]
+            return super().compound(kind, element, parts)
+        found = [self.at(payload) for code, payload in parts if not self.is_number[code]]
         value: object
-        match element.tag:
+        match cast("_Element", element).tag:
             case "binary":
                 name = element.get("name") or ""
                 value = Binary(name, element.get("path") or "", address(element.get("load-addr")))
             case "source":
-                path = next((each for each in parts if isinstance(each, str)), element.get("path") or "")
+                path = next((each for each in found if isinstance(each, str)), element.get("path") or "")
                 value = Source(path, _line(element.get("line")))
             case "frame":
                 value = Frame(
                     element.get("name") or "",
                     address(element.get("addr")),
-                    next((each for each in map(_as_part, parts) if isinstance(each, Binary)), None),
-                    next((each for each in map(_as_part, parts) if isinstance(each, Source)), None),
+                    next((each for each in map(_as_part, found) if isinstance(each, Binary)), None),
+                    next((each for each in map(_as_part, found) if isinstance(each, Source)), None),
                 )
             case _:
-                value = self._stack(parts, element.text if kind is Kind.ADDRESSES else None)
+                value = self._stack(found, element.text if kind is Kind.ADDRESSES else None)
         return cast("CellValue", value)
 
     def _stack(self, parts: list[CellValue], addresses: str | None) -> Stack:
@@ -98,9 +100,7 @@ class StackValues(Values):
             elif isinstance(part, Stack):
                 frames += part.frames
         frames += [Frame("", number) for word in (addresses or "").split() if (number := address(word))]
-        self._composed += getsizeof(frames)
-        if self._composed > self._allowed:
-            raise CellError(f"the call stacks take more than {self._allowed:,} bytes altogether")
+        self.charge(getsizeof(frames))
         return Stack(tuple(frames))
 
 

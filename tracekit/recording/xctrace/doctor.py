@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`."""
 OPTIONAL: Final = {"pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'"}
+HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"
 TEMPLATE: Final = "Core ML"
 _KINDS: Final = {"Devices": "device", "Devices Offline": "offline", "Simulators": "simulator"}
 _NOUNS: Final = frozenset({"device", "simulator"})
@@ -81,6 +82,15 @@ def _packages() -> Iterator[Check]:
                 yield Check(name, "optional", "not installed", OPTIONAL[name])
             else:
                 yield Check(name, "missing", "not installed", f"pip install {name}")
+    yield _scanner()
+
+
+def _scanner() -> Check:
+    try:
+        from tracekit.recording.export import _scan  # noqa: F401
+    except ImportError:
+        return Check("scanner", "optional", "not built; exports are read by a slower reader", HOW_TO_BUILD)
+    return Check("scanner", "ok", "compiled; exports are read fast")
 
 
 def _xcode() -> Check:

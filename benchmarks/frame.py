@@ -1,0 +1,104 @@
+"""What the benchmarks share: a process for each measurement, medians, tables."""
+
+from __future__ import annotations
+
+import compileall
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tracekit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TIMED = """
+import resource, sys, time
+path = sys.argv[1]
+{setup}
+begin = time.perf_counter(), time.process_time()
+{code}
+seconds = time.perf_counter() - begin[0], time.process_time() - begin[1]
+# Bytes on macOS, kB on Linux.
+unit = 2**20 if sys.platform == "darwin" else 2**10
+print(result, *seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit, sep=chr(9))
+"""
+"""A process that is measured: `code` reads `path` and leaves its answer in `result`; what `setup` imports is free."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Medians of several runs."""
+
+    answer: str
+    wall_s: float
+    cpu_s: float
+    peak_mb: int
+
+
+def environment() -> dict[str, str]:
+    """Environment of a process that is measured: tracekit as an installed package runs, with its modules compiled once.
+    Some test machines keep Python from storing bytecode."""
+    compileall.compile_dir(Path(tracekit.__file__).parent, quiet=1)
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
+def measure(setup: str, code: str, path: Path, repeats: int) -> Measurement:
+    """Run Python code in processes of its own."""
+    command = [sys.executable, "-c", TIMED.format(setup=setup, code=code), str(path)]
+    lines = [
+        subprocess.run(command, check=True, capture_output=True, text=True, env=environment()).stdout
+        for _ in range(repeats)
+    ]
+    return _medians([line.strip().split("\t") for line in lines])
+
+
+def measure_program(command: Sequence[str], repeats: int) -> Measurement:
+    """Run another program."""
+    rows = []
+    for _ in range(repeats):
+        # A process in between, whose only child it is: its usage is that of the program.
+        code = (
+            "import resource, subprocess, sys, time\n"
+            "begin = time.perf_counter()\n"
+            "answer = subprocess.run(sys.argv[1:], check=True, capture_output=True, text=True).stdout.strip()\n"
+            "seconds = time.perf_counter() - begin\n"
+            "usage = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+            "unit = 2**20 if sys.platform == 'darwin' else 2**10\n"
+            "print(answer, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss // unit, sep=chr(9))"
+        )
+        done = subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True)
+        rows.append(done.stdout.strip().split("\t"))
+    return _medians(rows)
+
+
+def _medians(rows: list[list[str]]) -> Measurement:
+    wall, cpu, peak = (statistics.median(float(row[place]) for row in rows) for place in (1, 2, 3))
+    return Measurement(rows[0][0], wall, cpu, int(peak))
+
+
+def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """The power of the size with which time grows, fitted by least squares on logarithms."""
+    x, y = [math.log(size) for size in sizes], [math.log(second) for second in seconds]
+    return statistics.linear_regression(x, y).slope
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def machine() -> str:
+    """What the figures depend on."""
+    from lxml import etree
+
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    versions = f"Python {platform.python_version()}, lxml {'.'.join(map(str, etree.LXML_VERSION[:3]))}"
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores{load}; {versions}"

@@ -1,0 +1,217 @@
+"""The compiled scanner gives what the strict reader gives, or leaves the file to it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recording.export.test_round_trip import Writer, tables, written
+
+from support.scanner import (
+    SOURCES,
+    difference,
+    disagreement,
+    read_strictly,
+    real_documents,
+    scan,
+    small_document,
+    source_of,
+)
+from tracekit.errors import UnreadableRecording
+from tracekit.recording import limits as shared_limits
+from tracekit.recording import open_recording
+from tracekit.recording.export import limits, readers
+from tracekit.recording.progress import Meter
+
+pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is not built: there was no C compiler")
+
+SMALL = small_document()
+
+
+def assert_same(content: bytes) -> None:
+    """The scanner accepts the file, and both readers agree."""
+    scanned, strict = scan(content), read_strictly(content)
+    assert scanned is not None
+    assert strict is not None
+    assert difference(scanned, strict) == ""
+
+
+def test_every_kind_of_cell_reads_as_the_strict_reader_reads_it() -> None:
+    assert_same(SMALL)
+
+
+def test_exports_of_the_samples_read_as_the_strict_reader_reads_them(samples: Path) -> None:
+    paths = [path for path in samples.glob("*_xml/*.xml") if path.name != "toc.xml"]
+    assert len(paths) > 10
+    for path in paths:
+        assert_same(path.read_bytes())
+
+
+@pytest.mark.corpus
+def test_real_exports_are_accepted_and_read_the_same() -> None:
+    documents = real_documents()
+    accepted = [content for content in documents if scan(content) is not None]
+    for content in accepted:
+        assert_same(content)
+    # The others are fixtures that people wrote, with comments, and one file that is not well-formed.
+    assert all(b"<!--" in content or b"resident-%" in content for content in documents if content not in accepted)
+    assert len(accepted) > 20
+
+
+@settings(deadline=None, max_examples=100)
+@given(contents=st.lists(tables(), min_size=1, max_size=3), refer=st.lists(st.booleans(), max_size=20))
+def test_random_tables_read_the_same(contents: list[tuple[list[str], list[list[object]]]], refer: list[bool]) -> None:
+    writer = Writer([])
+    nodes = "".join(written(types, rows, writer, place, refer) for place, (types, rows) in enumerate(contents, 1))
+    assert_same(f"<trace-query-result>{nodes}</trace-query-result>".encode())
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_a_changed_file_reads_the_same_or_is_declined(data: st.DataObject) -> None:
+    content = bytearray(SMALL)
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(content)))
+        end = data.draw(st.integers(start, min(len(content), start + 40)))
+        place = data.draw(st.integers(0, len(SMALL) - 1))
+        piece = SMALL[place : place + data.draw(st.integers(0, 60))]
+        content[start:end] = data.draw(st.sampled_from([piece, b"", bytes(content[start:end]) * 2, b"&amp;", b"0"]))
+    assert disagreement(bytes(content)) == ""
+
+
+def test_chunks_may_end_at_every_byte() -> None:
+    whole = read_strictly(SMALL)
+    assert whole is not None
+    for border in range(1, len(SMALL)):
+        part = scan(SMALL, (border,))
+        assert part is not None, border
+        assert difference(part, whole) == "", border
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64])
+def test_chunks_may_be_short(size: int) -> None:
+    part, whole = scan(SMALL, tuple(range(size, len(SMALL), size))), read_strictly(SMALL)
+    assert part is not None
+    assert whole is not None
+    assert difference(part, whole) == ""
+
+
+def test_a_file_that_was_cut_off_at_any_byte_is_declined() -> None:
+    for end in range(len(SMALL.rstrip())):
+        assert scan(SMALL[:end]) is None, end
+
+
+OTHER_FORMS = {
+    "comment between rows": (b"</row>", b"</row><!-- c -->"),
+    "comment that holds a row": (b"<row>", b"<!-- <row> --><row>"),
+    "comment inside a row": (b"<sentinel/>", b"<!-- c --><sentinel/>"),
+    "CDATA": (b">Prediction<", b"><![CDATA[Prediction]]><"),
+    "instruction": (b"<row>", b"<?x <row>?><row>"),
+    "document type": (b"<trace-query-result>", b"<!DOCTYPE a><trace-query-result>"),
+    "entity": (b">Prediction<", b">&other;<"),
+    "number of a character": (b">Prediction<", b">&#65;<"),
+    "single quotes": (b'id="3" fmt="Prediction"', b"id='3' fmt='Prediction'"),
+    "unknown attribute": (b'id="3" fmt', b'id="3" other="1" fmt'),
+    "attribute twice": (b'id="3" fmt="Prediction"', b'id="3" fmt="a" fmt="b"'),
+    "attribute beside a reference": (b'<process ref="6"/>', b'<process ref="6" fmt="a"/>'),
+    "content of a reference": (b'<process ref="6"/>', b'<process ref="6">a</process>'),
+    "sentinel with an attribute": (b"<sentinel/>", b'<sentinel id="1"/>'),
+    "forward reference": (b'<process ref="6"/>', b'<process ref="29"/>'),
+    "reference to another type": (b'<process ref="6"/>', b'<process ref="5"/>'),
+    "reference to an id that has not ended": (b'<process ref="6"/></thread>', b'<thread ref="9"/></thread>'),
+    "id out of order": (b'<start-time id="21"', b'<start-time id="22"'),
+    "id twice": (b'<start-time id="21"', b'<start-time id="20"'),
+    "id with a leading zero": (b'id="21"', b'id="021"'),
+    "text between cells": (b"<sentinel/>", b"<sentinel/>a"),
+    "text between parts": (b"</pid>", b"</pid>a"),
+    "cell of another type": (b"<sentinel/>", b"<string>a</string>"),
+    "cell too many": (b"</row>", b"<sentinel/></row>"),
+    "cell too few": (b"<sentinel/>", b""),
+    "namespace": (b"<row>", b'<row xmlns="a">'),
+    "prefix": (b"<row>", b"<a:row>"),
+    "blanks around a number": (b">1000<", b"> 1000 <"),
+    "number of 65 bits": (b"18446744073709551615", b"18446744073709551616"),
+    "negative time": (b">1000<", b">-1<"),
+    "time without digits": (b">1000<", b"><"),
+    "control character": (b">Prediction<", b">Predi\x01ction<"),
+    "carriage return": (b">Prediction<", b">Predi\rction<"),
+    "broken UTF-8": (b">Prediction<", b">Predi\xc3(tion<"),
+    "surrogate": (b">Prediction<", b">\xed\xa0\x80<"),
+    "line break in an attribute": (b'fmt="Prediction"', b'fmt="Predi\nction"'),
+    "end of a section in a text": (b">Prediction<", b">a]]>b<"),
+    "schema without columns": (SMALL[SMALL.index(b"<col>") : SMALL.index(b"</schema>")], b""),
+    "another encoding": (b'version="1.0"', b'version="1.0" encoding="latin-1"'),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_what_xctrace_does_not_write_is_left_to_the_strict_reader(form: str) -> None:
+    before, after = OTHER_FORMS[form]
+    assert before in SMALL
+    assert scan(SMALL.replace(before, after, 1)) is None
+
+
+def test_ids_may_start_anew_at_each_node() -> None:
+    start, end = SMALL.index(b"<node"), SMALL.index(b"</node>") + len(b"</node>")
+    assert_same(SMALL[:end] + SMALL[start:end] + SMALL[end:])
+
+
+def test_tables_that_nobody_wants_are_counted() -> None:
+    nodes = readers.read_nodes(source_of(SMALL), (), Meter(None, None)).nodes
+    assert [(node.rows, node.cells) for node in nodes] == [(3, None), (0, None)]
+
+
+@pytest.mark.parametrize(
+    ("change", "reader"),
+    [((b"", b""), "with the compiled scanner"), ((b"<row>", b"<!-- c --><row>"), "with the strict reader")],
+)
+def test_the_log_says_which_reader_read_a_file(
+    change: tuple[bytes, bytes], reader: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="tracekit")
+    path = tmp_path / "table.xml"
+    path.write_bytes(SMALL.replace(*change, 1) if change[0] else SMALL)
+    open_recording(path)
+    assert f"read 'table.xml' {reader}" in caplog.text
+
+
+def test_without_the_scanner_everything_is_read_strictly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="tracekit")
+    monkeypatch.setattr(readers, "scanned", None)
+    path = tmp_path / "table.xml"
+    path.write_bytes(SMALL)
+    assert open_recording(path).tables("sample")[0].rows == 3
+    assert "with the strict reader (the compiled scanner is not installed)" in caplog.text
+
+
+def test_progress_does_not_count_a_declined_file_twice() -> None:
+    meter = Meter(None, None)
+    readers.read_nodes(source_of(SMALL.replace(b"</node>", b"<!-- c --></node>", 1)), None, meter)
+    assert meter.done == len(SMALL) + len(b"<!-- c -->")
+
+
+def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
+    header = (SOURCES / "scan.h").read_text(encoding="utf-8")
+    defined = {name: eval(value) for name, value in re.findall(r"#define (MAX_\w+) ([(\d<) ]+\d\)?)", header)}  # noqa: S307
+    assert defined["MAX_TAGS"] <= limits.MAX_TAGS
+    assert defined["MAX_COLUMNS"] <= limits.MAX_COLUMNS
+    assert defined["MAX_DEPTH"] <= limits.MAX_DEPTH
+    assert defined["MAX_PARTS"] <= limits.MAX_ROW_ELEMENTS
+    assert defined["MAX_TEXT"] <= limits.MAX_TEXT_CHARS
+    assert defined["MAX_PENDING"] + shared_limits.CHUNK_BYTES <= limits.MAX_ROW_BYTES
+    assert defined["MAX_ROWS"] <= limits.MAX_ROWS
+    assert defined["MAX_SIGNATURES"] <= limits.MAX_SIGNATURES
+    assert "#define MAX_TIME ((UINT64_C(1) << 53) - 1)" in header
+    assert shared_limits.MAX_TIME_NS == 2**53 - 1
+
+
+def test_an_error_of_the_strict_reader_is_what_one_sees(tmp_path: Path) -> None:
+    path = tmp_path / "table.xml"
+    path.write_bytes(SMALL.replace(b">1000<", b">x<"))
+    with pytest.raises(UnreadableRecording, match="row 1: column 'start': <start-time> holds 'x' where a whole number"):
+        open_recording(path)

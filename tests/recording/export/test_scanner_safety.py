@@ -1,0 +1,53 @@
+"""No byte of input harms the scanner: it is built with sanitizers here and given damaged input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.scanner import ROOT, build, compiler
+
+SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DSCAN_FAILING_MEMORY")
+
+
+def library(name: str) -> str | None:
+    """Path of a library of the compiler; None where it has none of that name."""
+    found = subprocess.run([str(compiler()), f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    path = found.stdout.strip()
+    return path if os.path.isabs(path) and os.path.exists(path) else None  # noqa: PTH110, PTH117 - what gcc prints
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sanitizers are loaded before Python, which is tried on Linux")
+@pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
+def test_damaged_input_and_failing_memory_do_no_harm(tmp_path: Path) -> None:
+    sanitizer = library("libasan.so")
+    if sanitizer is None:
+        pytest.skip("the compiler has no address sanitizer")
+    build(tmp_path, *SANITIZERS)
+    environment = os.environ | {
+        "LD_PRELOAD": sanitizer,
+        # What Python keeps to the end is no leak of the scanner.
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "PYTHONMALLOC": "malloc",
+        "PYTHONPATH": str(ROOT),
+    }
+    script = ROOT / "tests" / "support" / "scanner_abuse.py"
+    result = subprocess.run(
+        [sys.executable, str(script), str(tmp_path), "300"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=500,
+    )
+    assert result.returncode == 0, result.stderr[-4000:]
+    assert "sound after" in result.stdout
+
+
+@pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
+def test_the_scanner_compiles_without_a_warning(tmp_path: Path) -> None:
+    build(tmp_path, "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden")

@@ -1,0 +1,169 @@
+"""Both readers of exports on the same bytes, and builds of the scanner for tests."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+from lxml import etree
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.export.nodes import FileNodes, NodeReader
+from tracekit.recording.progress import Meter
+from tracekit.recording.sources import Source
+from tracekit.recording.table import IntegerCells
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT / "tracekit" / "recording" / "export" / "scan"
+CORPUS = ROOT.parent / "shared" / "corpus" / "xml"
+
+COLUMNS = (
+    "start:start-time duration:duration latency:duration event:coreml-model-event label:formatted-label "
+    "process:process thread:thread stack:tagged-backtrace addresses:backtrace value:any bytes:size-in-bytes "
+    "arg:kdebug-arg"
+)
+FIRST_ROW = (
+    '<start-time id="1" fmt="00:00.001">1000</start-time><duration id="2" fmt="5 µs">5</duration><sentinel/>'
+    '<coreml-model-event id="3" fmt="Prediction">Prediction</coreml-model-event>'
+    '<formatted-label id="4" fmt="x &lt;y&gt;"><string id="5">x</string><process id="6" fmt="app (42)">'
+    '<pid id="7" fmt="42">42</pid><device-session id="8">TODO</device-session></process></formatted-label>'
+    '<process ref="6"/><thread id="9" fmt="Main (0x1)"><tid id="10">1</tid><process ref="6"/></thread>'
+    '<tagged-backtrace id="11"><frame id="12" name="f" addr="0x1"><binary id="13" name="b" UUID="A" arch="arm64" '
+    'load-addr="0x0" path="/b"/><source line="3"><path id="14">/f.c</path></source></frame><frame id="15" addr="0x2"/>'
+    '</tagged-backtrace><backtrace id="16" fmt="f"><process ref="6"/><text-addresses id="17" fmt="frag">6497 12 0'
+    '</text-addresses></backtrace><uint64 id="18">18446744073709551615</uint64><size-in-bytes id="19">1</size-in-bytes>'
+    '<kdebug-arg id="20">7</kdebug-arg>'
+)
+LATER_ROWS = (
+    '<start-time id="21">2000</start-time><duration ref="2"/><duration ref="2"/><coreml-model-event id="22" fmt="é"/>'
+    '<formatted-label id="23" fmt=""><string ref="5"/><sentinel/><string id="24">y</string></formatted-label>'
+    "<sentinel/>"
+    '<thread ref="9"/><tagged-backtrace id="25"><backtrace id="26"><frame ref="12"/><frame ref="15"/></backtrace>'
+    '<uint64 ref="18"/></tagged-backtrace><backtrace ref="16"/><string>s</string><size-in-bytes ref="19"/>'
+    '<kdebug-arg ref="20"/>',
+    '<start-time ref="21"/><duration id="27">0</duration><sentinel/><coreml-model-event ref="3"/>'
+    '<formatted-label id="28" fmt="xy"/><process id="29" fmt="other"></process><sentinel/>'
+    '<tagged-backtrace ref="25"/><sentinel/><sentinel/>'
+    '<sentinel/><kdebug-arg id="30">8</kdebug-arg>',
+)
+
+
+def small_document() -> bytes:
+    """An export with every kind of cell, which the scanner accepts."""
+    schema = "".join(
+        f"<col><mnemonic>{name}</mnemonic><name>N</name><engineering-type>{kind}</engineering-type></col>"
+        for name, kind in (column.split(":") for column in COLUMNS.split())
+    )
+    rows = "\n".join(f"<row>{row}</row>" for row in (FIRST_ROW, *LATER_ROWS))
+    return (
+        "<?xml version=\"1.0\"?>\n<trace-query-result>\n<node xpath='//trace-toc[1]/run[1]/data[1]/table[1]'>"
+        f'<schema name="sample">{schema}</schema>{rows}\n</node>'
+        "<node xpath='//trace-toc[1]/run[2]/data[1]/table[1]'></node></trace-query-result>\n"
+    ).encode()
+
+
+class _Stuttering(io.BytesIO):
+    """A stream that ends its reads at given places."""
+
+    def __init__(self, content: bytes, borders: tuple[int, ...]) -> None:
+        super().__init__(content)
+        self._borders = borders
+
+    def read(self, size: int | None = -1) -> bytes:
+        place = self.tell()
+        end = next((border for border in self._borders if border > place), None)
+        return super().read(size if end is None else end - place)
+
+
+def source_of(content: bytes, borders: tuple[int, ...] = ()) -> Source:
+    """The bytes as a file, which is read in chunks that end at the borders."""
+    return Source("table.xml", "'table.xml'", len(content), lambda: _Stuttering(content, borders), explicit=True)
+
+
+def read_strictly(content: bytes) -> FileNodes | None:
+    """What the strict reader makes of it; None where it refuses."""
+    try:
+        return NodeReader(source_of(content), None).read(Meter(None, None))
+    except UnreadableRecording:
+        return None
+
+
+def scan(content: bytes, borders: tuple[int, ...] = ()) -> FileNodes | None:
+    """What the scanner makes of it; None where it declines."""
+    from tracekit.recording.export._scan import Declined
+    from tracekit.recording.export.scanned import ScanReader
+
+    try:
+        return ScanReader(source_of(content, borders), None).read(Meter(None, None))
+    except Declined:
+        return None
+
+
+def difference(one: FileNodes, other: FileNodes) -> str:
+    """What is not the same to the last cell; empty where all is."""
+    if (len(one.nodes), one.track_details) != (len(other.nodes), other.track_details):
+        return "nodes"
+    for node, twin in zip(one.nodes, other.nodes, strict=True):
+        for name in ("schema", "run", "position", "columns", "rows"):
+            if getattr(node, name) != getattr(twin, name):
+                return f"{name}: {getattr(node, name)!r}, {getattr(twin, name)!r}"
+        if (node.cells is None) != (twin.cells is None):
+            return "cells"
+        for column, left, right in zip(node.columns, node.cells or (), twin.cells or (), strict=True):
+            if type(left) is not type(right):
+                return f"form of {column}"
+            names = ("values", "valid") if isinstance(left, IntegerCells) else ("values", "codes")
+            for name in names:
+                mine, theirs = getattr(left, name), getattr(right, name)
+                same = np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
+                if not same or (isinstance(mine, np.ndarray) and mine.dtype != theirs.dtype):
+                    return f"{name} of {column}: {mine!r}, {theirs!r}"
+    return ""
+
+
+def disagreement(content: bytes) -> str:
+    """How the readers disagree about a file that the scanner accepts; empty where they agree."""
+    scanned = scan(content)
+    if scanned is None:
+        return ""
+    strict = read_strictly(content)
+    return "the strict reader refuses it" if strict is None else difference(scanned, strict)
+
+
+def real_documents(rows: int | None = None) -> list[bytes]:
+    """Exports of the corpus, whole or with the first rows alone."""
+    found = []
+    for path in sorted(CORPUS.glob("*.xml")) if CORPUS.is_dir() else ():
+        content = path.read_bytes()
+        if b"<trace-query-result>" not in content:
+            continue
+        parts = content.split(b"</row>")
+        if rows is not None and len(parts) > rows + 1:
+            content = b"</row>".join(parts[:rows]) + b"</row></node></trace-query-result>"
+            etree.fromstring(content)
+        found.append(content)
+    return found
+
+
+def compiler() -> str | None:
+    """The C compiler, where there is one with the headers of Python."""
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    return (
+        next((path for name in ("gcc", "clang", "cc") if (path := shutil.which(name))), None)
+        if header.exists()
+        else None
+    )
+
+
+def build(folder: Path, *flags: str) -> Path:
+    """Compile the scanner into a folder. Raises `CalledProcessError` with what the compiler says."""
+    target = folder / "_scan.abi3.so"
+    sources = map(str, sorted(SOURCES.glob("*.c")))
+    include = f"-I{sysconfig.get_path('include')}"
+    command = [compiler() or "cc", "-std=c11", "-shared", "-fPIC", "-g", include, *flags, *sources, "-o", str(target)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return target

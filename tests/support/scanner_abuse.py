@@ -1,0 +1,63 @@
+"""Runs a sanitized build of the scanner on damaged input, and lets its memory fail. Any harm ends the process.
+
+LD_PRELOAD=libasan.so python tests/support/scanner_abuse.py FOLDER_OF_THE_BUILD RUNS
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+
+NAME = "tracekit.recording.export._scan"
+
+
+def load(path: Path) -> ModuleType:
+    """The build, in the place of the installed scanner."""
+    loader = ExtensionFileLoader(NAME, str(path))
+    spec = spec_from_loader(NAME, loader)
+    assert spec is not None
+    sys.modules[NAME] = module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    """Command line."""
+    module = load(Path(sys.argv[1]) / "_scan.abi3.so")
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from support.fuzz_export import base_documents, broken
+    from support.fuzz_scanner import mutated
+    from support.scanner import scan, small_document
+
+    small = small_document()
+    assert scan(small) is not None
+    for border in range(1, len(small)):
+        assert scan(small, (border,)) is not None
+        scan(small[:border])
+    failures = 0
+    while True:
+        module.fail_after(failures)
+        try:
+            done = scan(small, (700, 1900)) is not None
+        except MemoryError:
+            done = False
+        finally:
+            module.fail_after(-1)
+        if done:
+            break
+        failures += 1
+    assert failures > 50, failures
+    rng = random.Random(1)  # noqa: S311 - no secret
+    documents = [small, *base_documents()]
+    for _ in range(int(sys.argv[2])):
+        scan(mutated(rng, rng.choice(documents), documents), (rng.randrange(1, 200),))
+        scan(broken(rng, documents))
+    sys.stdout.write(f"sound after {failures} failures of memory\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+/* What Python sees. */
+
+#include "scan.h"
+
+static PyObject *scanner_feed(PyObject *self, PyObject *arguments)
+{
+    Scanner *s = (Scanner *)self;
+    PyObject *chunk;
+    char *bytes;
+    Py_ssize_t length;
+    int done;
+    if (!PyArg_ParseTuple(arguments, "SO:feed", &chunk, &s->host) ||
+        PyBytes_AsStringAndSize(chunk, &bytes, &length) < 0)
+        return NULL;
+    done = feed(s, bytes, (size_t)length);
+    s->host = NULL;
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *scanner_rest(PyObject *self, PyObject *host)
+{
+    Scanner *s = (Scanner *)self;
+    int done;
+    s->host = host;
+    done = scan_pending(s);
+    s->host = NULL;
+    return done ? PyBytes_FromStringAndSize(s->pending_length ? s->pending : "", (Py_ssize_t)s->pending_length) : NULL;
+}
+
+static void drop_table(Scanner *s)
+{
+    for (size_t k = 0; k < s->column_count; k++)
+        Py_CLEAR(s->columns[k].payloads);
+    Py_CLEAR(s->signature_numbers);
+    Py_CLEAR(s->signatures);
+    PyMem_Free(s->signature_slots);
+    s->signature_slots = NULL;
+    s->column_count = s->rows = s->row_capacity = s->signature_slot_count = 0;
+    s->has_table = 0;
+}
+
+static PyObject *scanner_begin(PyObject *self, PyObject *arguments)
+{
+    Scanner *s = (Scanner *)self;
+    PyObject *types;
+    Py_ssize_t count;
+    int keeps;
+    if (!PyArg_ParseTuple(arguments, "O!p:begin", &PyTuple_Type, &types, &keeps))
+        return NULL;
+    count = PyTuple_Size(types);
+    if (!s->host || count < 1 || count > MAX_COLUMNS)
+        return PyErr_Format(PyExc_ValueError, "a table begins between rows and has 1 to %d columns", MAX_COLUMNS);
+    drop_table(s);
+    s->signature_numbers = made(PyByteArray_FromStringAndSize(NULL, 0));
+    s->signatures = made(PyList_New(0));
+    if (!s->signature_numbers || !s->signatures)
+        return NULL;
+    for (Py_ssize_t k = 0; k < count; k++) {
+        Column *column = &s->columns[k];
+        PyObject *type = PyTuple_GetItem(types, k);
+        Py_ssize_t length;
+        const char *name;
+        column->tag = 0;
+        if (type != Py_None) {
+            if (!(name = PyUnicode_AsUTF8AndSize(type, &length)))
+                return NULL;
+            if (length < 1 || length >= MAX_NAME || !(column->tag = tag_of(s, name, (size_t)length)))
+                return PyErr_Occurred() ? NULL : PyErr_Format(Declined, "a column of an unusual type");
+        }
+        column->width = column->tag && s->tags[column->tag].mode > TIME ? sizeof(int32_t) : sizeof(int64_t);
+        column->cells = NULL;
+        if (!(column->payloads = made(PyByteArray_FromStringAndSize(NULL, 0))))
+            return NULL;
+        s->column_count++;
+    }
+    s->keeps = keeps;
+    s->has_table = s->first_id_of_table = 1;
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *scanner_end(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    Scanner *s = (Scanner *)self;
+    PyObject *payloads, *result;
+    size_t kept = s->keeps ? s->rows : 0;
+    if (!s->signatures)
+        return PyErr_Format(PyExc_ValueError, "there is no table");
+    if (!(payloads = made(PyList_New(0))))
+        return NULL;
+    for (size_t k = 0; k < s->column_count; k++)
+        if (!resized(s->columns[k].payloads, kept * s->columns[k].width) ||
+            PyList_Append(payloads, s->columns[k].payloads) < 0) {
+            Py_DECREF(payloads);
+            return NULL;
+        }
+    if (!resized(s->signature_numbers, kept * sizeof(uint16_t))) {
+        Py_DECREF(payloads);
+        return NULL;
+    }
+    result = Py_BuildValue("nOON", (Py_ssize_t)s->rows, s->signature_numbers, s->signatures, payloads);
+    drop_table(s);
+    return result;
+}
+
+static PyObject *scanner_index(PyObject *self, PyObject *text)
+{
+    Py_ssize_t length;
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &length);
+    int64_t index = bytes ? interned((Scanner *)self, NULL, bytes, (size_t)length, 1) : -1;
+    return index < 0 ? NULL : PyLong_FromLongLong(index);
+}
+
+static void drop_ids(Scanner *s)
+{
+    PyMem_Free(s->id_tags);
+    PyMem_Free(s->id_payloads);
+    s->id_tags = NULL;
+    s->id_payloads = NULL;
+    s->id_count = s->id_tag_capacity = s->id_payload_capacity = 0;
+}
+
+static PyObject *scanner_compounds(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    Scanner *s = (Scanner *)self;
+    PyObject *found = made(PyList_New(0));
+    drop_ids(s);
+    for (size_t k = 0; found && k < s->value_count; k++) {
+        PyObject *entry;
+        if (PyUnicode_Check(s->values[k]))
+            continue;
+        entry = Py_BuildValue("nIO", (Py_ssize_t)k, (unsigned)s->uses[k], s->values[k]);
+        if (!entry || PyList_Append(found, entry) < 0)
+            Py_CLEAR(found);
+        Py_XDECREF(entry);
+    }
+    return found;
+}
+
+static PyObject *scanner_value(PyObject *self, PyObject *number)
+{
+    Scanner *s = (Scanner *)self;
+    Py_ssize_t index = PyLong_AsSsize_t(number);
+    if (PyErr_Occurred())
+        return NULL;
+    if (index < 0 || (size_t)index >= s->value_count)
+        return PyErr_Format(PyExc_IndexError, "no such value");
+    return Py_NewRef(s->values[index]);
+}
+
+static PyObject *scanner_values(PyObject *self, PyObject *Py_UNUSED(ignored))
+{
+    Scanner *s = (Scanner *)self;
+    PyObject *list;
+    PyMem_Free(s->slots);
+    s->slots = NULL;
+    s->slot_count = 0;
+    if (!(list = made(PyList_New((Py_ssize_t)s->value_count))))
+        return NULL;
+    for (size_t k = 0; k < s->value_count; k++)
+        PyList_SetItem(list, (Py_ssize_t)k, s->values[k]);
+    s->value_count = 0;
+    return list;
+}
+
+static PyObject *scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    if (PyTuple_Size(arguments) || (keywords && PyDict_Size(keywords)))
+        return PyErr_Format(PyExc_TypeError, "Scanner takes no arguments");
+    return PyType_GenericAlloc(type, 0); /* all bytes 0 */
+}
+
+static void scanner_dealloc(PyObject *self)
+{
+    Scanner *s = (Scanner *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    drop_table(s);
+    drop_ids(s);
+    for (size_t k = 0; k < s->value_count; k++)
+        Py_DECREF(s->values[k]);
+    PyMem_Free(s->values);
+    PyMem_Free(s->uses);
+    PyMem_Free(s->slots);
+    PyMem_Free(s->tags);
+    PyMem_Free(s->parts);
+    PyMem_Free(s->decoded);
+    PyMem_Free(s->key);
+    PyMem_Free(s->pending);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"feed", scanner_feed, METH_VARARGS, "Scan a chunk of the file; `host` is asked what tags and markup mean."},
+    {"rest", scanner_rest, METH_O, "Scan what is left, and return what follows the last row."},
+    {"begin", scanner_begin, METH_VARARGS, "Begin a table: type of each column, and whether its cells are kept."},
+    {"end", scanner_end, METH_NOARGS, "Rows, numbers of their signatures, signatures and payloads of the table."},
+    {"compounds", scanner_compounds, METH_NOARGS, "Index, uses and bytes of each compound. Forgets the ids."},
+    {"value", scanner_value, METH_O, "A distinct value."},
+    {"index", scanner_index, METH_O, "Index of a text among the distinct values, to which it is added."},
+    {"values", scanner_values, METH_NOARGS, "All distinct values. The scanner is used up afterwards."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot type_slots[] = {
+    {Py_tp_doc, "Reads the rows of one file."},
+    {Py_tp_new, scanner_new},
+    {Py_tp_dealloc, scanner_dealloc},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+static PyType_Spec type_spec = {
+    .name = "tracekit.recording.export._scan.Scanner",
+    .basicsize = sizeof(Scanner),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = type_slots,
+};
+
+#ifdef SCAN_FAILING_MEMORY
+static PyObject *fail_after(PyObject *Py_UNUSED(module), PyObject *count)
+{
+    fail_at = PyLong_AsLong(count);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+#endif
+
+static PyMethodDef functions[] = {
+#ifdef SCAN_FAILING_MEMORY
+    {"fail_after", fail_after, METH_O, "Let an allocation fail after so many others; -1: none."},
+#endif
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module_definition = {PyModuleDef_HEAD_INIT, "_scan", NULL, -1, functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__scan(void)
+{
+    PyObject *module = PyModule_Create(&module_definition), *type = NULL;
+    prepare_stops();
+    if (!module)
+        return NULL;
+    Declined = PyErr_NewException("tracekit.recording.export._scan.Declined", NULL, NULL);
+    type = PyType_FromSpec(&type_spec);
+    if (!Declined || !type || PyModule_AddObjectRef(module, "Declined", Declined) < 0 ||
+        PyModule_AddObjectRef(module, "Scanner", type) < 0)
+        Py_CLEAR(module);
+    Py_XDECREF(type);
+    return module;
+}

@@ -1,0 +1,161 @@
+/* Scans the rows of an export in one pass: what is done for each cell, and nothing else.
+
+   A row is elements in the order of the columns. An element defines a value under the next id, refers to a value by
+   its id, or is <sentinel/>:
+
+       <duration id="2" fmt="259.17 µs">259167</duration>   <duration ref="2"/>   <sentinel/>
+
+   Whole numbers go into 64-bit columns. Texts, and elements that are put together from parts, become indexes into the
+   distinct values of the file; Python gives those their meaning, once for each. Everything between rows is handed to
+   Python as it stands.
+
+   Only what `xctrace` writes is accepted. At anything else the scanner raises `Declined`, and the file is read from
+   its beginning by the reader in nodes.py, whose judgement and whose messages count. Hence no test here is more lenient
+   than there, and none needs to tell what is wrong from what is merely unusual.
+
+   No loop looks at bytes beyond the end: a region that is scanned ends with "</row>", and every loop over names,
+   digits, texts and attributes stops at "<" at the latest. Fixed texts are compared by `at`, which knows the end. */
+
+#ifndef TRACEKIT_SCAN_H
+#define TRACEKIT_SCAN_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef SCAN_FAILING_MEMORY /* only in tests: the allocation of that number fails */
+extern long fail_at;
+#define FAILS() (fail_at >= 0 && fail_at-- == 0)
+#else
+#define FAILS() 0
+#endif
+
+#define MAX_NAME 64          /* bytes of an element name */
+#define MAX_TAGS 4096        /* as limits.MAX_TAGS */
+#define TAG_SLOTS (4 * MAX_TAGS)
+#define MAX_COLUMNS 512      /* as limits.MAX_COLUMNS */
+#define MAX_DEPTH 16         /* limits.MAX_DEPTH is larger */
+#define MAX_PARTS 50000      /* as limits.MAX_ROW_ELEMENTS */
+#define MAX_TEXT (1 << 20)   /* bytes; limits.MAX_TEXT_CHARS counts characters */
+#define MAX_PENDING (2 << 20) /* bytes without the end of a row; limits.MAX_ROW_BYTES is larger */
+#define MAX_ROWS 200000000   /* as limits.MAX_ROWS */
+#define MAX_SIGNATURES 60000 /* as limits.MAX_SIGNATURES */
+#define MAX_TIME ((UINT64_C(1) << 53) - 1) /* as MAX_TIME_NS */
+#define MAX_PROBES 1000      /* steps of one look-up in a table: a file made of collisions is declined */
+
+/* How the content of an element is taken; Python chooses for each tag. */
+enum mode { INTEGER, TIME, TEXT, LABEL, COMPOUND, MODES };
+
+enum attribute { FMT, NAME, ADDR, UUID, ARCH, LOAD_ADDR, PATH, LINE, ATTRIBUTES };
+
+typedef struct {
+    char name[MAX_NAME];
+    size_t length;
+    int mode;
+} Tag;
+
+typedef struct {
+    const char *start; /* NULL where there is none */
+    size_t length;
+    int escaped; /* holds references such as &amp; */
+} Slice;
+
+typedef struct {
+    int64_t tag, payload;
+} Part;
+
+typedef struct {
+    uint32_t hash, next; /* `next` is an index + 1; 0 marks a free slot */
+} Slot;
+
+typedef struct {
+    unsigned tag; /* 0: cells bring their own */
+    size_t width; /* bytes of a payload */
+    PyObject *payloads; /* bytearray */
+    char *cells; /* its content */
+} Column;
+
+typedef struct {
+    PyObject_HEAD
+    /* Tags by number, from 1, and by name. */
+    Tag *tags;
+    size_t tag_count, tag_capacity;
+    uint16_t tag_slots[TAG_SLOTS];
+    /* What each id stands for; ids count up from 1. Tag 0: not known yet. */
+    uint16_t *id_tags;
+    int64_t *id_payloads;
+    size_t id_count, id_tag_capacity, id_payload_capacity;
+    int first_id_of_table;
+    /* Distinct values: a str, or the bytes of a compound. */
+    PyObject **values;
+    uint32_t *uses; /* how often each compound was defined */
+    size_t value_count, value_capacity, use_capacity;
+    Slot *slots;
+    size_t slot_count;
+    /* The table that is being read. */
+    Column columns[MAX_COLUMNS];
+    size_t column_count, rows, row_capacity;
+    int has_table, keeps;
+    PyObject *signature_numbers, *signatures; /* bytearray of uint16, list of bytes of uint16 */
+    uint16_t signature[MAX_COLUMNS], last_signature[MAX_COLUMNS];
+    Slot *signature_slots;
+    size_t signature_slot_count;
+    unsigned last_number;
+    /* Room for one row. */
+    Part *parts;
+    size_t part_count, part_capacity, part_total;
+    char *decoded;
+    size_t decoded_length, decoded_capacity;
+    char *key;
+    size_t key_capacity;
+    /* The end of what was fed and is not read yet: part of a row. */
+    char *pending;
+    size_t pending_length, pending_capacity;
+    /* The region that is being scanned. */
+    const char *region, *end;
+    uint64_t consumed; /* bytes of the file before the region */
+    PyObject *host; /* borrowed for the duration of a call */
+} Scanner;
+
+extern PyObject *Declined;
+
+#define AT(p, literal) ((size_t)(s->end - (p)) >= sizeof(literal) - 1 && memcmp((p), literal, sizeof(literal) - 1) == 0)
+
+enum { ENDS_VALUE = 1, ENDS_TEXT = 2 }; /* what a run of characters is: an attribute value or a text */
+
+static inline const char *skip_blanks(const char *p)
+{
+    while (*p == '\n' || *p == ' ' || *p == '\t')
+        p++;
+    return p;
+}
+
+/* memory.c */
+const char *decline(Scanner *s, const char *where, const char *reason);
+int reserve(void *array, size_t *capacity, size_t needed, size_t size);
+PyObject *made(PyObject *object);
+int resized(PyObject *bytearray, size_t size);
+
+/* characters.c */
+void prepare_stops(void);
+int at(const Scanner *s, const char *p, const char *text);
+const char *characters(Scanner *s, const char *p, int stop, Slice *slice);
+Slice plain(Scanner *s, Slice slice);
+
+/* values.c */
+uint32_t hash_of(const char *p, size_t length);
+int grow_slots(Slot **slots, size_t *count, size_t used);
+int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length, int is_text);
+unsigned tag_of(Scanner *s, const char *name, size_t length);
+const char *tag_name(Scanner *s, const char *p, unsigned *tag);
+
+/* rows.c */
+const char *row(Scanner *s, const char *p);
+
+/* regions.c */
+int feed(Scanner *s, const char *chunk, size_t length);
+int scan_pending(Scanner *s);
+
+#endif

@@ -1,0 +1,135 @@
+/* Distinct values, and the tags of elements. */
+
+#include "scan.h"
+
+uint32_t hash_of(const char *p, size_t length)
+{
+    uint64_t hash = length * UINT64_C(0x9E3779B97F4A7C15), word;
+    for (; length >= 8; p += 8, length -= 8) {
+        memcpy(&word, p, 8);
+        hash = (hash ^ word) * UINT64_C(0xD6E8FEB86659FD93);
+        hash ^= hash >> 32;
+    }
+    word = 0;
+    memcpy(&word, p, length);
+    hash = (hash ^ word) * UINT64_C(0xD6E8FEB86659FD93);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+    return (uint32_t)(hash >> 32);
+}
+
+/* Makes a table of slots twice as large where it is half full. */
+int grow_slots(Slot **slots, size_t *count, size_t used)
+{
+    size_t larger = *count ? 2 * *count : 1024;
+    Slot *grown;
+    if (2 * used < *count)
+        return 1;
+    if (larger > PY_SSIZE_T_MAX / sizeof(Slot) || FAILS() || !(grown = PyMem_Calloc(larger, sizeof(Slot)))) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (size_t k = 0; k < *count; k++)
+        if ((*slots)[k].next) {
+            size_t place = (*slots)[k].hash & (larger - 1);
+            while (grown[place].next)
+                place = (place + 1) & (larger - 1);
+            grown[place] = (*slots)[k];
+        }
+    PyMem_Free(*slots);
+    *slots = grown;
+    *count = larger;
+    return 1;
+}
+
+/* 1 where the value has these bytes, 0 where it has others, -1 for an error. */
+static int has_bytes(PyObject *value, const char *bytes, size_t length, int is_text)
+{
+    Py_ssize_t size;
+    const char *known;
+    if (PyUnicode_Check(value) != is_text)
+        return 0;
+    if (!is_text)
+        return (size_t)PyBytes_Size(value) == length && memcmp(PyBytes_AsString(value), bytes, length) == 0;
+    if (!(known = PyUnicode_AsUTF8AndSize(value, &size)))
+        return -1;
+    return (size_t)size == length && memcmp(known, bytes, length) == 0;
+}
+
+/* Index of a value among the distinct ones; -1 for an error. */
+int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length, int is_text)
+{
+    uint32_t hash = hash_of(bytes, length) + (uint32_t)is_text;
+    PyObject *value;
+    size_t place, probes = 0;
+    if (!grow_slots(&s->slots, &s->slot_count, s->value_count))
+        return -1;
+    for (place = hash & (s->slot_count - 1); s->slots[place].next; place = (place + 1) & (s->slot_count - 1)) {
+        if (s->slots[place].hash == hash) {
+            int same = has_bytes(s->values[s->slots[place].next - 1], bytes, length, is_text);
+            if (same)
+                return same < 0 ? -1 : (int64_t)s->slots[place].next - 1;
+        }
+        if (++probes > MAX_PROBES) {
+            decline(s, where, "values that collide");
+            return -1;
+        }
+    }
+    if (s->value_count >= INT32_MAX - 1) {
+        decline(s, where, "too many different values");
+        return -1;
+    }
+    if (!reserve(&s->values, &s->value_capacity, s->value_count + 1, sizeof *s->values) ||
+        !reserve(&s->uses, &s->use_capacity, s->value_count + 1, sizeof *s->uses))
+        return -1;
+    value = made(is_text ? PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)length, NULL)
+                         : PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length));
+    if (!value)
+        return -1;
+    s->values[s->value_count] = value;
+    s->uses[s->value_count] = 0;
+    s->slots[place] = (Slot){hash, (uint32_t)++s->value_count};
+    return (int64_t)s->value_count - 1;
+}
+
+/* Number of the tag of that name, from 1; 0 for an error. Python is asked once what a tag means. */
+unsigned tag_of(Scanner *s, const char *name, size_t length)
+{
+    PyObject *answer;
+    long mode;
+    size_t place = hash_of(name, length) % TAG_SLOTS;
+    for (; s->tag_slots[place]; place = (place + 1) % TAG_SLOTS) {
+        const Tag *tag = &s->tags[s->tag_slots[place]];
+        if (tag->length == length && memcmp(tag->name, name, length) == 0)
+            return s->tag_slots[place];
+    }
+    if (s->tag_count >= MAX_TAGS || !reserve(&s->tags, &s->tag_capacity, s->tag_count + 2, sizeof *s->tags))
+        return 0;
+    answer = PyObject_CallMethod(s->host, "mode", "s#", name, (Py_ssize_t)length);
+    if (!answer)
+        return 0;
+    mode = PyLong_AsLong(answer);
+    Py_DECREF(answer);
+    if (mode < 0 || mode >= MODES) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "no such mode");
+        return 0;
+    }
+    s->tag_slots[place] = (uint16_t)++s->tag_count;
+    memcpy(s->tags[s->tag_count].name, name, length);
+    s->tags[s->tag_count].length = length;
+    s->tags[s->tag_count].mode = (int)mode;
+    return s->tag_slots[place];
+}
+
+/* The name behind a "<", and the number of its tag. */
+const char *tag_name(Scanner *s, const char *p, unsigned *tag)
+{
+    const char *name = p;
+    while ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' ||
+           (p > name && ((*p >= '0' && *p <= '9') || *p == '-')))
+        p++;
+    if (p == name || p - name >= MAX_NAME)
+        return decline(s, name, "an unexpected element");
+    *tag = tag_of(s, name, (size_t)(p - name));
+    return *tag ? p : decline(s, name, "too many kinds of elements");
+}

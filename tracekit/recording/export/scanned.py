@@ -1,0 +1,193 @@
+"""Reads a file with the compiled scanner: its cells there, everything else as nodes.py does.
+
+The scanner accepts just what `xctrace` writes. What it hands over of a file is its structure without its rows, which is
+read by the parser of nodes.py with one empty row for all rows of a table, and each distinct value that is put together
+from parts, which cells.py gives its meaning.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from lxml import etree
+
+from tracekit.errors import UnreadableRecording
+from tracekit.recording.engineering_types import ANY, NUMERIC, PLAIN, SENTINEL, Kind, kind_of
+from tracekit.recording.export._scan import Declined, Scanner
+from tracekit.recording.export.cells import CellError, Values
+from tracekit.recording.export.columns import Payloads
+from tracekit.recording.export.nodes import NodeReader
+from tracekit.recording.export.xml import chunks, pull_parser
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from tracekit.arrays import CodeArray
+    from tracekit.recording.export.cells import Part
+    from tracekit.recording.export.nodes import FileNodes, Node
+    from tracekit.recording.export.rows import RowReader
+    from tracekit.recording.progress import Meter
+    from tracekit.recording.sources import Source
+    from tracekit.recording.table import CellValue
+
+_INTEGER, _TIME, _TEXT, _LABEL, _COMPOUND = range(5)
+"""`enum mode` of the scanner."""
+_STRUCTURE: Final = frozenset({"node", "schema", "row"})
+_ATTRIBUTES: Final = ("fmt", "name", "addr", "UUID", "arch", "load-addr", "path", "line")
+_HEAD: Final = struct.Struct(f"{3 + len(_ATTRIBUTES)}q")
+
+_DECLARATION = rb"<\?xml version=\"1\.0\"(?: encoding=\"UTF-8\")?\?>"
+_VALUE = rb"(?:\"[^\"<]*\"|'[^'<]*')"
+_TAG = (
+    rb"</?(?:trace-query-result|node|schema|col|mnemonic|name|engineering-type)>"
+    rb"|<node xpath=%b/?>|<schema name=%b(?: documentation=%b)?/?>" % ((_VALUE,) * 3)
+)
+_MARKUP: Final = re.compile(rb"(?:%b)?[ \t\n]*(?:(?:%b)[^<>]*)*" % (_DECLARATION, _TAG))
+"""What stands between rows: whole tags, none of which is a row, comment or instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Compound:
+    """An element that is put together from parts, as cells.py looks at it."""
+
+    text: str | None
+    attributes: dict[str, str]
+
+    def get(self, key: str) -> str | None:
+        """An attribute."""
+        return self.attributes.get(key)
+
+
+class _ScannedValues(Values):
+    """Values that the scanner keeps until all of them are known."""
+
+    def __init__(self, scanner: Scanner, size: int) -> None:
+        super().__init__(size)
+        self._scanner = scanner
+        self._compounds: dict[int, CellValue] = {}
+
+    def at(self, payload: int) -> CellValue:
+        """The distinct value of that index."""
+        if self.distinct:
+            return self.distinct[payload]
+        return self._compounds[payload] if payload in self._compounds else str(self._scanner.value(payload))
+
+    def compose(self) -> CodeArray | None:
+        """Give all compounds their meaning and make `distinct` complete. The index of each value among the distinct
+        ones, since compounds may mean the same; None where it is its own."""
+        renamed: dict[int, int] = {}
+        first: dict[CellValue, int] = {}
+        for index, uses, packed in self._scanner.compounds():
+            code, element, parts = _unpacked(packed)
+            before = self.composed
+            value = self.compound(self.kinds[code], element, parts)
+            self.charge((uses - 1) * (self.composed - before))
+            self._compounds[index] = value
+            renamed[index] = self._scanner.index(value) if isinstance(value, str) else first.setdefault(value, index)
+        distinct: list[CellValue] = self._scanner.values()  # type: ignore[assignment]
+        for index, value in self._compounds.items():
+            distinct[index] = value
+        self.distinct = distinct
+        if all(index == name for index, name in renamed.items()):
+            return None
+        names: CodeArray = np.arange(len(distinct), dtype=np.int32)
+        names[list(renamed)] = list(renamed.values())
+        return names
+
+
+def _unpacked(packed: bytes) -> tuple[int, _Compound, list[Part]]:
+    """Tag, content and parts of a compound, from the bytes that _scan.c describes."""
+    code, count, *lengths = _HEAD.unpack_from(packed)
+    place = _HEAD.size + 16 * count
+    numbers = struct.unpack_from(f"{2 * count}q", packed, _HEAD.size)
+    texts: list[str | None] = []
+    for length in lengths:
+        size = max(length - 1, 0)
+        texts.append(packed[place : place + size].decode() if length else None)
+        place += size
+    attributes = {key: text for key, text in zip(_ATTRIBUTES, texts[1:], strict=True) if text is not None}
+    return code, _Compound(texts[0], attributes), list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+class ScanReader(NodeReader):
+    """One pass of the scanner over one file. Raises `Declined` where the file has to be read by the strict reader."""
+
+    def __init__(self, source: Source, wanted: Collection[str] | None) -> None:
+        super().__init__(source, wanted)
+        self._scanner = Scanner()
+        self._values: _ScannedValues = _ScannedValues(self._scanner, source.size)
+        self._parser = pull_parser(("start", "end"), ("node", "schema", "row"))
+        self._scanning: tuple[Node, RowReader] | None = None
+        self._scanned: list[Payloads] = []
+
+    def read(self, meter: Meter) -> FileNodes:
+        """The whole file, chunk by chunk."""
+        try:
+            with self._source.open() as stream:
+                for chunk in chunks(stream):
+                    self._scanner.feed(chunk, self)
+                    meter.advance(len(chunk), self._source.name)
+            self._take_markup(self._scanner.rest(self))
+            self._parser.close()
+            self._finish()
+        except (CellError, UnreadableRecording, etree.XMLSyntaxError) as error:
+            raise Declined(str(error)) from error
+        return self._result
+
+    def mode(self, name: str) -> int:
+        """How the scanner takes the content of elements of that name."""
+        if name == SENTINEL or name in _STRUCTURE:
+            raise Declined(f"<{name}> where a cell or a part of one belongs")
+        self._values.code(name)
+        kind = kind_of(name)
+        if kind in NUMERIC:
+            return _TIME if kind is Kind.TIME else _INTEGER
+        return _TEXT if kind in PLAIN else _LABEL if kind is Kind.LABEL else _COMPOUND
+
+    def between(self, markup: bytes) -> None:
+        """Take what stands before the first row of a table."""
+        self._take_markup(markup, b"<row/>")
+        if self._scanning is None:
+            raise Declined("a row outside of a table")
+
+    def _take_markup(self, markup: bytes, row: bytes = b"") -> None:
+        self._end_table()
+        if not _MARKUP.fullmatch(markup):
+            raise Declined("unusual markup between the tables")
+        self._parser.feed(markup + row)
+        self._take(self._parser)
+
+    def _read_row(self, node: Node, reader: RowReader, _element: etree._Element, /) -> None:
+        types = tuple(None if column.engineering_type == ANY else column.engineering_type for column in node.columns)
+        if not types:
+            raise Declined("a table whose schema lists no columns")
+        self._scanner.begin(types, self._decoding)
+        self._scanning = node, reader
+
+    def _end_table(self) -> None:
+        if self._scanning is None:
+            return
+        node, reader = self._scanning
+        self._scanning = None
+        node.rows, numbers, signatures, payloads = self._scanner.end()
+        if not self._decoding:
+            return
+        codes = np.frombuffer(b"".join(signatures), np.uint16).reshape(-1, len(node.columns))
+        columns: list[CodeArray] = [
+            np.frombuffer(payload, np.int32 if len(payload) == 4 * node.rows else np.int64) for payload in payloads
+        ]
+        self._scanned.append(Payloads(codes, np.frombuffer(numbers, np.uint16), columns))
+        reader.take(self._scanned[-1])
+
+    def _finish(self) -> None:
+        names = self._values.compose()
+        if names is not None:
+            for rows in self._scanned:
+                for index, payloads in enumerate(rows.columns):
+                    if payloads.dtype == np.int32:
+                        rows.columns[index] = names[payloads]
+        super()._finish()
