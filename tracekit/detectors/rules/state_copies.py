@@ -115,9 +115,9 @@ def _sign(view: ModelView, found: StateCopies) -> str:
 def _unclear(view: ModelView, found: StateCopies) -> InsufficientData:
     return InsufficientData(
         view.name,
-        "A cache cannot be told from images or audio here: copies in and out take "
-        f"{format_time(float(np.median(found.both)))} of each prediction (median), but nothing shows that predictions "
-        "continue each other.",
+        "Cannot tell model state (such as a KV cache) from ordinary inputs: copies in and out take "
+        f"{format_time(float(np.median(found.both)))} of each prediction (median), but nothing shows that outputs feed "
+        "the next prediction.",
         "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
     )
 
@@ -174,10 +174,10 @@ where it is.
 
 Per model with at least `min_predictions` predictions that do not overlap. Reported when nine in ten predictions spend
 `copy_share` or more of their time on copying in and out, the smaller direction is at least `balance` of the larger, and
-predictions continue each other. *In* is `Input Copy`, and whatever else is copied or cast in the first half of the
+outputs feed the next prediction. *In* is `Input Copy`, and whatever else is copied or cast in the first half of the
 prediction; *out* is `Output Transformation` and the rest.
 
-A recording does not show what the data is, so one more sign is needed that predictions continue each other:
+A recording does not show what the data is, so one more sign is needed that outputs feed the next prediction:
 
 - Copies grow with each prediction of a sequence.
 - One input is small next to the large one (the token), and each sequence opens with a prediction three times as long
@@ -187,8 +187,8 @@ Without such a sign, the check is not evaluated.
 
 ## Not a problem when
 
-- A filter takes an image and returns one: as much goes in as comes out, but nothing shows that predictions continue
-  each other.
+- A filter takes an image and returns one: as much goes in as comes out, but nothing shows that outputs feed the next
+  prediction.
 - A large input stays the same, such as the embedding of an image: little comes out. See `excess-data-copies`.
 - The model has a state and its copies take microseconds.
 """
