@@ -175,7 +175,7 @@ def test_nodes_may_be_empty_or_without_schema(xml: Xml, write: Write) -> None:
         ("<schema name='a'/>", "a <schema> is not allowed here"),
         ("<node><schema/></node>", "a <schema> has no name"),
         ("<node><schema name='a'/><schema name='b'/></node>", "a <schema> is not allowed here"),
-        ("<node><schema name='a'/><other/></node>", "<other> stands where only"),
+        ("<node><schema name='a'/><other/></node>", "<other> is not allowed here"),
         ("<node><schema name='a'/></node><other/>", "something other than <node>"),
         ("<node><schema name='a'><col><mnemonic>b</mnemonic></col></schema></node>", "has no mnemonic or no engineer"),
         ("<node><schema name='a'><row/></schema></node>", "is not allowed here"),
@@ -272,7 +272,7 @@ def test_each_limit_is_kept(
     else:
         open_recording(write(text))
     monkeypatch.setattr(limits, name, limit)
-    with pytest.raises(UnreadableRecording, match=r"more than|nested|allowed|no row came to its end"):
+    with pytest.raises(UnreadableRecording, match=r"more than|nested|allowed|no row ended"):
         open_recording(write(text))
 
 

@@ -185,7 +185,7 @@ def test_without_the_scanner_everything_is_read_strictly(
     monkeypatch.setattr(readers, "scanned", None)
     path = tmp_path / "table.xml"
     path.write_bytes(SMALL)
-    assert open_recording(path).tables("sample")[0].rows == 3
+    assert open_recording(path, run=1).tables("sample")[0].rows == 3
     assert "with the strict reader (the compiled scanner is not installed)" in caplog.text
 
 
@@ -213,5 +213,7 @@ def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
 def test_an_error_of_the_strict_reader_is_what_one_sees(tmp_path: Path) -> None:
     path = tmp_path / "table.xml"
     path.write_bytes(SMALL.replace(b">1000<", b">x<"))
-    with pytest.raises(UnreadableRecording, match="row 1: column 'start': <start-time> holds 'x' where a whole number"):
+    with pytest.raises(
+        UnreadableRecording, match="row 1: column 'start': <start-time> contains 'x' where a whole number"
+    ):
         open_recording(path)

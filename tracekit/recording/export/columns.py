@@ -98,7 +98,11 @@ class ColumnBuilder:
     def collected(self) -> Payloads:
         """All rows. The builder is used up afterwards."""
         self._flush()
-        columns = [np.concatenate(chunks) if chunks else np.empty(0, np.int64) for chunks in self._chunks]
+        columns: list[CodeArray] = []
+        self._chunks.reverse()
+        while self._chunks:
+            # Each column's parts are freed before the next column is put together.
+            columns.append(np.concatenate(chunks) if (chunks := self._chunks.pop()) else np.empty(0, np.int64))
         for row, column, payload in self._patches:
             columns[column][row] = payload
         codes = np.array(self._codes, dtype=np.uint16).reshape(len(self._codes), len(self.columns))
