@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracekit.analysis.idle import Pacing, asked, idle_times, pacing, spread
+from tracekit.trace.frames import FIXED_CATEGORIES
 
 MS = 1_000_000
 
@@ -16,7 +17,9 @@ MS = 1_000_000
 def activity(*rows):
     """Rows of (model, level, start, duration)."""
     frame = pd.DataFrame(rows, columns=["model", "level", "start_ns", "duration_ns"])
-    return frame.assign(model=frame["model"].astype("category"))
+    return frame.assign(
+        model=frame["model"].astype("category"), level=pd.Categorical(frame["level"], FIXED_CATEGORIES["level"])
+    )
 
 
 def test_only_time_without_any_activity_is_idle():
@@ -138,6 +141,12 @@ def test_a_camera_is_a_beat_where_most_calls_take_longer_than_a_frame():
     late = np.array([(0, 2, 1, 3, 2, 4)[index * 5 % 6] / 10 for index in range(61)])
     distances = [33.33 if call > 16.67 else 16.67 for call in calls] + np.diff(late)
     assert pacing(*steps(calls, distances - calls)) is Pacing.PERIODIC
+
+
+@pytest.mark.parametrize("pauses", [(5, 90, 60, 35, 20), (80, 90, 100, 120, 110)])
+def test_distances_that_lie_anywhere_between_shorter_beats_keep_none(pauses):
+    # What is left of them without beats of a half or a third of the usual distance happens to go up and down in turn.
+    assert pacing(*steps(CALLS, [pauses[index % 5] for index in range(60)])) is not Pacing.PERIODIC
 
 
 def test_each_start_off_a_grid_by_chance_is_a_beat():

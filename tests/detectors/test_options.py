@@ -33,7 +33,7 @@ def test_settings_replace_defaults_and_nothing_else():
     [
         ("reload-before.min_loads", "1", "did you mean 'reload-before-predict'"),
         ("reload-before-predict.min_load", "1", "did you mean 'min_loads'"),
-        ("reload-before-predict", "1", "no option of reload-before-predict named ''"),
+        ("reload-before-predict", "1", "'reload-before-predict': unknown option ''"),
         ("reload-before-predict.min_loads", "1.5", "a whole number"),
         ("reload-before-predict.min_loads", "many", "a whole number"),
         ("reload-before-predict.min_loads", "-1", "1 to 1,000,000,000"),

@@ -27,6 +27,10 @@ BEAT_RETURN = -0.3
 """And where a long distance is followed by a short one: the correlation of neighbours is -0.5 if each start is off a
 fixed grid by chance, and about 0 if each distance is by itself (our judgement)."""
 
+BEAT_REACH = 0.5
+"""Where the usual distance passes several beats, nine tenths of the distances, less all but one of their beats, must
+lie in so large a part of a beat. Distances that keep no beat leave anything: nine tenths lie in 0.9 of one (heuristic)."""
+
 TURN_SHARE = 0.5
 """A model takes turns with another if it is used in so large a share of the other's steps, call to call (heuristic)."""
 
@@ -167,7 +171,7 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     usual = float(np.median(distance_ns)) if count else 0.0
     if count < 3 or not usual:
         return Pacing.UNCLEAR
-    if any(_keeps(usual / beats, _of_one_beat(distance_ns, usual / beats)) for beats in _BEATS):
+    if any(_keeps(distance_ns, beats) for beats in _BEATS):
         return Pacing.PERIODIC
     distance = _of_one_beat(distance_ns, usual)
     busy = _clipped(busy_ns.astype(np.float64))
@@ -191,11 +195,16 @@ def _of_one_beat(distance_ns: IntArray, beat: float) -> FloatArray:
     return _clipped(distance_ns - (np.maximum(np.rint(distance_ns / beat), 1) - 1) * beat)
 
 
-def _keeps(beat: float, distance: FloatArray) -> bool:
-    """Whether distances hardly differ from a beat, or each makes up for the one before; shape (steps,)."""
+def _keeps(distance_ns: IntArray, beats: int) -> bool:
+    """Whether distances, shape (steps,), hardly differ from a beat, or each makes up for the one before, if the usual
+    one has so many beats."""
+    beat = float(np.median(distance_ns)) / beats
+    distance = _of_one_beat(distance_ns, beat)
     low, high = np.quantile(distance, [0.25, 0.75])
     if high - low <= 2 * BEAT_SPREAD * beat:
         return True
+    if beats > 1 and np.ptp(distance) > BEAT_REACH * beat:
+        return False
     if not (np.ptp(distance[1:]) and np.ptp(distance[:-1])):
         return False
     returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
