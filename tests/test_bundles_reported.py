@@ -84,6 +84,6 @@ def test_the_text_names_the_largest_processes_and_counts_the_rest(corpus: Path) 
     assert len({row.process for row in report.aggregation if row.lane == "gpu"}) == 7
     short, long = (render_text(report, width=100, color=False, verbose=verbose) for verbose in (False, True))
     assert ("GPU execution, Ice (1486)" in short, "GPU execution, Ice (1486)" in long) == (False, True)
-    assert "1 more line with -v" in short
+    assert "1 more row (-v)" in short
     for process in ("Cursor Helper (GPU) (88248)", "WindowServer (502)", "TalkTastic (872)", "MambaASR_fp16_w8"):
         assert process in short

@@ -79,7 +79,7 @@ def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
     for report in (bundle, export):
         # Only bundles hold the issues of a run.
         report["checks"] = [check for check in report["checks"] if check["id"] != "run-issues"]
-        report["summary"] = {key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "judged")}
+        report["summary"] = {key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "evaluated")}
     assert bundle.keys() == export.keys() >= {"summary", "checks", "models", "aggregation"}
     for part in bundle:
         assert bundle[part] == export[part], part
@@ -87,8 +87,8 @@ def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
 
 def assert_same_recording(bundle, export):
     """What is said of a recording is the same but for its form, and for what bundles tell otherwise."""
-    assert (bundle.pop("source"), bundle.pop("form")) == (f"{export.pop('source')}.trace", "trace bundle")
-    assert export.pop("form") == "xctrace export XML"
+    assert (bundle.pop("source"), bundle.pop("input_type")) == (f"{export.pop('source')}.trace", "trace bundle")
+    assert export.pop("input_type") == "xctrace export XML"
     # Bundles do not say how the target was chosen, nor in which time zone; exports cut durations to µs.
     assert (bundle.pop("target_kind"), export.pop("target_kind") in {"attached", "launched"}) == (None, True)
     starts = [datetime.fromisoformat(each.pop("start_date")) for each in (bundle, export)]
