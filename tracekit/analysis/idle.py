@@ -29,7 +29,7 @@ fixed grid by chance, and about 0 if each distance is by itself (our judgement).
 
 BEAT_REACH = 0.5
 """Where the usual distance passes several beats, nine tenths of the distances, less all but one of their beats, must
-lie in so large a part of a beat. Distances that keep no beat leave anything: nine tenths lie in 0.9 of one (heuristic)."""
+lie in so large a part of a beat. Distances that keep no beat leave anything: nine tenths in 0.9 of one (heuristic)."""
 
 TURN_SHARE = 0.5
 """A model takes turns with another if it is used in so large a share of the other's steps, call to call (heuristic)."""
