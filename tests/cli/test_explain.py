@@ -40,4 +40,4 @@ def test_an_unknown_id_names_the_nearest(tracekit) -> None:
     result = tracekit("explain", "reload-before-predicts")
     assert result.status == 2
     assert "did you mean 'reload-before-predict'?" in result.err
-    assert "excess-data-copies" in result.err
+    assert "List them with `tracekit detectors`" in result.err

@@ -58,9 +58,9 @@ def test_an_intermittent_error_is_tried_again(export, tmp_path: Path, standin_lo
         ("missing-template", "Document Missing Template Error; the recording is incomplete", 6),
         ("malformed", "Trace is malformed - run data is missing; the recording is incomplete", 2),
         ("crash", "xctrace crashed (exit status 133); its partial output was discarded", 2),
-        ("cut", "cut off, although it reported success", 2),
+        ("cut", "cut off, although xctrace reported success", 2),
         ("no-node", "xctrace lists this table but did not export it", 2),
-        ("nothing", "reported success and wrote nothing", 2),
+        ("nothing", "reported success but wrote nothing", 2),
         ("refused", "failed with exit status 1: Something that nobody has seen yet", 2),
     ],
 )

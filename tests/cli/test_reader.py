@@ -97,7 +97,7 @@ def test_what_cannot_be_read_natively_is_read_through_xctrace_and_the_report_say
     assert asked(standin_log()) == [CORE_ML]
     assert f"read with xctrace, because they cannot be read natively: {CORE_ML}" in report["recording"]["notes"]
     assert f"using xctrace for tables that cannot be read natively: {CORE_ML}" in result.err
-    assert report["recording"]["form"] == "trace bundle"
+    assert report["recording"]["input_type"] == "trace bundle"
 
 
 def test_a_sound_bundle_is_never_given_to_xctrace(tracekit, sound: Path, standin, standin_log) -> None:

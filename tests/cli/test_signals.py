@@ -126,7 +126,7 @@ def test_no_stage_of_recording_outlives_the_end(
     recording.process.send_signal(number)
     status, out = recording.ended()
     assert status == 128 + number
-    assert "xctrace is told to save" in recording.heard
+    assert "asked xctrace to save" in recording.heard
     assert at_work(output) == []
     if mode in ("", "issues"):
         assert out == f"{output}\n"
@@ -146,7 +146,7 @@ def test_saving_is_waited_for_and_a_second_signal_leaves_it(standin, tmp_path: P
     recording.process.send_signal(signal.SIGTERM)
     status, out = recording.ended()
     assert (status, out) == (143, "")
-    assert "goes on saving by itself" in recording.heard
+    assert "keeps saving on its own" in recording.heard
     for pid in at_work(output):
         os.kill(pid, signal.SIGKILL)
 

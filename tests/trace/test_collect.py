@@ -85,7 +85,7 @@ def test_rows_without_a_usable_time_are_left_out_and_counted(make):
 def test_a_table_with_rows_and_no_time_is_refused_by_name(make):
     with pytest.raises(MissingColumn, match="table 'x' has no column 'start'"):
         collect(make.recording(make.table("x", "duration label", (5, "a"))), ["x"])
-    with pytest.raises(UnreadableRecording, match="'start' of table 'x' does not hold numbers"):
+    with pytest.raises(UnreadableRecording, match="'start' of table 'x' does not contain numbers"):
         collect(make.recording(make.table("x", COLUMNS, ("soon", 5, "a"))), ["x"])
 
 

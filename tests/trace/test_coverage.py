@@ -138,9 +138,9 @@ def test_neural_engine_rows_without_core_ml_rows_cannot_be_judged(make):
     assert "it is unknown whether other processes" not in with_rows.conclusion
 
 
-def test_an_empty_neural_engine_table_says_no_activity_was_captured(make):
+def test_an_empty_neural_engine_table_says_no_events_were_recorded(make):
     entry = covered(make, make.engine(), name="Neural Engine")
-    assert entry.conclusion == "The Neural Engine instrument was recorded, and no Neural Engine activity was captured."
+    assert entry.conclusion == "The Neural Engine instrument recorded no events."
 
 
 def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):

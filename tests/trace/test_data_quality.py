@@ -46,4 +46,4 @@ def test_rows_that_end_well_after_the_run_are_told(make, end, told):
     found = notes(of_length(make.recording(coreml), 2 * SECOND))
     assert bool(found) is told
     if told:
-        assert found[0].startswith("1 Core ML row ends after the run did, which took 2.00 s")
+        assert found[0].startswith("1 Core ML row ends after the end of the run (2.00 s)")

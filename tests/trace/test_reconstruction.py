@@ -216,8 +216,8 @@ def test_each_way_of_having_no_core_ml_row_leads_here(make, state):
     trace = build_trace(make.recording(*tables[state], engine))
     assert trace.inferred
     assert trace.notes == (
-        "1 prediction is inferred from hardware, since Core ML recorded none: it is known from the first hardware row "
-        "to the end of the last only, and took longer than that.",
+        "1 prediction inferred from Neural Engine activity (Core ML recorded none); actual durations are longer than "
+        "shown.",
     )
 
 

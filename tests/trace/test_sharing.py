@@ -103,7 +103,7 @@ def test_the_coverage_says_so_once_and_only_where_it_matters(make):
         trace = build_trace(make.recording(make.coreml(*coreml), make.engine(*rows)))
         return trace.coverage_of("Neural Engine").conclusion, trace.notes
 
-    start = "Activity of the Neural Engine was recorded for the whole machine, without naming processes"
+    start = "Neural Engine activity of the whole machine, without process names"
     call = ((100 * MS, 100 * MS, "Prediction", "net-1"),)
     assert told((110 * MS, MS, GENERIC), coreml=call) == (f"{start}.", ())
     assert told((110 * MS, MS, label("rival")), coreml=call) == (
@@ -112,8 +112,8 @@ def test_the_coverage_says_so_once_and_only_where_it_matters(make):
         (),
     )
     assert told((110 * MS, MS, GENERIC), coreml=()) == (
-        f"{start}; whether other processes used the Neural Engine too cannot be judged, since there is no Core ML row "
-        "to compare with.",
+        f"{start}; it is unknown whether other processes used the Neural Engine: there are no Core ML rows to compare "
+        "with.",
         (),
     )
 

@@ -112,7 +112,7 @@ def test_a_row_with_a_duration_that_none_can_be_is_left_out_and_one_without_has_
 
 def test_durations_that_are_no_numbers_are_refused_by_name(make):
     names = ("start", "duration", "event-label", "model-name")
-    with pytest.raises(UnreadableRecording, match="'duration' of table 'coreml-os-signpost' does not hold numbers"):
+    with pytest.raises(UnreadableRecording, match="'duration' of table 'coreml-os-signpost' does not contain numbers"):
         events(make, make.table("coreml-os-signpost", names, (0, "5000", "Prediction", "n")))
 
 
