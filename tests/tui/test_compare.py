@@ -143,18 +143,18 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
         # Without the model, there is room for the difference; what is not ticked needs none.
         await screen.press("down", "space")
         shown = lines(screen)
-        assert "no room" not in shown["difference"]
+        assert "does not fit" not in shown["difference"]
         assert shown["model"].endswith("hidden model")
         assert "shown event" in shown["event"]
         await screen.press("space")
-        assert "no room" in lines(screen)["difference"]
+        assert "does not fit" in lines(screen)["difference"]
         # Nothing is known of room behind the inspector.
         await screen.press("escape")
         await screen.pilot.resize_terminal(100, 40)
         screen.app.change(inspector=True)
         await screen.press("C")
         assert len(lines(screen)) == 7
-        assert "no room" not in screen.text()
+        assert "does not fit" not in screen.text()
 
     paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
     run_view(test, *paths, size=(112, 40))

@@ -54,13 +54,21 @@ def test_what_a_detector_measured_is_named_in_full(run_view, samples: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(80, "1 finding (critical) in 5 models"), (200, "1 finding (critical) in 5 models; 7 checks")]
+    ("width", "verdict", "shown"),
+    [
+        (80, "1 finding (critical) in 5 models; 7 checks not evaluated.", "1 finding (critical) in 5 models"),
+        (200, "1 finding (critical) in 5 models; 7 checks not evaluated.", "7 checks not evaluated."),
+        (80, "No findings. 22 checks passed, 7 not evaluated, 1 failed.", "No findings"),
+        (80, "Inconclusive: the Core ML instrument recorded no events.", "Inconclusive"),
+    ],
 )
-def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, shown) -> None:
+def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, verdict, shown) -> None:
     async def test(screen) -> None:
-        first = screen.text().splitlines()[0]
-        assert shown in first
-        assert not first.endswith("…")
+        session = screen.state.session
+        summary = replace(session.report.summary, verdict=verdict)
+        screen.app.change(sessions=(replace(session, report=replace(session.report, summary=summary)),))
+        await screen.settle()
+        assert screen.text().splitlines()[0].rstrip().endswith(shown)
 
     run_view(test, samples / "style_transfer_reload.trace", size=(width, 30))
 
@@ -94,7 +102,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
     [
         ("finding", "The model is reloaded before every prediction"),
         ("insufficient_data", "reload-before-predict: not evaluated"),
-        ("not_applicable", "reload-before-predict: does not apply"),
+        ("not_applicable", "reload-before-predict: not applicable"),
         ("error", "reload-before-predict: failed"),
     ],
 )

@@ -44,7 +44,8 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
         check = screen.state.session.report.checks[1]
         assert screen.app.clipboard.startswith("### Critical: The model is reloaded before every prediction\n")
         assert check.model in screen.app.clipboard
-        assert "**Fix**" in screen.app.clipboard
+        assert "**Fix:**" in screen.app.clipboard
+        assert "avings" in screen.app.clipboard
         assert f"Copied the check {check.id} as Markdown" in screen.text()
 
     run_view(test, reload_sample)
@@ -54,8 +55,8 @@ def test_a_finding_is_copied_as_markdown(run_view, reload_sample) -> None:
     ("outcome", "begin"),
     [
         ("passed", "### Passed: {title}\n\n`reload-before-predict`, `Pointillism`. "),
-        ("insufficient_data", "### Not judged: `reload-before-predict`\n\n`reload-before-predict`, `Pointillism`. "),
-        ("not_applicable", "### Does not apply: `reload-before-predict`\n\n"),
+        ("insufficient_data", "### Not evaluated: `reload-before-predict`\n\n`reload-before-predict`, `Pointillism`. "),
+        ("not_applicable", "### Not applicable: `reload-before-predict`\n\n"),
     ],
 )
 def test_a_check_without_finding_is_copied_as_what_it_is(outcome, begin, run_view, reload_sample) -> None:
@@ -70,8 +71,8 @@ def test_a_check_without_finding_is_copied_as_what_it_is(outcome, begin, run_vie
         )
         await screen.press("Y")
         assert screen.app.clipboard.startswith(begin.format(title=first.title))
-        assert screen.app.clipboard.endswith("To be able to judge it: Record again.\n")
-        assert "won back" not in screen.app.clipboard
+        assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
+        assert "avings" not in screen.app.clipboard
 
     run_view(test, reload_sample)
 
@@ -122,7 +123,7 @@ def test_a_file_is_replaced_only_when_asked_twice(run_view, reload_sample, tmp_p
 
     async def test(screen) -> None:
         await screen.press("S", "enter")
-        assert "is there already" in screen.text()
+        assert "exists; enter again" in screen.text()
         await screen.press("escape")
         assert there.read_text("utf-8") == "mine"
         await screen.press("S", "enter", "enter")

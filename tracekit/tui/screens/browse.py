@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -220,13 +221,13 @@ def title_line(state: State, width: int) -> Text:
 
 
 def _as_much_as_fits(verdict: str, room: int) -> str:
-    """The verdict, else what it says before the colon, else its beginning."""
+    """The verdict, else its first clause, else its beginning."""
     claim = _claim(verdict)
     return verdict if cell_len(verdict) <= room else claim if cell_len(claim) <= room else cut(verdict, room)
 
 
 def _claim(verdict: str) -> str:
-    return verdict.partition(": ")[0]
+    return re.split("[:;.] ", verdict, maxsplit=1)[0].removesuffix(".")
 
 
 _VERSUS = " → "
