@@ -207,7 +207,7 @@ BROKEN = [
     ({"replace": {"schema.xml": b"<schema"}}, "schema.xml is not well-formed"),
     ({"replace": {"schema.xml": b'<!DOCTYPE a [<!ENTITY b "c">]><schema/>'}}, "declares a document type"),
     ({"replace": {"schema.xml": b'<schema name="other" topology="x"/>'}}, "contains the schema 'other'"),
-    ({"replace": {"spec.plist": b"bplist00"}}, "spec.plist is no readable property list"),
+    ({"replace": {"spec.plist": b"bplist00"}}, "spec.plist is not a readable property list"),
     ({"replace": {"bulkstore_descriptor": b"<plist/>"}}, "bulkstore_descriptor is no"),
     ({"topology": "XRT99_TypeID"}, "unknown topology 'XRT99_TypeID'"),
     ({"declared": -1}, "the number of its rows is -1"),
@@ -312,7 +312,7 @@ def test_a_column_of_a_new_type_is_left_out_and_the_others_read(
     assert (read.state, read.rows) == (TableState.ROWS, 2)
     assert [column.mnemonic for column in read.columns] == ["time", "count"]
     assert (cells(read, "time"), cells(read, "count")) == ([5, 6], [3, 4])
-    told = "tracekit does not know the engineering type of the column 'odd' of type 'new-thing' and leaves it out"
+    told = "tracekit does not know the engineering type of the column 'odd' of type 'new-thing' and ignores it"
     assert read.reason.startswith(f"{told}; export it on a Mac")
     assert (entry.state, entry.rows, entry.columns, entry.reason) == (TableState.ROWS, 2, 2, read.reason)
     assert f"the table sample is not complete: {told}" in recording.contents.notes
@@ -366,7 +366,7 @@ def test_a_recording_that_was_not_finished_says_how_to_recover_it(
     stream = tmp_path / "raw.trace/Trace1.run/Attachments/trace-data.atrc"
     stream.parent.mkdir(parents=True)
     stream.write_bytes(b"raw")
-    recipe = r"not finished.*xctrace import --input X.trace/Trace1.run/Attachments/trace-data.atrc --template 'Core ML'"
+    recipe = r"unfinished recording.*xctrace import --input X.trace/Trace1.run/Attachments/trace-data.atrc --template 'Core ML'"
     with pytest.raises(UnreadableRecording, match=recipe):
         open_recording(tmp_path / "raw.trace")
     (tmp_path / "issues.trace/Trace1.run").mkdir(parents=True)

@@ -168,7 +168,7 @@ def test_a_table_whose_rows_file_is_absent_is_unreadable_and_never_zero(opened: 
         lost = [each for each in opened[name].run.tables if each.state is TableState.UNREADABLE]
         assert {int(each.reason.split(" ")[0].replace(",", "")) for each in lost} == ABSENT_ROWS.get(name, set())
         assert all(each.schema == "kdebug" and each.rows is None for each in lost)
-        assert all("absent from the bundle; export it on a Mac with `xcrun xctrace" in each.reason for each in lost)
+        assert all("missing from the bundle; export it on a Mac with `xcrun xctrace" in each.reason for each in lost)
         assert all(not each.cells for each in opened[name].tables("kdebug") if each.state is TableState.UNREADABLE)
 
 

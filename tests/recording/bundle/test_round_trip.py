@@ -39,7 +39,7 @@ MAY_BE_MISSING = (
     "thread-info",
     "time-info",
 )
-OF_THE_FORM = {"source", "form", "target_kind", "start_date", "duration_ns"}
+OF_THE_FORM = {"source", "input_type", "target_kind", "start_date", "duration_ns"}
 """What a report says of the recording and the two forms tell differently: a bundle has no offset of the time zone and
 no way of starting, and an export cuts the duration to µs."""
 
@@ -172,7 +172,7 @@ def comparable(report, written):
     # Only bundles hold the issues of a run, and only exports tell whether the app ran before.
     left_out = {"run-issues", "attached-late"}
     report["checks"] = [check for check in report["checks"] if check["id"] not in left_out]
-    report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "judged")}
+    report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "evaluated")}
     return report
 
 

@@ -60,7 +60,7 @@ def test_a_forward_reference_reaches_a_hand_made_row(xml: Xml, write: Write) -> 
 @pytest.mark.parametrize(
     ("schema", "row", "sentence"),
     [
-        ("unheard", "<a>1</a><a>2</a>", "row 1: the schema lists no columns, so that it is unclear what <a> means"),
+        ("unheard", "<a>1</a><a>2</a>", "row 1: the schema lists no columns, so it is unclear what <a> means"),
         ("unheard", "<a>1</a><sentinel/>", "unclear what <sentinel> means"),
         ("metal-gpu-intervals", "<duration>1</duration>", "<duration> may be 'duration' or 'start-latency'"),
         ("coreml-os-signpost", "<coreml-model-name>m</coreml-model-name>", "'model-name' or 'parent-model-name'"),
