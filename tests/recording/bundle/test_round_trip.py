@@ -171,7 +171,8 @@ def comparable(report, written):
     report["tables"] = [table for table in kept if table[:2] in written]
     # Only bundles hold the issues of a run, and only exports tell whether the app ran before.
     left_out = {"run-issues", "attached-late"}
-    report["checks"] = [check for check in report["checks"] if check["id"] not in left_out]
+    for part in ("checks", "findings"):
+        report[part] = [each for each in report[part] if each["id"] not in left_out]
     report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "evaluated")}
     return report
 
