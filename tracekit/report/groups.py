@@ -120,10 +120,14 @@ def with_outcome(checks: Iterable[Check], outcome: str) -> tuple[Check, ...]:
 
 
 def names(checks: Sequence[Check], every: Iterable[Check]) -> tuple[str, ...]:
-    """Each detector once; where `every`, the checks of the report, holds it for more models, with how many of them
-    these are: `an-id (2 of 5 models)`."""
+    """Each detector once; where `every`, the checks of the report, holds it for more models, with the only one of these
+    or with how many they are: `an-id (Segmenter)`, `an-id (2 of 5 models)`."""
     here, whole = (Counter(check.id for check in some if check.model is not None) for some in (checks, every))
-    return tuple(
-        f"{name} ({here[name]:,} of {format_count(whole[name], 'model')})" if 0 < here[name] < whole[name] else name
-        for name in dict.fromkeys(check.id for check in checks)
-    )
+    model = {check.id: check.model for check in checks}
+
+    def about(name: str) -> str:
+        if not 0 < here[name] < whole[name]:
+            return ""
+        return f" ({model[name]})" if here[name] == 1 else f" ({here[name]:,} of {format_count(whole[name], 'model')})"
+
+    return tuple(f"{name}{about(name)}" for name in dict.fromkeys(check.id for check in checks))

@@ -168,7 +168,7 @@ result, the check is not evaluated.
 """
 
 FIX = """
-Pass inputs in the type the model computes in, in buffers Core ML can use without copying:
+Use Float16 inputs and outputs in IOSurface-backed buffers, and reuse the output buffers (`outputBackings`):
 
 ```python
 # Conversion: Float16 inputs and outputs need iOS 16 or macOS 13.

@@ -139,7 +139,7 @@ finding includes is not added again for the other.
 """
 
 FIX = """
-Convert the model with Float16 inputs and outputs, so no conversion is left:
+Convert the model with Float16 inputs and outputs, so Core ML does not need to convert:
 
 ```python
 # Needs iOS 16 or macOS 13.

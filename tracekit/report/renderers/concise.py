@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -213,7 +214,10 @@ def _pace(model: ModelSummary) -> str:
     if rate_of is None:
         return text
     tail = f" ({frames(rate_of.at_p95)} at p95)" if rate_of.at_p95 is not None else ""
-    return f"{text}; fast enough for {frames(rate_of.at_mean)} fps{tail}"
+    # The rate is that of predictions alone: with several in flight, it is not what the app gets.
+    concurrent = model.in_flight is not None and model.in_flight.max > 1
+    words = "one at a time, fast enough for" if concurrent else "fast enough for"
+    return f"{text}; {words} {frames(rate_of.at_mean)} fps{tail}"
 
 
 def _inferred(model: ModelSummary) -> str:
@@ -290,8 +294,8 @@ def _quoted(name: str) -> str:
 
 
 def _clause(text: str) -> str:
-    """The first sentence of a reason, as the rest of a line."""
-    return formatting.clause(text.partition(". ")[0].rstrip("."))
+    """The first sentence of a reason, as the rest of a line; without a command in parentheses, which would be cut."""
+    return formatting.clause(re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip("."))
 
 
 def _notes(report: Report, layout: Layout, tight: bool) -> list[Text]:

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.renderers.text_layout import glued
 from tracekit.units import format_count, format_estimate, format_percent
@@ -190,7 +191,7 @@ def included_above(extra_savings_ns: int | None, whole_ns: int) -> str:
 
 def _place(check: Check) -> str:
     """The longest interval of the evidence, and how many there are."""
-    if not check.evidence:
+    if not check.evidence or check.pattern == Pattern.RECORDING:
         return ""
     longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
     where = formatting.span(longest)
