@@ -119,7 +119,7 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
     for path, sentence in (
         (tmp_path / "folder", r"contains no `xctrace export` XML.*notes.xml.* is not XML.*xcrun xctrace export"),
         (tmp_path / "void", r"'void' contains no `xctrace export` XML; if you have a \.trace"),
-        (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle and holds nothing of one; check the path"),
+        (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle but contains nothing of one; check the path"),
         (
             tmp_path / "shelf",
             r"'shelf' contains .trace bundles, which have to be passed themselves, such as 'run.trace'",
@@ -242,7 +242,7 @@ def test_the_same_table_given_twice_counts_once(xml: Xml, write: Write, schemas:
     notes = recording.contents.notes
     assert sum("'b.xml' is the same as in 'a.xml'" in note for note in notes) == 1
     assert sum("'u.xml' is the same table of contents" in note for note in notes) == 1
-    assert sum("'a.xml' was given twice" in note for note in notes) == 1
+    assert sum("'a.xml' was passed twice" in note for note in notes) == 1
 
 
 def test_tables_that_were_only_counted_are_read_when_asked_for(xml: Xml, write: Write) -> None:

@@ -51,6 +51,8 @@ def test_the_heading_of_the_events_behind_a_row_has_signs_for_it(run_view, hosti
     async def test(screen) -> None:
         screen.app.change(pane="aggregation")
         screen.app.browse.focus_pane()
+        # The rows of the list are made in a thread.
+        await screen.settle()
         await screen.press("enter")
         heading = str(screen.app.browse.pane.query(".heading").first().render())
         assert screen.state.pane == "events"

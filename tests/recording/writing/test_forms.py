@@ -126,7 +126,7 @@ def test_a_folder_in_use_is_left_alone_unless_forced(tmp_path: Path) -> None:
     with pytest.raises(TracekitError, match="not empty"):
         check_folder(tmp_path, force=False)
     check_folder(tmp_path, force=True)
-    with pytest.raises(TracekitError, match="no folder"):
+    with pytest.raises(TracekitError, match="is not a folder"):
         check_folder(tmp_path / "file", force=True)
     with pytest.raises(TracekitError, match="cannot create"):
         make_folder(tmp_path / "file" / "inside")
