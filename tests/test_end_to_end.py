@@ -79,7 +79,9 @@ def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
     for report in (bundle, export):
         # Only bundles hold the issues of a run.
         report["checks"] = [check for check in report["checks"] if check["id"] != "run-issues"]
-        report["summary"] = {key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "evaluated")}
+        report["summary"] = {
+            key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "evaluated")
+        }
     assert bundle.keys() == export.keys() >= {"summary", "checks", "models", "aggregation"}
     for part in bundle:
         assert bundle[part] == export[part], part

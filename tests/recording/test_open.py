@@ -119,7 +119,10 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
     for path, sentence in (
         (tmp_path / "folder", r"contains no `xctrace export` XML.*notes.xml.* is not XML.*xcrun xctrace export"),
         (tmp_path / "void", r"'void' contains no `xctrace export` XML; if you have a \.trace"),
-        (tmp_path / "run.trace", r"'run.trace' is named like a trace bundle but contains nothing of one; check the path"),
+        (
+            tmp_path / "run.trace",
+            r"'run.trace' is named like a trace bundle but contains nothing of one; check the path",
+        ),
         (
             tmp_path / "shelf",
             r"'shelf' contains .trace bundles, which have to be passed themselves, such as 'run.trace'",

@@ -366,7 +366,7 @@ def test_a_recording_that_was_not_finished_says_how_to_recover_it(
     stream = tmp_path / "raw.trace/Trace1.run/Attachments/trace-data.atrc"
     stream.parent.mkdir(parents=True)
     stream.write_bytes(b"raw")
-    recipe = r"unfinished recording.*xctrace import --input X.trace/Trace1.run/Attachments/trace-data.atrc --template 'Core ML'"
+    recipe = r"unfinished.*xctrace import --input X.trace/Trace1.run/Attachments/trace-data.atrc --template 'Core ML'"
     with pytest.raises(UnreadableRecording, match=recipe):
         open_recording(tmp_path / "raw.trace")
     (tmp_path / "issues.trace/Trace1.run").mkdir(parents=True)
