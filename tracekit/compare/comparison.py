@@ -12,7 +12,7 @@ from tracekit.compare.models import Basis, Presence, compare_model
 from tracekit.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from tracekit.compare.findings import FindingChange
     from tracekit.compare.measurements import Measurements
@@ -69,20 +69,16 @@ def compare(
     after: Sequence[Measurements],
     *,
     renames: Mapping[str, str] | None = None,
-    floor: Callable[[str], Floor] | None = None,
-    confidence: float = 0.95,
 ) -> Comparison:
     """Compare two sides of one or more recordings each. The same measurements give the same digits.
 
-    `renames` maps names of models before to their names after; `floor` gives the smallest change that counts, by the
-    name of a model. Raises `UsageError` for a rename of a model that is not there, and for a recording that is given
-    twice on one side, since it would count as two.
+    `renames` maps names of models before to their names after. Raises `UsageError` for a rename of a model that is not
+    there, and for a recording that is given twice on one side, since it would count as two.
     """
     renamed = dict(renames or {})
     for side in (before, after):
         _check_repeats(side)
     _check_renames(renamed, before, after)
-    own_floor = floor or (lambda _: Floor())
     names = dict.fromkeys(
         name
         for side, mapping in ((after, {}), (before, renamed))
@@ -96,7 +92,7 @@ def compare(
             [found for recording in side if (found := recording.model(wanted)) is not None]
             for side, wanted in ((before, back.get(name, name)), (after, name))
         ]
-        models.append(compare_model(*sides, floor=own_floor(name), confidence=confidence))
+        models.append(compare_model(*sides, floor=Floor()))
     return Comparison(
         schema_version=SCHEMA_VERSION,
         method=METHOD_VERSION,

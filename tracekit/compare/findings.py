@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tracekit.report.totals import SEVERITIES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -40,9 +42,6 @@ class FindingChange:
     savings_after_ns: int | None
     reason: str
     """Why it is not comparable, in a few words; empty otherwise."""
-
-
-SEVERITIES = ("critical", "high", "medium", "low")
 
 
 def finding_changes(

@@ -13,8 +13,9 @@ import numpy as np
 from tracekit.compare.comparison import compare
 from tracekit.compare.findings import Status
 from tracekit.compare.latency import Answer, Floor, Reason
-from tracekit.compare.limits import SEVERITIES, SHARES, TIMES
+from tracekit.compare.limits import SHARES, TIMES
 from tracekit.compare.models import Presence, compare_model
+from tracekit.report.totals import SEVERITIES
 from tracekit.units import format_count, format_duration
 
 if TYPE_CHECKING:
@@ -255,13 +256,13 @@ def _model(model: ModelComparison, allow_missing: Sequence[str]) -> Item | None:
     return Item(verdict.get(change.answer, Verdict.PASSED), "baseline", model.name, text)
 
 
-def smallest_visible(model: ModelComparison, floor: Floor | None = None) -> float | None:
+def smallest_visible(model: ModelComparison) -> float | None:
     """The smallest change of latency that the comparison could have called one; None where it has no interval."""
     change = model.latency
     if change.low is None or change.high is None or change.before_ns is None or change.after_ns is None:
         return None
     width = math.log(change.high / change.low) / 2
-    return math.expm1(max(width, (floor or Floor()).log(change.before_ns, change.after_ns)))
+    return math.expm1(max(width, Floor().log(change.before_ns, change.after_ns)))
 
 
 def _new_finding(check_id: str, model: str | None, baseline: Baseline, settings: CheckSettings, today: date) -> Item:

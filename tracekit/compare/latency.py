@@ -15,7 +15,7 @@ import numpy as np
 
 from tracekit.analysis.latency import change_point_segments, modes
 from tracekit.compare.resampling import block_length, effective_size, median_error, quantile_error
-from tracekit.compare.student import t_quantile
+from tracekit.compare.student import half_width, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,12 +210,8 @@ def _estimate(logs: FloatArray, quantile: float) -> _Estimate:
 
 def _interval(before: _Estimate, after: _Estimate, confidence: float) -> tuple[float, float]:
     """Difference after less before, and half the width of its interval (Welch and Satterthwaite)."""
-    squares = [(side.error**2, side.degrees) for side in (before, after)]
-    total = sum(square for square, _ in squares)
-    if total == 0:
-        return after.center - before.center, 0.0
-    degrees = total**2 / sum(square**2 / own for square, own in squares)
-    return after.center - before.center, t_quantile(0.5 + confidence / 2, degrees) * math.sqrt(total)
+    width = half_width((before.error, after.error), (before.degrees, after.degrees), confidence)
+    return after.center - before.center, width
 
 
 def _welch(before: FloatArray, after: FloatArray, confidence: float) -> tuple[float, float]:

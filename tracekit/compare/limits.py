@@ -25,12 +25,12 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import UsageError, unknown
+from tracekit.report.totals import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-SEVERITIES = ("critical", "high", "medium", "low")
 TIMES = ("p50", "p95", "load", "cold-load")
 """Limits that are times: the most that they may be."""
 NUMBERS = ("copies", "in-flight")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.compare.latency import MIN_PREDICTIONS, Floor, compare_latency, compare_p95
-from tracekit.compare.student import t_quantile
+from tracekit.compare.student import half_width
 from tracekit.report.time_breakdown import GROUPS
 
 if TYPE_CHECKING:
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     from tracekit.arrays import IntArray
     from tracekit.compare.latency import LatencyChange
     from tracekit.compare.measurements import ModelMeasurements, PartMean, Parts
-
-MIN_LOADS = 6
-"""Loads on either side from which they are compared by their median; fewer are only shown."""
 
 
 class Presence(StrEnum):
@@ -181,11 +177,7 @@ def _part(place: int, before: Sequence[Parts], after: Sequence[Parts]) -> PartCh
 
 def _width(before: PartMean, after: PartMean, *degrees: float) -> float:
     """Half the width of the 95% interval of the difference of two means (Welch and Satterthwaite)."""
-    squares = [before.error_ns**2, after.error_ns**2]
-    if not any(squares):
-        return 0.0
-    joint = sum(squares) ** 2 / sum(square**2 / own for square, own in zip(squares, degrees, strict=True))
-    return t_quantile(0.975, joint) * math.sqrt(sum(squares))
+    return half_width((before.error_ns, after.error_ns), degrees, 0.95)
 
 
 def _median(values: IntArray) -> float | None:

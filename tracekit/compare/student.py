@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _TINY = 1e-300
 _STEPS = 500
@@ -26,6 +30,16 @@ def t_quantile(probability: float, degrees: float) -> float:
         else:
             high = middle
     return (low + high) / 2
+
+
+def half_width(errors: Sequence[float], degrees: Sequence[float], confidence: float) -> float:
+    """Half the width of the interval of a difference, from the standard errors of its sides and their degrees of
+    freedom (Welch, Biometrika 34, 1947; Satterthwaite, Biometrics Bulletin 2, 1946). 0 where both are exact."""
+    squares = [error**2 for error in errors]
+    if not any(squares):
+        return 0.0
+    joint = sum(squares) ** 2 / sum(square**2 / own for square, own in zip(squares, degrees, strict=True))
+    return t_quantile(0.5 + confidence / 2, joint) * math.sqrt(sum(squares))
 
 
 def t_distribution(value: float, degrees: float) -> float:
