@@ -106,6 +106,7 @@ def check(outcome: str, name: str = "reload-before-predict", model: str | None =
         if found
         else (),
         "evidence_total": 74 if found else 0,
+        "call_sites": (),
         "references": (Reference("WWDC22 10027", "https://developer.apple.com/videos/play/wwdc2022/10027/"),),
     } | more
     values["extra_savings_ns"] = values["cost"].ns if values["cost"] else None
@@ -182,6 +183,7 @@ def report_of(checks: list[Check], models: tuple[ModelSummary, ...], aggregation
         aggregation,
         tuple(map(finding_info, findings(ordered))),
         ordered,
+        None,
         summarize(ordered),
     )
 

@@ -28,7 +28,8 @@ SECTIONS = {
     "steady_rate": "`models[].throughput`",
     **dict.fromkeys(("trend", "level", "mode"), "`models[].latency_trend`"),
     **dict.fromkeys(("metric", "cost", "evidence", "reference", "related"), "`checks[]`"),
-    **{name: f"`{name}`" for name in ("tool", "recording", "summary")},
+    **dict.fromkeys(("call_site", "place", "busy"), "Call sites: `call_sites[]`"),
+    **{name: f"`{name}`" for name in ("tool", "recording", "code", "summary")},
     **{
         name: f"`models[].{name}`"
         for name in ("latency", "throughput", "in_flight", "latency_trend", "fps", "breakdown")
@@ -50,7 +51,16 @@ def test_every_key_is_explained(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "key"), [("check", "outcome"), ("table", "state"), ("finding", "severity"), ("metric", "direction")]
+    ("name", "key"),
+    [
+        ("check", "outcome"),
+        ("table", "state"),
+        ("finding", "severity"),
+        ("metric", "direction"),
+        ("call_site", "api"),
+        ("call_site", "thread"),
+        ("busy", "what"),
+    ],
 )
 def test_every_word_of_these_keys_is_explained(name: str, key: str) -> None:
     words = {word for word in SCHEMA["$defs"][name]["properties"][key]["enum"] if word is not None}

@@ -28,6 +28,7 @@ def check(
         pattern=pattern,
         model=model,
         metrics=(),
+        call_sites=(),
         references=(),
         **texts,
         **found,

@@ -30,7 +30,7 @@ SEVERITIES = ("critical", "high", "medium", "low")
 COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
 """Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
 FORMATS = ("text", "markdown", "json")
-PARTS = ("findings", "models", "time", "events", "coverage")
+PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts of the report, as `tracekit.report.renderers.text.PARTS` has them."""
 
 

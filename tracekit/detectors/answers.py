@@ -13,6 +13,7 @@ from tracekit.units import format_count
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tracekit.analysis.code import CallSite
     from tracekit.detectors.outcomes import Metric
 
 MAX_EVIDENCE = 50
@@ -33,14 +34,15 @@ def finding(
     rows: pd.DataFrame,
     cost: Cost | None = None,
     affected: Intervals | None = None,
+    call_sites: tuple[CallSite, ...] = (),
 ) -> Finding:
-    """A finding that rows of an event frame show.
+    """A finding that rows of an event frame show, and the code of the app behind it.
 
     `affected` says where the time of the cost lies; without it, that is the time that the rows cover. O(n log n).
     """
     if affected is None:
         affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
-    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected)
+    return Finding(model, summary, metrics, cost, evidence_of(rows), len(rows), affected, call_sites)
 
 
 def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:

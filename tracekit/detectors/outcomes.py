@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from tracekit.intervals import Intervals
+
+if TYPE_CHECKING:
+    from tracekit.analysis.code import CallSite
 
 
 class Direction(StrEnum):
@@ -95,6 +99,8 @@ class Finding:
     affected: Intervals = field(default_factory=Intervals.none)
     """Where the time of `cost` lies, so that no ns is counted for two findings: sorted, none overlapping another. It
     may be longer than the cost: then the cost is spread evenly over it. Needed wherever there is a cost."""
+    call_sites: tuple[CallSite, ...] = ()
+    """Code of the app that is behind it (`tracekit.analysis.code.sites_of`)."""
 
     @property
     def models(self) -> frozenset[str] | None:

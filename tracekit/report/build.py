@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate, aggregate_hardware, sort_rows
 from tracekit.analysis.models import summarize_models
+from tracekit.recording.table import TableState
+from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.groups import findings
 from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
@@ -20,11 +22,13 @@ from tracekit.report.report import (
     ToolInfo,
 )
 from tracekit.report.verdict import summarize
+from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.recording.contents import Run, TableEntry
+    from tracekit.report.call_sites import CodeInfo
     from tracekit.report.groups import Group
     from tracekit.report.report import Check
     from tracekit.trace.filter import Shown
@@ -53,16 +57,18 @@ def build_report(
     """
     counted = None if shown is None else shown.rows
     told = notes if shown is None else (*shown.notes, *notes)
+    code = code_info(trace, shown)
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
         recording=_recording(trace, told),
         tables=tuple(_table(entry) for entry in trace.run.tables),
-        coverage=tuple(_coverage(entry) for entry in trace.coverage),
+        coverage=tuple(_coverage(entry, code) for entry in trace.coverage),
         models=summarize_models(trace, shown),
         aggregation=sort_rows((*aggregate(trace, counted), *aggregate_hardware(trace, counted)), sort),
         findings=tuple(map(finding_info, findings(checks))),
         checks=tuple(checks),
+        code=code,
         summary=summarize(checks),
     )
     return redact_report(report, private_facts(trace)) if redact else report
@@ -137,13 +143,16 @@ def _table(entry: TableEntry) -> TableInfo:
     )
 
 
-def _coverage(entry: Coverage) -> CoverageInfo:
+def _coverage(entry: Coverage, code: CodeInfo | None) -> CoverageInfo:
+    conclusion = entry.conclusion
+    if entry.instrument == CALL_STACKS and code is not None and entry.state is TableState.ROWS:
+        conclusion = f"{conclusion.rstrip('.')}; {symbols_sentence(code)}."
     return CoverageInfo(
         instrument=entry.instrument,
         state=str(entry.state),
         tables=entry.tables,
         rows=entry.rows,
-        conclusion=entry.conclusion,
+        conclusion=conclusion,
         advice=entry.advice,
         shares=dict(entry.shares),
     )

@@ -57,6 +57,7 @@ def _check(judgment: Judgment, extra_savings_ns: int | None = None, related: tup
         related=related,
         evidence=found.evidence if found else (),
         evidence_total=max(found.evidence_total, len(found.evidence)) if found else 0,
+        call_sites=found.call_sites if found else (),
         references=detector.references,
     )
 

@@ -13,10 +13,12 @@ from tracekit.characters import visible
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
+    from tracekit.analysis.code import CallSite
     from tracekit.analysis.models import ModelSummary
     from tracekit.detectors.framework import Reference
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.ranking import Related
+    from tracekit.report.call_sites import CodeInfo
 
 SCHEMA_VERSION = 2
 
@@ -120,6 +122,9 @@ class Check:
     """Findings of this report that can cause this one, or that it can cause."""
     evidence: tuple[Evidence, ...]
     evidence_total: int
+    call_sites: tuple[CallSite, ...]
+    """Code of the app that is behind it, the place with most calls first. Empty unless the outcome is `finding`, and
+    where no call stacks were recorded."""
     references: tuple[Reference, ...]
 
 
@@ -181,6 +186,8 @@ class Report:
     """One per check that found a problem, the one that costs most first. `checks` holds the answer for each model."""
     checks: tuple[Check, ...]
     """Findings first, by est. savings; then what could not be evaluated; then the rest."""
+    code: CodeInfo | None
+    """What call stacks tell; None where none were recorded."""
     summary: Summary
 
     def __repr__(self) -> str:

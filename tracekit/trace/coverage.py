@@ -126,7 +126,7 @@ def _were(name: str) -> str:
     return f"{name} {'were' if name in _PLURAL else 'was'}"
 
 
-_PLURAL = ("Hangs", "Signposts", "Points of Interest", "Processes")
+_PLURAL = ("Hangs", "Signposts", "Points of Interest", "Processes", "Call Stacks")
 
 
 def _export_command(recording: Recording, schemas: Iterable[str]) -> str:

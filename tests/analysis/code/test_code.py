@@ -11,7 +11,17 @@ import pandas as pd
 import pytest
 
 from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Sample, app, core_ml, source
-from tracekit.analysis.code import Api, LoadPhase, Unit, call_sites, sampled_calls, shared_sites, surrounding_calls
+from tracekit.analysis.code import (
+    Api,
+    LoadPhase,
+    Place,
+    Unit,
+    all_sites,
+    call_sites,
+    sampled_calls,
+    sites_of,
+    surrounding_calls,
+)
 from tracekit.trace.open import open_trace
 from tracekit.trace.trace import Trace
 
@@ -148,27 +158,51 @@ def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced: Buil
     assert sites["caller"].tolist() == ["Style.apply"] * 3
     assert sites["samples"].tolist() == [1, 2, 2]
     assert sites["ambiguous"].tolist() == [False, False, True]
-    (site,) = shared_sites(sites, [1, 2, 3])
-    assert (site.function, site.file, site.line, site.rows, site.share, site.samples) == (
-        "Style.apply",
-        "main.swift",
-        42,
-        2,
-        1.0,
-        4,
-    )
-    assert site.main_thread is True
+    (site,) = sites_of(trace, [1, 2, 3])
+    assert (site.function, site.file, site.line, site.thread) == ("Style.apply", "main.swift", 42, "main")
+    assert (site.calls, site.of, site.share, site.samples, site.ambiguous) == (2, 2, 1.0, 4, 1)
+    assert (site.first_ns, site.last_ns, site.median_ns) == (10 * MS, 30 * MS, 10 * MS)
+    assert site.called_by == (Place("App.run", "main.swift", 7),)
+    assert not site.inferred
 
 
 def test_call_sites_are_counted_by_rows(traced: Build) -> None:
     rows = [(10 * number, 10 * number + 9) for number in range(4)]
     callers = [APPLY, APPLY, app("Warm.up", 9), APPLY]
     samples = [(10 * number + 3, MAIN, prediction(EXECUTE, caller=each)) for number, each in enumerate(callers)]
-    sites = shared_sites(call_sites(traced(samples, *rows)), range(4))
-    assert [(site.function, site.rows, site.share) for site in sites] == [
+    sites = sites_of(traced(samples, *rows), range(4))
+    assert [(site.function, site.calls, site.share) for site in sites] == [
         ("Style.apply", 3, 0.75),
         ("Warm.up", 1, 0.25),
     ]
+
+
+ELEMENT = core_ml("-[MLMultiArray objectAtIndexedSubscript:]")
+
+
+def test_every_call_of_core_ml_has_its_site_and_what_it_was_busy_with(traced: Build) -> None:
+    samples = [
+        (5, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]),
+        (6, MAIN, [LOAD, OVERLAY, APPLY, START]),
+        (12, MAIN, prediction(GPU, EXECUTE)),
+        (13, MAIN, prediction(CPU, EXECUTE)),
+        (25, MAIN, [ELEMENT, APPLY, START]),
+    ]
+    load, call, element = all_sites(traced(samples, (0, 10), (10, 20), kind=["load", "prediction"]))
+    assert (load.api, load.calls, load.inferred) == ("load", 1, False)
+    assert [(each.what, each.samples) for each in load.busy] == [("compiling on this device", 1)]
+    assert (call.api, call.calls) == ("prediction", 1)
+    assert [(each.what, each.samples) for each in call.busy] == [("GPU", 1), ("CPU", 1)]
+    assert (element.api, element.calls, element.of, element.inferred) == ("element access", None, 1, True)
+
+
+def test_without_rows_of_core_ml_samples_alone_tell_the_calls(traced: Build) -> None:
+    worker = [PREDICT, app("work", 3), WQ]
+    trace = traced([(1, MAIN, prediction(EXECUTE)), (3, MAIN, prediction(EXECUTE)), (2, WORKER, worker)])
+    main, other = all_sites(trace)
+    assert (main.function, main.calls, main.of, main.inferred, main.thread) == ("Style.apply", 1, 2, True, "main")
+    assert (main.first_ns, main.last_ns, main.longest_ns) == (1 * MS, 3 * MS, 2 * MS)
+    assert (other.function, other.thread, other.called_by) == ("work", "other", ())
 
 
 LOADS = {

@@ -15,6 +15,7 @@ import pytest
 
 from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.breakdown import BreakdownSummary, Part, PartSummary, Unknown
+from tracekit.analysis.code import Api, Busy, CallSite, LoadPhase, Place, Unit, sites
 from tracekit.analysis.concurrency import InFlight
 from tracekit.analysis.latency import FrameRate, Latency, LatencyTrend, Mode, Trend
 from tracekit.analysis.latency import Level as CourseLevel
@@ -26,6 +27,7 @@ from tracekit.detectors.outcomes import OUTCOME_NAMES, Cost, Evidence, Metric, S
 from tracekit.detectors.ranking import Related
 from tracekit.recording.table import TableState
 from tracekit.report import report
+from tracekit.report.call_sites import CodeInfo
 from tracekit.report.renderers.serialize import schema_text, to_dict, to_json
 from tracekit.report.report import CoverageInfo, Report
 from tracekit.trace.events import Attribution, Kind, Lane, Level
@@ -59,6 +61,10 @@ CLASSES: dict[str, type] = {
     "fps": FrameRate,
     "part": PartSummary,
     "breakdown": BreakdownSummary,
+    "code": CodeInfo,
+    "call_site": CallSite,
+    "place": Place,
+    "busy": Busy,
 }
 """Dataclass behind each definition of the schema."""
 
@@ -103,7 +109,7 @@ def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
     classes = (AggregationRow, ModelSummary, Statistics, Cost, Evidence, Metric, Related, framework.Reference)
     parts = (Latency, SteadyRate, Throughput, InFlight, FrameRate, PartSummary, BreakdownSummary)
     course = (LatencyTrend, CourseLevel, Mode, Trend)
-    known = {each.__name__: each for each in (*classes, *parts, *course)}
+    known = {each.__name__: each for each in (*classes, *parts, *course, CallSite, CodeInfo)}
     for field, hint in typing.get_type_hints(CLASSES[name], localns=known).items():
         part = SCHEMA["$defs"][name]["properties"][field]
         kinds = part.get("type", [])
@@ -124,6 +130,9 @@ def test_schema_and_dataclass_agree_on_what_may_be_null(name: str) -> None:
         (("aggregation", "level"), Level),
         (("model", "level"), Level),
         (("part", "part"), Part),
+        (("busy", "what"), [*LoadPhase, *Unit]),
+        (("call_site", "api"), set(Api) - {Api.UNLOAD}),
+        (("call_site", "thread"), (sites.MAIN, sites.OTHER, sites.MIXED, sites.UNKNOWN)),
     ],
 )
 def test_the_words_of_the_schema_are_those_of_the_program(path: tuple[str, str], words: type[StrEnum]) -> None:
@@ -160,7 +169,7 @@ def test_the_schema_refuses_what_is_not_published(full: Report, change: Any) -> 
 
 def test_keys_stand_in_the_order_of_the_architecture(full: Report) -> None:
     order = ["$schema", "schema_version", "tool", "recording", "tables", "coverage", "models", "aggregation"]
-    assert list(json.loads(to_json(full))) == [*order, "findings", "checks", "summary"]
+    assert list(json.loads(to_json(full))) == [*order, "findings", "checks", "code", "summary"]
 
 
 def test_numbers_of_numpy_become_plain_and_infinite_ones_null(full: Report) -> None:

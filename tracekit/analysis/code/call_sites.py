@@ -1,4 +1,4 @@
-"""Where the app calls Core ML: for each row of Core ML's own table the frame of the app that the samples in it show."""
+"""Which code called Core ML: for each row of Core ML's own table the frame of the app that the samples in it show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.calls import core_ml_stacks, place_of, sampled_calls, surrounding_calls
+from tracekit.analysis.code.calls import busy_with, core_ml_stacks, place_of, sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import API, Api
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
@@ -30,30 +30,15 @@ _KINDS: Final[Mapping[Api, Sequence[str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CallSite:
-    """A place of the app's code, and how many rows it caused."""
-
-    function: str
-    file: str | None
-    line: int | None
-    main_thread: bool | None
-    """Whether all of its rows were called on the main thread; None where some were, or where it is not known."""
-    rows: int
-    share: float
-    """Of the rows whose call site is known."""
-    samples: int
-    """That show it."""
-
-
 @cached_by_trace
 def call_sites(trace: Trace) -> pd.DataFrame | None:
     """One row for each load, compilation and prediction of the app, by its index in `Trace.activity`, that a sample in
     a call of that kind lies in; None where no samples were recorded.
 
-    `caller`, `image`, `file`, `line`: the frame of the app that most of these samples show. `thread`, `tid`,
-    `main_thread`: of the thread that has most of them. `samples`: of that thread with that frame. `ambiguous`: whether
-    other threads were in such a call meanwhile, so that it may be theirs. O((rows + pairs) log pairs).
+    `caller`, `image`, `file`, `line`, `frame`: the frame of the app that most of these samples show. `thread`, `tid`,
+    `main_thread`: of the thread that has most of them. `samples`: of that thread with that frame, and in one column for
+    each `LoadPhase` and `Unit` those in it. `ambiguous`: whether other threads were in such a call meanwhile, so that
+    it may be theirs. `api`: kind of the call. O((rows + pairs) log pairs).
     """
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
@@ -74,27 +59,6 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
         parts.append((np.repeat(events.ids, counts), own[place]))
     event, sample = (np.concatenate(part) for part in zip(*parts, strict=True))
     return _chosen(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
-
-
-def shared_sites(sites: pd.DataFrame, events: Sequence[int] | IndexArray) -> list[CallSite]:
-    """The call sites of these rows of `Trace.activity`, the one with most rows first. sites: from `call_sites`."""
-    own = sites[sites.index.isin(events) & sites["caller"].notna().to_numpy()]
-    result = []
-    for _, group in own.groupby(["caller", "file", "line"], observed=True, dropna=False, sort=False):
-        first = group.iloc[0]
-        main = group["main_thread"].dropna().unique()
-        result.append(
-            CallSite(
-                str(first["caller"]),
-                None if pd.isna(first["file"]) else str(first["file"]),
-                None if pd.isna(first["line"]) else int(first["line"]),
-                bool(main[0]) if len(main) == 1 and group["main_thread"].notna().all() else None,
-                len(group),
-                len(group) / len(own),
-                int(group["samples"].sum()),
-            )
-        )
-    return sorted(result, key=lambda site: -site.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +102,23 @@ def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: Inde
     columns: dict[str, object] = place_of(stacks, caller[first])
     columns |= {name: samples[name].array[first] for name in ("thread", "tid", "main_thread")}
     columns |= {"samples": found["size"].to_numpy(), "ambiguous": threads.to_numpy() > 1}
+    row = pairs.merge(
+        found.assign(call=np.arange(len(found))), on=["event", "thread", "image", "offset"], suffixes=("", "_first")
+    )
+    stack = samples["stack"].to_numpy(np.int64)[row["row"]]
+    for name, inside in busy_with(trace).items():
+        columns[name] = np.bincount(row["call"], inside[stack], minlength=len(found)).astype(np.int64)
+    columns["api"] = _apis(trace, found["event"].to_numpy())
     return pd.DataFrame(columns, index=pd.Index(found["event"].to_numpy(), name="event"))
+
+
+def _apis(trace: Trace, events: IndexArray) -> pd.Categorical:
+    """What rows of the activity ask Core ML for."""
+    kinds = trace.activity["kind"].iloc[events]
+    codes = np.full(len(events), -1)
+    for code, api in enumerate(_KINDS):
+        codes[is_any(kinds, *_KINDS[api])] = code
+    return pd.Categorical.from_codes(codes, categories=pd.Index(list(_KINDS), dtype=object))
 
 
 def of_model(trace: Trace, name: str) -> BoolArray:

@@ -64,8 +64,8 @@ def sampled_calls(trace: Trace) -> pd.DataFrame | None:
     """Calls of Core ML by thread, in order of their first sample; None where no samples were recorded.
 
     `api`, `function` (of Core ML), `first_ns`, `last_ns` (of the samples), `samples`, `cpu_ns` (what they stand for),
-    `thread`, `tid`, `main_thread`, `process`, `pid`, `caller`, `image`, `file`, `line` (of the app's frame), and one
-    column of counts of samples for each `LoadPhase` and each `Unit`. O(n log n) in samples.
+    `thread`, `tid`, `main_thread`, `process`, `pid`, `caller`, `image`, `file`, `line`, `frame` (of the app's frame),
+    and one column of counts of samples for each `LoadPhase` and each `Unit`. O(n log n) in samples.
     """
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
@@ -74,7 +74,7 @@ def sampled_calls(trace: Trace) -> pd.DataFrame | None:
     stack = rows["stack"].to_numpy(np.int64)
     call = _numbers(rows, stack, sampled, kinds)
     inside = np.flatnonzero(call >= 0)
-    return _described(rows.iloc[inside], stack[inside], call[inside], sampled, kinds)
+    return _described(trace, rows.iloc[inside], stack[inside], call[inside], kinds)
 
 
 def surrounding_calls(calls: pd.DataFrame, starts: IntArray, ends: IntArray) -> IntArray:
@@ -127,9 +127,9 @@ def _call_keys(sampled: Samples, kinds: pd.DataFrame) -> IntArray:
     return np.where(entry < 0, -1, numbers)
 
 
-def _described(
-    rows: pd.DataFrame, stack: IntArray, call: IntArray, sampled: Samples, kinds: pd.DataFrame
-) -> pd.DataFrame:
+def _described(trace: Trace, rows: pd.DataFrame, stack: IntArray, call: IntArray, kinds: pd.DataFrame) -> pd.DataFrame:
+    assert trace.stacks is not None  # noqa: S101 - calls were found in them
+    stacks = trace.stacks
     _, first, number = np.unique(call, return_index=True, return_inverse=True)
     count = len(first)
     time = rows["time_ns"].to_numpy()
@@ -139,7 +139,7 @@ def _described(
     entry, caller = kinds["entry"].to_numpy()[chosen], kinds["caller"].to_numpy()[chosen]
     columns: dict[str, object] = {
         "api": categorical(kinds["api"])[chosen],
-        "function": sampled.stacks["function"].array[entry] if count else pd.Categorical([]),
+        "function": stacks["function"].array[entry] if count else pd.Categorical([]),
         "first_ns": time[first],
         "last_ns": time[last],
         "samples": np.bincount(number, minlength=count),
@@ -147,21 +147,29 @@ def _described(
     }
     if count:
         columns |= {name: rows[name].array[first] for name in ("thread", "tid", "main_thread", "process", "pid")}
-        columns |= place_of(sampled.stacks, caller)
-        for name, flags in _busy_with(sampled).items():
+        columns |= place_of(stacks, caller)
+        for name, flags in busy_with(trace).items():
             columns[name] = np.bincount(number, flags[stack], minlength=count).astype(np.int64)
     frame = pd.DataFrame(columns)
     return frame.sort_values("first_ns", kind="stable", ignore_index=True)
 
 
 def place_of(stacks: pd.DataFrame, rows: IndexArray) -> dict[str, object]:
-    """Function, image, file and line of frames of the app, as columns; null for row -1."""
+    """Function, image, file and line of frames of the app, as columns, null for row -1; and `frame`, their row."""
     columns = {"caller": "function", "image": "image", "file": "file", "line": "line"}
-    return {name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()}
+    places: dict[str, object] = {
+        name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()
+    }
+    return places | {"frame": rows}
 
 
-def _busy_with(sampled: Samples) -> dict[str, BoolArray]:
-    """For each phase of a load and each unit of a prediction: whether a stack is in it. Shape (stacks,) each."""
+@cached_by_trace
+def busy_with(trace: Trace) -> dict[str, BoolArray]:
+    """For each phase of a load and each unit of a prediction: whether a stack is in it. Shape (stacks,) each; nothing
+    where no samples were recorded. O(frames)."""
+    sampled = trace.sampled
+    if sampled is None or sampled.stacks.empty:
+        return {}
     patterns = (*LOAD_PHASES.items(), *UNITS.items())
     flags = {str(name): containing(sampled, named(sampled.stacks, pattern)) for name, pattern in patterns}
     flags[LoadPhase.NEURAL_ENGINE] |= containing(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))

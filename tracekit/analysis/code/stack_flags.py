@@ -41,10 +41,16 @@ def outermost(sampled: Samples, frames: BoolArray) -> IndexArray:
     return result
 
 
+def app_frames(stacks: pd.DataFrame) -> BoolArray:
+    """Shape (frames,): code of the app itself. The Swift face of Core ML, which compilers copy into apps, is not."""
+    result: BoolArray = is_any(stacks["owner"], APP) & ~stacks["overlay"].to_numpy()
+    return result
+
+
 def callers(sampled: Samples, rows: IndexArray) -> IndexArray:
     """Shape (stacks,): row of the next frame of the app outside of each stack's row; -1 where there is none, or where
-    the stack has no row. The Swift face of Core ML, which compilers copy into apps, is not the app."""
-    own = np.flatnonzero(is_any(sampled.stacks["owner"], APP) & ~sampled.stacks["overlay"].to_numpy())
+    the stack has no row."""
+    own = np.flatnonzero(app_frames(sampled.stacks))
     place = np.searchsorted(own, rows, "right")
     found = np.append(own, -1)[place]
     return np.where((rows >= 0) & (found >= 0) & (found < sampled.starts[1:]), found, -1)

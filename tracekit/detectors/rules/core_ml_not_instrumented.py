@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.code import Api, all_sites
 from tracekit.detectors import (
     Attribution,
     Finding,
@@ -31,7 +32,11 @@ from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
+
+    from tracekit.analysis.code import CallSite
 
 
 OTHER_FRAMEWORKS = ("CoreAIProfile", "ODIEProfile", "ModelInferenceTable")
@@ -57,7 +62,7 @@ class Options:
 
 
 def detect(trace: Trace, options: Options) -> Outcome:
-    """Looks for work of models on the hardware that Core ML's own table knows nothing of."""
+    """Looks for calls and work of models that Core ML's own table knows nothing of."""
     core_ml = trace.coverage_of(CORE_ML)
     if core_ml.state is TableState.ROWS:
         return Passed(None, f"Core ML recorded {format_count(core_ml.rows or 0, 'event')}.")
@@ -72,14 +77,18 @@ def detect(trace: Trace, options: Options) -> Outcome:
             "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
         )
     own, unattributed = _own_work(trace), _unnamed_work(trace)
+    sites = [site for site in all_sites(trace) if site.calls is not None and site.function is not None]
     metrics = (
+        above("Core ML calls in call stacks", _calls(trace, sites), "count", 1),
         above("GPU rows of the target that name a model", _known(trace, GPU, own), "count", 1),
         above("Neural Engine executions", _known(trace, NEURAL_ENGINE, unattributed), "count", options.min_executions),
     )
     if reached(metrics, "GPU rows of the target that name a model"):
-        return _finding(trace, own, metrics, is_certain=True)
+        return _finding(trace, own, metrics, sites, is_certain=True)
+    if reached(metrics, "Core ML calls in call stacks"):
+        return _finding(trace, own, metrics, sites, is_certain=True)
     if reached(metrics, "Neural Engine executions") and not is_absent:
-        return _finding(trace, unattributed, metrics, is_certain=False)
+        return _finding(trace, unattributed, metrics, sites, is_certain=False)
     return unknown
 
 
@@ -91,6 +100,11 @@ def _other_frameworks(trace: Trace) -> str:
 def _known(trace: Trace, instrument: str, rows: pd.DataFrame) -> int | None:
     """Number of rows of an instrument; None where it was not recorded or cannot be read."""
     return len(rows) if trace.coverage_of(instrument).state in (TableState.ROWS, TableState.EMPTY) else None
+
+
+def _calls(trace: Trace, sites: Sequence[CallSite]) -> int | None:
+    """Calls of the app that samples show; None where no samples were recorded."""
+    return None if trace.sampled is None else sum(site.calls or 0 for site in sites)
 
 
 def _own_work(trace: Trace) -> pd.DataFrame:
@@ -107,10 +121,15 @@ def _unnamed_work(trace: Trace) -> pd.DataFrame:
     return hardware[(executed & (hardware["attribution"] != Attribution.FOREIGN)).to_numpy(dtype=bool)]
 
 
-def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, is_certain: bool) -> Finding:
+def _finding(
+    trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], sites: Sequence[CallSite], *, is_certain: bool
+) -> Finding:
     busy = format_time(covered_ns(rows))
     names = sorted(str(name) for name in rows["model"].dropna().unique())
-    if is_certain:
+    called = _called(sites)
+    if not len(rows):
+        what = f"The target called Core ML ({called})"
+    elif is_certain:
         what = f"The target ran {listed(names, _MAX_NAMES)} on the GPU ({format_count(len(rows), 'row')}, {busy})"
     else:
         models = f" of {listed(names, _MAX_NAMES)}" if names else ""
@@ -123,12 +142,22 @@ def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, i
     doubt = (
         "" if is_certain else " Possible but not certain: Neural Engine rows do not say which process they belong to."
     )
+    shown = f" Call stacks show {called}." if called and len(rows) else ""
     return finding(
         model=None,
-        summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}",
+        summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}{shown}",
         metrics=metrics,
         rows=rows,
+        call_sites=tuple(sites),
     )
+
+
+def _called(sites: Sequence[CallSite]) -> str:
+    """`at least 1 load and 9 predictions`; empty where samples show none."""
+    nouns = {Api.LOAD: "load", Api.COMPILE: "compilation", Api.PREDICTION: "prediction"}
+    counts = {noun: sum(site.calls or 0 for site in sites if site.api == api) for api, noun in nouns.items()}
+    words = [format_count(count, noun) for noun, count in counts.items() if count]
+    return f"at least {' and '.join(words)}" if words else ""
 
 
 def _cause(trace: Trace) -> str:
@@ -161,8 +190,10 @@ App Store lack it: their Core ML table stays empty, as if no model had run.
 
 ## How it is measured
 
-Reported when the Core ML table is empty or was not recorded, and the hardware tables show that models ran:
+Reported when the Core ML table is empty or was not recorded, and other tables show that models ran:
 
+- Call stacks show functions of the app that called Core ML. One call is enough. The report then says which ones, how
+  often at least, and what they were busy with; see "What ran nevertheless" there.
 - The target has GPU rows whose labels name a model, as only Core ML's work does. One is enough. tracekit infers
   predictions from such rows, so much of the analysis still works.
 - The Neural Engine has `min_executions` executions or more. Its table covers the whole machine and names no process, so
@@ -224,7 +255,7 @@ DETECTOR = RecordingDetector(
             "https://developer.apple.com/forums/thread/739159",
         ),
     ),
-    uses=("Neural Engine", "GPU"),
+    uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,
     detect=detect,
 )

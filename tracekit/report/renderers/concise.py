@@ -11,6 +11,7 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.renderers.call_sites import nevertheless_lines
 from tracekit.report.renderers.concise_findings import Layout, finding_lines, inconclusive_lines, one_line
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
@@ -46,7 +47,7 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
     head = [*layout.wrapped(Text(context_line(safe.recording, safe.tool.config), style="dim")), Text()]
     for tight in (False, True):
         limited = [*_not_evaluated(safe, layout, tight), *_notes(safe, layout, tight)]
-        tail = [*_models(safe, layout), *limited, *summary_lines(safe, layout)]
+        tail = [*nevertheless_lines(safe, layout), *_models(safe, layout), *limited, *summary_lines(safe, layout)]
         body, hidden = _findings(safe, layout, LINES - len(head) - len(tail))
         if not hidden:
             break

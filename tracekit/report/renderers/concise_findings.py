@@ -11,6 +11,7 @@ from rich.text import Text
 
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
+from tracekit.report.renderers.call_sites import called_from_lines
 from tracekit.report.renderers.text_layout import glued
 from tracekit.units import format_count, format_estimate, format_percent
 
@@ -131,6 +132,7 @@ def _details(group: Group, layout: Layout) -> list[Text]:
     else:
         lines += _savings(group, layout)
         lines += [Text(), *_table(group.checks, layout), Text()]
+    lines += called_from_lines(group, layout)
     for caveat in dict.fromkeys(caveat for check in group.checks for caveat in check.caveats):
         lines += layout.hanging(Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, most=2)
     lines += layout.hanging(

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting, over_time
+from tracekit.report.call_sites import called_from
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise import context_line, remedies, summary_line
 from tracekit.report.renderers.concise_findings import fix_line
+from tracekit.report.renderers.markdown_code import call_sites, nevertheless
 from tracekit.report.renderers.markdown_tables import (
     MODELS_SHOWN,
     aggregation,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from tracekit.report.groups import Group
     from tracekit.report.report import Check, RecordingInfo, Report
 
+CALL_SITES_SHOWN = 2
+"""Call sites of a finding."""
 EVIDENCE_SHOWN = 5
 """Intervals listed per model: enough to find the place in Instruments."""
 
@@ -44,6 +48,7 @@ def render_markdown(report: Report) -> str:
         f"## {_headline(safe)}",
         escape(context_line(safe.recording, safe.tool.config)),
         *(finding(group, label=_label(group, safe)) for group in findings(safe.checks)),
+        nevertheless(safe.code),
         _models(safe),
         _not_evaluated(safe),
         _notes(safe.recording),
@@ -51,6 +56,7 @@ def render_markdown(report: Report) -> str:
         details(TITLE, time_parts(safe.models)),
         details(over_time.TITLE, predictions_over_time(safe.models)),
         details("Events by model", aggregation(safe.aggregation)),
+        details("Code", call_sites(safe.code)),
         details("Coverage", coverage(safe.coverage)),
         details("Checks", _checks(safe)),
         details("Recording", _recording(safe.recording)),
@@ -113,7 +119,9 @@ def _rows(group: Group) -> str:
     several = len(group.severities) > 1
     rows = []
     for check in shown:
-        words = [check.summary, *(f"Note: {caveat}" for caveat in check.caveats), *_relations(check)]
+        callers = [] if check.pattern == Pattern.RECORDING else check.call_sites[:CALL_SITES_SHOWN]
+        said = [check.summary, *(f"{called_from(site).capitalize()}." for site in callers)]
+        words = [*said, *(f"Note: {caveat}" for caveat in check.caveats), *_relations(check)]
         name = code(check.model) if check.model else "recording"
         severity = [check.severity or ""] if several else []
         rows.append([name, *severity, " ".join(map(sentence, words)), *_savings(check)])

@@ -22,6 +22,7 @@ from tracekit.report.columns import (
     without_small_processes,
 )
 from tracekit.report.groups import names, skip_reasons, with_outcome, would_help
+from tracekit.report.renderers.call_sites import code_blocks
 from tracekit.report.renderers.concise import summary_lines
 from tracekit.report.renderers.concise_findings import Layout
 from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_evaluated_blocks
@@ -53,7 +54,7 @@ BAR = 40
 """Cells of a bar, 2.5% each, where half the width has room for them."""
 
 
-PARTS = ("findings", "models", "time", "events", "coverage")
+PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts of the whole report that can be printed alone."""
 
 
@@ -72,6 +73,7 @@ def render_text(
         "models": _models(safe, width, verbose),
         "time": [*_time_parts(safe, width, verbose), *_over_time(safe, width, verbose)],
         "events": _aggregation(safe, width, verbose),
+        "code": code_blocks(safe.code, width),
         "coverage": [*_coverage(safe, width, verbose), *_rest(safe, width, verbose)],
     }
     blocks = [*_verdict(safe), *_recording(safe, width, verbose)]

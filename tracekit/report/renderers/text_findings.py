@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from tracekit.report import formatting
+from tracekit.report.call_sites import called_from
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import included_above
 from tracekit.report.renderers.text_layout import glued, heading, labelled, markdown, paragraph
@@ -85,6 +86,8 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
         text.append("est. savings: up to ").append(glued(format_estimate(check.cost.ns)), style="bold")
         text.append(f" ({format_share(check.cost.share)} of {whole})")
         text.append(glued(included_above(check.extra_savings_ns, check.cost.ns)))
+    for site in check.call_sites if verbose else check.call_sites[:PLACES]:
+        text.append(f"\n{glued(called_from(site))}")
     for caveat in check.caveats:
         text.append(f"\nnote: {caveat}", style="italic")
     for other in check.related:

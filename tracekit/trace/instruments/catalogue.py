@@ -16,11 +16,13 @@ from tracekit.trace.instruments import (
     signposts,
     thermal,
 )
+from tracekit.trace.samples import SCHEMAS
 
 CORE_ML = "Core ML"
 NEURAL_ENGINE = "Neural Engine"
 GPU = "GPU"
 MPS = "MPS"
+CALL_STACKS = "Call Stacks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Instrument:
     """Sentence for a table that was recorded without rows."""
     record_with: str
     """What to add to a recording that lacks it."""
+    on_demand: bool = False
+    """Whether its tables are read only when something asks for them, and not to build a trace."""
 
 
 _OWN_INSTRUMENT = "record with --instrument {}"
@@ -107,6 +111,14 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         _OWN_INSTRUMENT.format("'Points of Interest'"),
     ),
     Instrument(
+        CALL_STACKS,
+        SCHEMAS,
+        "call stacks of running threads",
+        _NO_EVENTS.format("Time Profiler"),
+        _CORE_ML_TEMPLATE,
+        on_demand=True,
+    ),
+    Instrument(
         "App Life Cycle",
         life_cycle.SCHEMAS,
         "launch phases of apps",
@@ -130,5 +142,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
 )
 """In the order in which a reader cares."""
 
-NEEDED_SCHEMAS: frozenset[str] = frozenset(schema for entry in INSTRUMENTS for schema in entry.schemas)
+NEEDED_SCHEMAS: frozenset[str] = frozenset(
+    schema for entry in INSTRUMENTS if not entry.on_demand for schema in entry.schemas
+)
 """Schemas that a trace is built from; a reader may skip the cells of all others."""

@@ -1,0 +1,211 @@
+"""Places of the app's code that call Core ML: how often, on which thread, and what the calls were busy with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.code.calls import sampled_calls, surrounding_calls
+from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
+from tracekit.analysis.code.stack_flags import app_frames
+from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import Attribution
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tracekit.arrays import IndexArray
+    from tracekit.trace.trace import Trace
+
+MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
+"""Threads that a place calls on: the main one, others, both; or it is not known."""
+_BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: tuple(Unit)}
+_TOLD: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION, Api.ELEMENT)
+"""What is told, in this order. Unloading is no call of the app."""
+_PLACE: Final = ("caller", "file", "line")
+MAX_CALLERS: Final = 4
+"""Most functions that a call site is shown to be called by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """What samples of a call were in."""
+
+    what: str
+    """A `LoadPhase` or a `Unit`. Phases lie inside one another."""
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A function of the app, and the place in it where its file and line are known."""
+
+    function: str
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A place of the app's code that calls Core ML."""
+
+    api: str
+    """A value of `Api`."""
+    model: str | None
+    """None where it is not known, and where several were called."""
+    function: str | None
+    """None where no function of the app is on the stack, as where Core ML calls itself later."""
+    file: str | None
+    line: int | None
+    called_by: tuple[Place, ...]
+    """Functions of the app that led there in the first call, the nearest first; at most `MAX_CALLERS`."""
+    thread: str
+    """`main`, `other`, `mixed`, `unknown`."""
+    calls: int | None
+    """At least so many where they are inferred; None for element access, whose calls are too short to count."""
+    of: int
+    """Such calls, from all places that are known; samples for element access."""
+    share: float
+    inferred: bool
+    """Whether samples alone tell of these calls, and not Core ML's own rows."""
+    samples: int
+    ambiguous: int
+    """Calls during which other threads were in such calls too: they may be theirs."""
+    first_ns: int
+    """Start of the first call."""
+    last_ns: int
+    """End of the last one."""
+    median_ns: int
+    """Duration of a call; from the first to the last sample where it is inferred, which is up to 2 ms less."""
+    longest_ns: int
+    busy: tuple[Busy, ...]
+
+
+def sites_of(trace: Trace, events: Sequence[int] | IndexArray) -> tuple[CallSite, ...]:
+    """Places that made the calls of these rows of `Trace.activity`, the one with most rows first; none where no samples
+    were recorded."""
+    sites = call_sites(trace)
+    if sites is None:
+        return ()
+    return _places(trace, _recorded(trace, sites[sites.index.isin(events)]), inferred=False)
+
+
+@cached_by_trace
+def all_sites(trace: Trace) -> tuple[CallSite, ...]:
+    """Every place that calls Core ML: by Core ML's own rows, else by samples alone. None without samples. In the order
+    of what they call, then by calls."""
+    sites, calls = call_sites(trace), sampled_calls(trace)
+    if sites is None or calls is None:
+        return ()
+    recorded = _places(trace, _recorded(trace, sites), inferred=False)
+    inferred = _places(trace, _inferred(trace, calls, only_elements=not is_inferred(trace)), inferred=True)
+    order = [str(api) for api in _TOLD]
+    return tuple(sorted((*recorded, *inferred), key=lambda site: order.index(site.api)))
+
+
+def is_inferred(trace: Trace) -> bool:
+    """Whether Core ML recorded no call of the app, so that calls are told from samples alone."""
+    return trace.activity.empty or trace.inferred
+
+
+def _recorded(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
+    """Call sites of rows, with their model and times."""
+    rows = trace.activity.iloc[sites.index.to_numpy()]
+    spans = Intervals.from_rows(rows)
+    return sites.assign(model=rows["model"].astype(object).to_numpy(), start=spans.starts, end=spans.ends)
+
+
+def _inferred(trace: Trace, calls: pd.DataFrame, *, only_elements: bool) -> pd.DataFrame:
+    """Calls that samples show, with the model of the prediction that hardware shows inside them."""
+    calls = calls.assign(model=_models(trace, calls), start=calls["first_ns"], end=calls["last_ns"], ambiguous=False)
+    told = (Api.ELEMENT,) if only_elements else _TOLD
+    return calls[is_any(calls["api"], *told)] if len(calls) else calls
+
+
+def _models(trace: Trace, calls: pd.DataFrame) -> npt.NDArray[np.object_]:
+    """Model of each call; None where no prediction that hardware shows lies in it."""
+    models = np.full(len(calls), None, dtype=object)
+    shown = trace.activity[is_any(trace.activity["attribution"], Attribution.INFERRED)]
+    spans = Intervals.from_rows(shown)
+    for place, name in zip(surrounding_calls(calls, spans.starts, spans.ends).tolist(), shown["model"], strict=True):
+        if place >= 0:
+            models[place] = str(name)
+    return models
+
+
+def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallSite, ...]:
+    """Calls by what they call and from where."""
+    if calls.empty:
+        return ()
+    calls = calls.assign(api=calls["api"].astype(str), **{name: calls[name].astype(object) for name in _PLACE})
+    weight = np.where(calls["api"] == Api.ELEMENT, calls["samples"], 1)
+    total = pd.Series(weight).groupby(calls["api"].to_numpy()).sum().to_dict()
+    found = [
+        _call_site(trace, group, int(total[api]), inferred=inferred or api == Api.ELEMENT)
+        for (api, *_), group in calls.groupby(["api", *_PLACE], dropna=False, sort=False)
+    ]
+    return tuple(sorted(found, key=lambda site: (-site.share, site.first_ns)))
+
+
+def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) -> CallSite:
+    first = calls.iloc[0]
+    api, samples = str(first["api"]), int(calls["samples"].sum())
+    count = None if api == Api.ELEMENT else len(calls)
+    durations = (calls["end"] - calls["start"]).to_numpy()
+    models = calls["model"].dropna().unique()
+    busy = ((str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls)
+    return CallSite(
+        api=api,
+        model=str(models[0]) if len(models) == 1 else None,
+        function=_known(first["caller"]),
+        file=_known(first["file"]),
+        line=_line(first["line"]),
+        called_by=_callers(trace, int(first["frame"])),
+        thread=_thread(calls["main_thread"]),
+        calls=count,
+        of=of,
+        share=(samples if count is None else count) / of,
+        inferred=inferred,
+        samples=samples,
+        ambiguous=int(calls["ambiguous"].sum()),
+        first_ns=int(calls["start"].min()),
+        last_ns=int(calls["end"].max()),
+        median_ns=int(np.median(durations)),
+        longest_ns=int(durations.max()),
+        busy=tuple(Busy(what, inside) for what, inside in busy if inside),
+    )
+
+
+def _callers(trace: Trace, row: int) -> tuple[Place, ...]:
+    """Functions of the app outside of the one in a row of `Trace.stacks`; none for row -1."""
+    if row < 0 or trace.stacks is None:
+        return ()
+    stack = trace.stacks["stack"].to_numpy()
+    outer = trace.stacks.iloc[row + 1 : int(np.searchsorted(stack, stack[row], "right"))]
+    named = outer[app_frames(outer) & outer["function"].notna().to_numpy()][:MAX_CALLERS]
+    columns = (named[name].astype(object) for name in ("function", "file", "line"))
+    return tuple(Place(str(function), _known(file), _line(line)) for function, file, line in zip(*columns, strict=True))
+
+
+def _line(value: object) -> int | None:
+    return int(value) if isinstance(value, int) else None
+
+
+def _known(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _thread(main_thread: pd.Series) -> str:
+    if main_thread.isna().any():
+        return UNKNOWN
+    if main_thread.all():
+        return MAIN
+    return MIXED if main_thread.any() else OTHER

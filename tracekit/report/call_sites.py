@@ -1,0 +1,199 @@
+"""The code behind the numbers: which functions of the app call Core ML, as the report gives and words it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tracekit.analysis.code import Api, LoadPhase, all_sites, is_inferred
+from tracekit.analysis.code.sites import MAIN, MIXED, OTHER
+from tracekit.trace.frames import is_any
+from tracekit.trace.samples import APP
+from tracekit.units import format_count, format_percent, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.analysis.code import Busy, CallSite, Place
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.trace import Trace
+
+THREADS: Final = {MAIN: "main thread", OTHER: "not on the main thread", MIXED: "main and other threads"}
+"""Where a place calls from, in words; nothing where it is not known."""
+NOUNS: Final = {
+    Api.LOAD: "load",
+    Api.COMPILE: "compilation",
+    Api.PREDICTION: "prediction",
+    Api.ELEMENT: "sample",
+}
+"""What is counted of each kind of call."""
+LABELS: Final = {
+    Api.LOAD: "load",
+    Api.COMPILE: "compilation",
+    Api.PREDICTION: "prediction",
+    Api.ELEMENT: "data",
+}
+"""What a call site is for."""
+NOTE: Final = (
+    "from call stacks, one sample each ms of a running thread; threads that wait are not sampled, and a shorter call "
+    "can be missing"
+)
+ELEMENTS: Final = "MLMultiArray, element by element"
+LEAST_SHARE, MAIN_SHARE = 0.005, 0.05
+"""Phases and units of fewer samples of a call are not worth a word, or not one in the short report."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeInfo:
+    """What the call stacks of a recording tell."""
+
+    samples: int
+    """Of running threads; one each millisecond for each of them."""
+    stacks: int
+    """Samples that caught a call stack."""
+    named: float | None
+    """Share of the frames of these stacks whose function has a name; None without frames."""
+    source_lines: bool
+    """Whether frames of the app have source lines."""
+    inferred: bool
+    """Whether Core ML recorded no call, so that all of `call_sites` is inferred from call stacks."""
+    call_sites: tuple[CallSite, ...]
+    """By what is called: loads, compilations, predictions, element access; the place with most calls first."""
+    notes: tuple[str, ...]
+    """What could not be read and what it cost, one sentence each."""
+
+
+def code_info(trace: Trace, shown: Shown | None = None) -> CodeInfo | None:
+    """What the call stacks tell of what is `shown`; None where none were recorded."""
+    sampled = trace.sampled
+    if sampled is None:
+        return None
+    stacks = sampled.stacks
+    own = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
+    return CodeInfo(
+        samples=len(sampled.samples),
+        stacks=int(sampled.samples["stack"].notna().sum()),
+        named=float(stacks["function"].notna().mean()) if len(stacks) else None,
+        source_lines=bool(own.any()) and bool(stacks["line"][own].notna().any()),
+        inferred=is_inferred(trace),
+        call_sites=tuple(site for site in all_sites(trace) if _is_shown(site, shown)),
+        notes=sampled.notes,
+    )
+
+
+def _is_shown(site: CallSite, shown: Shown | None) -> bool:
+    if shown is None:
+        return True
+    if shown.foreign:
+        return False
+    if shown.models is not None and site.model is not None and site.model not in shown.models:
+        return False
+    return shown.span is None or (site.first_ns < shown.span[1] and site.last_ns >= shown.span[0])
+
+
+def symbols_sentence(code: CodeInfo) -> str:
+    """Whether functions and lines are known."""
+    if code.named is None:
+        return "no call stack was caught"
+    if not code.named:
+        return "only libraries are known: the recording has no symbols"
+    names = "every function has a name" if code.named == 1 else f"{format_percent(code.named)} of frames have a name"
+    return f"{names}; source lines of the app are {'known' if code.source_lines else 'not known'}"
+
+
+def place(where: CallSite | Place) -> str:
+    """`StyleView.apply (StyleView.swift:42)`."""
+    if where.function is None:
+        return "no function of the app"
+    if where.file is None:
+        return where.function
+    return f"{where.function} ({line_of(where)})"
+
+
+def called_from(site: CallSite) -> str:
+    """`called from StyleView.apply (StyleView.swift:42), main thread: 94% of 373 loads`, and how sure that is."""
+    thread = THREADS.get(site.thread)
+    noun = NOUNS[Api(site.api)]
+    count = f"{format_percent(site.share)} of {format_count(site.of, noun)}"
+    doubt = f", {format_count(site.ambiguous, 'of them', 'of them')} ambiguous" if site.ambiguous else ""
+    sampled = "" if site.api == Api.ELEMENT else f" ({format_count(site.samples, 'sample')}{doubt})"
+    return f"called from {place(site)}{(thread and f', {thread}') or ''}: {count}{sampled}"
+
+
+def merged(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
+    """Places of several models as one list: calls from one place are added up."""
+    by_place: dict[tuple[object, ...], list[CallSite]] = {}
+    total: dict[str, int] = {}
+    for site in sites:
+        by_place.setdefault((site.api, site.function, site.file, site.line), []).append(site)
+        total[site.api] = total.get(site.api, 0) + (site.samples if site.calls is None else site.calls)
+    found = [_joined(group, total[group[0].api]) for group in by_place.values()]
+    return tuple(sorted(found, key=lambda site: (-site.share, site.first_ns)))
+
+
+def _joined(group: Sequence[CallSite], of: int) -> CallSite:
+    first = group[0]
+    if len(group) == 1:
+        count = first.samples if first.calls is None else first.calls
+        return replace(first, of=of, share=count / of)
+    samples = sum(site.samples for site in group)
+    calls = None if first.calls is None else sum(site.calls or 0 for site in group)
+    threads, models = {site.thread for site in group}, {site.model for site in group}
+    return replace(
+        first,
+        model=first.model if len(models) == 1 else None,
+        thread=first.thread if len(threads) == 1 else MIXED if threads <= set(THREADS) else "unknown",
+        calls=calls,
+        of=of,
+        share=(samples if calls is None else calls) / of,
+        samples=samples,
+        ambiguous=sum(site.ambiguous for site in group),
+        first_ns=min(site.first_ns for site in group),
+        last_ns=max(site.last_ns for site in group),
+        longest_ns=max(site.longest_ns for site in group),
+    )
+
+
+def busy_words(site: CallSite) -> str:
+    """All that the calls were busy with, in shares of their samples; empty where nothing is known of it."""
+    noun = " segments" if site.api == Api.PREDICTION else ""
+    parts = [f"{each.what}{noun} {share}" for each, share in _shares(site, LEAST_SHARE)]
+    return f"{', '.join(parts)} of {format_count(site.samples, 'sample')}" if parts else ""
+
+
+def main_work(site: CallSite) -> str:
+    """The large parts of it, in few words. Where a program was compiled, getting it was hardly anything else."""
+    busy = {each.what for each in site.busy}
+    left_out = LoadPhase.PROGRAM if LoadPhase.COMPILING in busy else None
+    least = MAIN_SHARE if site.api == Api.LOAD else LEAST_SHARE
+    parts = [f"{each.what} {share}" for each, share in _shares(site, least) if each.what != left_out]
+    if site.api == Api.LOAD and parts and LoadPhase.COMPILING not in busy:
+        parts = ["nothing compiled", *parts]
+    return ", ".join(parts)
+
+
+def _shares(site: CallSite, least: float) -> list[tuple[Busy, str]]:
+    return [
+        (each, format_percent(each.samples / site.samples))
+        for each in site.busy
+        if each.samples >= least * site.samples
+    ]
+
+
+def line_of(site: CallSite | Place) -> str:
+    """`main.swift:1261`; empty where the file is not known."""
+    return "" if site.file is None else site.file if site.line is None else f"{site.file}:{site.line}"
+
+
+def calls_words(site: CallSite) -> str:
+    """How many calls, of what, and how long they took."""
+    if site.calls is None:
+        return f"{format_count(site.samples, 'sample')} reading or writing {ELEMENTS}"
+    noun = NOUNS[Api(site.api)]
+    count = f"{'at least ' if site.inferred else ''}{format_count(site.calls, noun)}"
+    of_model = f" of {site.model}" if site.model else ""
+    if site.calls == 1:
+        return f"{count}{of_model}, {format_time(site.longest_ns)}"
+    return f"{count}{of_model}, median {format_time(site.median_ns)}"
