@@ -30,7 +30,7 @@ WITHOUT_CASE: dict[str, dict[str, str]] = {
     "run-issues": {"The device does not support": "the issue is there; only you know which instruments you need"},
     "attached-late": {"You only want to see": "the finding is right; only you know what you want to see"},
     "float-conversion": {"Input data arrives as Float32": "no row tells in which type input data arrives"},
-    "main-thread-work": {"The same touch starts work": "no row tells on which thread a prediction was requested"},
+    "main-thread-work": {"The same touch starts work": "without call stacks nothing tells which thread predicted"},
 }
 """Items that no recording can show, by detector, each with the reason. An item that has a case must not be in it."""
 

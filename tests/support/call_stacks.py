@@ -46,11 +46,11 @@ def core_ml(function: str) -> Call:
 
 
 Sample = tuple[int, Thread, Sequence[Call]]
-"""Time in ms, thread, frames innermost first; none where no stack was caught."""
+"""Time, thread, frames innermost first; none where no stack was caught."""
 
 
-def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = ()) -> CallStacks:
-    """A table of these samples, 1 ms each."""
+def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = (), *, unit_ns: int = MS) -> CallStacks:
+    """A table of these samples, 1 ms each, at times in `unit_ns`."""
     stacks = list(dict.fromkeys(tuple(frames) for _, _, frames in samples if frames))
     frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
     images = list(dict.fromkeys(Image(frame.image, frame.is_system) for frame in frames))
@@ -59,7 +59,9 @@ def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = ()) -> CallS
     functions = list(dict.fromkeys(Function(f.function, f.symbol, of[f]) for f in frames if f.function))
     files = list(dict.fromkeys(frame.place[0] for frame in frames if frame.place))
     threads = list(dict.fromkeys(thread for _, thread, _ in samples))
-    thread = CodedCells(np.array([threads.index(each) for _, each, _ in samples], np.int32), tuple(threads))
+    place_of = {each: index for index, each in enumerate(threads)}
+    frame_at = {each: index for index, each in enumerate(frames)}
+    thread = CodedCells(np.array([place_of[each] for _, each, _ in samples], np.int32), tuple(threads))
 
     def codes(values: list[int]) -> np.ndarray:
         return np.array(values, np.int32)
@@ -76,14 +78,14 @@ def call_stacks(samples: Sequence[Sample], notes: tuple[str, ...] = ()) -> CallS
     )
     number = {stack: index for index, stack in enumerate(stacks)}
     return CallStacks(
-        time_ns=np.array([time * MS for time, _, _ in samples], np.int64),
+        time_ns=np.array([time * unit_ns for time, _, _ in samples], np.int64),
         thread=thread,
         process=owners(thread),
         state=CodedCells(np.zeros(len(samples), np.int32), ("Running",)),
         weight_ns=IntegerCells(np.full(len(samples), MS), np.ones(len(samples), bool)),
         stack=np.array([number[tuple(each)] if each else -1 for _, _, each in samples], np.int64),
         starts=np.cumsum([0, *(len(stack) for stack in stacks)]),
-        order=codes([frames.index(frame) for stack in stacks for frame in stack]),
+        order=codes([frame_at[frame] for stack in stacks for frame in stack]),
         frames=described,
         images=tuple(images),
         functions=tuple(functions),

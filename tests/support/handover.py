@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from support.call_stacks import Call, Held, call_stacks
 from tracekit.recording import table as read
 from tracekit.recording.contents import Contents
 from tracekit.recording.engineering_types import NUMERIC, Kind, kind_of
@@ -27,14 +29,19 @@ from tracekit.recording.sources import Inputs, Source
 from tracekit.testing import export_xml
 from tracekit.testing.cells import Label, Thread
 from tracekit.testing.machines import Process
+from tracekit.testing.stacks import Stack
+from tracekit.testing.tables import TIME_PROFILE
 from tracekit.testing.toc_xml import toc_document
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.samples import SampleSource
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from support.call_stacks import Sample
     from tracekit.testing.cells import Cell, Column, TableContent
     from tracekit.testing.scenario import Scenario
+    from tracekit.testing.stacks import Frame
     from tracekit.trace.trace import Trace
 
 _CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -43,7 +50,34 @@ _CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 def trace_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = NEEDED_SCHEMAS) -> Trace:
     """What the latest run means."""
-    return build_trace(recording_of(scenario, only))
+    latest = export_xml._runs(scenario)[-1]
+    if not latest.samples:
+        return build_trace(recording_of(scenario, only))
+    trace = build_trace(recording_of(scenario, None if only is None else {*only, TIME_PROFILE}))
+    samples = call_stacks(_samples(latest), unit_ns=1)
+    return replace(trace, sample_source=SampleSource(Held({TIME_PROFILE: [samples]})))  # type: ignore[arg-type]
+
+
+def _samples(run: Scenario) -> list[Sample]:
+    """Samples as a reader gives them, with the short names that it must find."""
+    newer = run.xcode.family >= 26
+    frames: dict[Frame, Call] = {}
+    result: list[Sample] = []
+    for row in sorted(run.samples, key=lambda row: row.time_ns):
+        thread = _value(row.thread, "thread", newer)
+        assert isinstance(thread, read.Thread)
+        called = () if row.stack is None else row.stack.frames
+        for frame in called:
+            if frame not in frames:
+                frames[frame] = _call(frame, run)
+        result.append((row.time_ns, thread, tuple(frames[frame] for frame in called)))
+    return result
+
+
+def _call(frame: Frame, run: Scenario) -> Call:
+    image = run.target.name if frame.is_app else frame.image.rpartition("/")[2]
+    place = (frame.file, frame.line) if frame.line else None
+    return Call(image, frame.name, frame.line or 0x10, place, not frame.is_app, frame.symbol)
 
 
 def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = None) -> ExportRecording:
@@ -98,6 +132,9 @@ _UNSIGNED = 2**64 - 1
 
 def _value(cell: Cell, tag: str, newer: bool) -> read.CellValue:
     """What the reader makes of an element with this cell."""
+    if isinstance(cell, Stack):
+        # Cells of tables hold the text of a stack only.
+        return ""
     if isinstance(cell, Process):
         return read.Process(cell.name, cell.pid)
     if not isinstance(cell, Label | Thread):

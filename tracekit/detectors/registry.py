@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.rules import (
+    app_conversion,
     attached_late,
     cold_load,
     compile_at_runtime,
@@ -13,6 +14,7 @@ from tracekit.detectors.rules import (
     core_ml_not_instrumented,
     cpu_contention,
     duplicate_instances,
+    element_wise_access,
     excess_data_copies,
     float_conversion,
     foreign_neural_engine_work,
@@ -20,6 +22,7 @@ from tracekit.detectors.rules import (
     growing_latency,
     latency_jitter,
     load_churn,
+    load_on_main_thread,
     main_thread_work,
     missed_deadline,
     neural_engine_contention,
@@ -79,4 +82,7 @@ DETECTORS: tuple[AnyDetector, ...] = (
     float_conversion.DETECTOR,
     main_thread_work.DETECTOR,
     state_copies.DETECTOR,
+    load_on_main_thread.DETECTOR,
+    element_wise_access.DETECTOR,
+    app_conversion.DETECTOR,
 )

@@ -27,6 +27,7 @@ NOUNS: Final = {
     Api.COMPILE: "compilation",
     Api.PREDICTION: "prediction",
     Api.ELEMENT: "sample",
+    Api.BETWEEN: "sample",
 }
 """What is counted of each kind of call."""
 LABELS: Final = {
@@ -117,9 +118,15 @@ def called_from(site: CallSite) -> str:
     thread = THREADS.get(site.thread)
     noun = NOUNS[Api(site.api)]
     count = f"{format_percent(site.share)} of {format_count(site.of, noun)}"
-    doubt = f", {format_count(site.ambiguous, 'of them', 'of them')} ambiguous" if site.ambiguous else ""
-    sampled = "" if site.api == Api.ELEMENT else f" ({format_count(site.samples, 'sample')}{doubt})"
-    return f"called from {place(site)}{(thread and f', {thread}') or ''}: {count}{sampled}"
+    if site.calls is None:
+        count = f"{site.samples:,} of {format_count(site.of, noun)}"
+    doubt = f", {site.ambiguous:,} of them ambiguous" if site.ambiguous else ""
+    sampled = "" if site.calls is None else f" ({format_count(site.samples, 'sample')}{doubt})"
+    what = _OTHERWISE.get(Api(site.api), "called from")
+    return f"{what} {place(site)}{f', {thread}' if thread else ''}: {count}{sampled}"
+
+
+_OTHERWISE: Final = {Api.BETWEEN: "between calls, in", Api.ELEMENT: "in"}
 
 
 def merged(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
@@ -188,7 +195,7 @@ def line_of(site: CallSite | Place) -> str:
 
 
 def calls_words(site: CallSite) -> str:
-    """How many calls, of what, and how long they took."""
+    """How many calls, of what, and how long they took. Not for `Api.BETWEEN`."""
     if site.calls is None:
         return f"{format_count(site.samples, 'sample')} reading or writing {ELEMENTS}"
     noun = NOUNS[Api(site.api)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tracekit.detectors.patterns import Pattern
+from tracekit.detectors.registry import DETECTORS
 from tracekit.report.formatting import clause
 from tracekit.report.report import Summary
 from tracekit.report.totals import count_checks
+from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 def summarize(checks: Sequence[Check]) -> Summary:
     """Summary of ordered checks."""
     totals = count_checks(checks)
-    # Whoever asks about the recording itself alone is answered by that.
-    judging = [check for check in checks if check.pattern != Pattern.RECORDING] or checks
+    # Whoever asks about the recording itself or about call stacks alone is answered by that. Else call stacks, which
+    # tell nothing of Core ML's own events, do not make up for them.
+    judging = [check for check in checks if check.pattern != Pattern.RECORDING and check.id not in STACKS_ALONE]
+    judging = judging or list(checks)
     evaluated = any(check.outcome in ("finding", "passed") for check in judging)
     extra = [check.extra_savings_ns for check in checks if check.extra_savings_ns is not None]
     return Summary(
@@ -36,6 +40,10 @@ def summarize(checks: Sequence[Check]) -> Summary:
         savings_ns=sum(extra) if extra else None,
         verdict=_verdict(checks) if evaluated else f"Inconclusive: {_obstacle(judging)}",
     )
+
+
+STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detector.needs == (CALL_STACKS,))
+"""Checks that rest on nothing but call stacks."""
 
 
 def _verdict(checks: Sequence[Check]) -> str:

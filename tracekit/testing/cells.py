@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tracekit.testing.machines import Process
+from tracekit.testing.stacks import Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Label:
     parts: tuple[Part, ...] = ()
 
 
-Cell = int | str | Process | Thread | Label | None
+Cell = int | str | Process | Thread | Label | Stack | None
 
 
 @dataclass(frozen=True, slots=True)

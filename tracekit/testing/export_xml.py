@@ -14,6 +14,7 @@ from tracekit.testing.cells import Cell, Label, Thread
 from tracekit.testing.display import integer_text
 from tracekit.testing.machines import Process
 from tracekit.testing.scenario import Scenario
+from tracekit.testing.stacks import Stack, placed_images
 from tracekit.testing.tables import tables_of
 from tracekit.testing.toc_xml import toc_document
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from tracekit.testing.cells import Column, TableContent
     from tracekit.testing.rng import Draws
+    from tracekit.testing.stacks import Frame, Placed
 
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 """What the exporter writes when no table matches."""
@@ -30,9 +32,10 @@ NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n
 class NodeWriter:
     """Writes nodes of one document and keeps track of its ids."""
 
-    def __init__(self, thread_texts_since_26: bool) -> None:
+    def __init__(self, thread_texts_since_26: bool, images: dict[str, Placed] | None = None) -> None:
         self._new_threads = thread_texts_since_26
-        self._ids: dict[tuple[str, Cell], int] = {}
+        self._ids: dict[tuple[str, object], int] = {}
+        self._images = images or {}
 
     def node(self, run: int, position: int, table: TableContent, with_schema: bool = True) -> str:
         """One `<node>` with all rows of a table."""
@@ -51,13 +54,44 @@ class NodeWriter:
         """A cell or a part of one: the value itself at first, then a reference to it."""
         if cell is None:
             return "<sentinel/>"
+        if isinstance(cell, Stack):
+            return self._stack(tag, cell)
         known = self._ids.get((tag, cell))
         if known is not None:
             return f'<{tag} ref="{known}"/>'
-        number = len(self._ids) + 1
-        self._ids[tag, cell] = number
+        number = self._number(tag, cell)
         shown = escape(self._shown(tag, cell))
         return f'<{tag} id="{number}" fmt="{shown}">{self._content(cell)}</{tag}>'
+
+    def _stack(self, tag: str, stack: Stack) -> str:
+        """A stack, its frames and their images: each whole at first, then a reference."""
+        frames = "".join(self._frame(frame) for frame in stack.frames)
+        return f'<{tag} id="{self._number(tag, stack)}">{frames}</{tag}>'
+
+    def _frame(self, frame: Frame) -> str:
+        known = self._ids.get(("frame", frame))
+        if known is not None:
+            return f'<frame ref="{known}"/>'
+        number = self._number("frame", frame)
+        image = self._images[frame.image]
+        at = image.address + image.offset(frame) + 1
+        known = self._ids.get(("binary", frame.image))
+        binary = f'<binary ref="{known}"/>'
+        if known is None:
+            facts = f'UUID="{image.identity}" arch="arm64e" load-addr="{image.address:#x}" path="{escape(image.path)}"'
+            binary = f'<binary id="{self._number("binary", frame.image)}" name="{escape(image.name)}" {facts}/>'
+        source = ""
+        if frame.line:
+            ids = self._number("source", frame), self._number("path", frame)
+            path = f'<path id="{ids[1]}">/Users/somebody/src/{escape(frame.file)}</path>'
+            source = f'<source id="{ids[0]}" line="{frame.line}">{path}</source>'
+        name = escape(frame.printed or frame.name)
+        return f'<frame id="{number}" name="{name}" addr="{at:#x}">{binary}{source}</frame>'
+
+    def _number(self, tag: str, value: object) -> int:
+        """A new id."""
+        number = self._ids[tag, value] = len(self._ids) + 1
+        return number
 
     def _content(self, cell: Cell) -> str:
         """What stands between the tags."""
@@ -142,12 +176,14 @@ def _document(
     """A query result. A further empty table of a schema is written without `<schema>`, as `xctrace` does."""
     if not chosen:
         return NO_MATCH
-    writer = NodeWriter(runs[0].xcode.family >= 26)
+    samples = [row for run in runs for row in run.samples]
+    images = placed_images(samples, f"/Users/somebody/Build/{runs[0].target.name}")
+    writer = NodeWriter(runs[0].xcode.family >= 26, images)
     nodes = []
     previous = ""
     for run, position, table in chosen:
         if restart_ids:
-            writer = NodeWriter(runs[0].xcode.family >= 26)
+            writer = NodeWriter(runs[0].xcode.family >= 26, images)
         repeated_and_empty = table.schema == previous and run > 1 and not table.rows
         nodes.append(writer.node(run, position, table, with_schema=not repeated_and_empty))
         previous = table.schema

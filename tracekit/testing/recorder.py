@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from tracekit.testing.code import Code
 from tracekit.testing.machines import BACKBOARD, IPHONE, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Machine, Process
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import (
@@ -39,6 +40,8 @@ from tracekit.testing.work import Plan, Queue, Stage, Step, Unit, Work, cpu, gpu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tracekit.testing.stacks import Frame
+
 __all__ = ["PLACES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
 
 _Timed = CoreMLRow | NeuralEngineRow | GpuRow | HangRow
@@ -55,6 +58,8 @@ class App:
     """What calls consist of, and how long things take."""
     noise: bool
     """Whether `finish` adds the work of other processes and duplicated rows."""
+    code: Code | None = None
+    """What its threads are in; None where no call stacks are recorded."""
     now_ns: int = 200_000_000
     queue: Queue = field(default_factory=Queue)
     """Until when each compute unit is busy."""
@@ -79,6 +84,8 @@ class App:
         self._known(model)
         start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
         self.now_ns = self.scenario.load(model, start, length, label) + 60_000
+        if self.code is not None:
+            self.code.load(start, length, label)
         if engine:
             cold = label == LOAD_COLD
             begin, busy = start + length // 4, length // 2 if cold else length // 100
@@ -86,9 +93,16 @@ class App:
 
     def compile(self, model: Model, duration_ns: int) -> None:
         """Compile a model on the device and wait for it."""
-        self.now_ns = self.scenario.compile(
-            model, on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
-        )
+        start, length = on_clock(self.now_ns), self.draws.around(duration_ns, self.work.jitter)
+        self.now_ns = self.scenario.compile(model, start, length)
+        if self.code is not None:
+            self.code.compile(start, length)
+
+    def busy(self, duration_ns: int, *frames: Frame) -> None:
+        """The thread that calls models works in these functions."""
+        if self.code is not None:
+            self.code.runs(on_clock(self.now_ns), duration_ns, *frames)
+        self.now_ns += duration_ns
 
     def predict(
         self,
@@ -113,6 +127,8 @@ class App:
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)
         self.predictions.append(prediction)
+        if self.code is not None:
+            self.code.predict(plan.start_ns, plan.at, steps)
         if wait:
             self.now_ns = prediction.row.end_ns
         return prediction
@@ -229,10 +245,12 @@ def start_recording(
     attached: bool | None = None,
     place: int | None = None,
     generic_labels: bool = False,
+    code: bool = False,
 ) -> App:
     """A recording that has just begun; app, device and version of Xcode are drawn.
 
-    `place` chooses from `PLACES`; `attached` whether the app ran before (None: drawn; either way loads are seen).
+    `place` chooses from `PLACES`; `attached` whether the app ran before (None: drawn; either way loads are seen). With
+    `code`, call stacks are recorded.
     """
     version, device, host = draws.choice(PLACES) if place is None else PLACES[place]
     scenario = Scenario(
@@ -251,7 +269,8 @@ def start_recording(
     scenario.end_reason = "Target app exited" if scenario.launched else "User pressed Stop"
     # Systems of 2026 leave no request row for the Neural Engine; what those before do differs.
     requests = not version.startswith("27") and draws.chance(500)
-    app = App(draws, scenario, Work(draws, jitter, requests, generic_labels), noise)
+    work = Work(draws, jitter, requests, generic_labels)
+    app = App(draws, scenario, work, noise, Code(scenario) if code else None)
     if noise and draws.chance(400):
         app.thermal("Nominal")
     if noise and draws.chance(500):

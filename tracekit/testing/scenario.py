@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from tracekit.testing.machines import IPHONE, MAC, XCODES, Machine, Process, Xcode
 from tracekit.testing.rows import (
@@ -34,6 +35,9 @@ from tracekit.testing.rows import (
     SignpostRow,
     StateRow,
 )
+
+if TYPE_CHECKING:
+    from tracekit.testing.stacks import SampleRow
 
 CORE_ML = "coreml-os-signpost"
 """Schema of the Core ML instrument."""
@@ -83,12 +87,17 @@ class Scenario:
     hangs: list[HangRow] = field(default_factory=list)
     signposts: list[SignpostRow] = field(default_factory=list)
     points: list[PointRow] = field(default_factory=list)
+    samples: list[SampleRow] = field(default_factory=list)
+    """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where
+    there are any."""
     recorded: set[str] = field(default_factory=set)
     """Schemas that were recorded beyond those of the template and those that have rows."""
     missing: set[str] = field(default_factory=set)
     """Schemas that were not recorded, whatever happened."""
     emptied: set[str] = field(default_factory=set)
     """Schemas that were recorded but caught no row, whatever happened."""
+    symbols: bool = True
+    """Whether bundles hold the functions and lines of call stacks."""
     _next_id: int = 0x1A40
 
     @property

@@ -163,6 +163,15 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         process | Process | process
         process-name | Process Name | string
     """),
+    "time-profile": _columns("""
+        time | Sample Time | sample-time
+        thread | Thread | thread
+        process | Process | process
+        core | Core | core
+        thread-state | State | thread-state
+        weight | Weight | weight
+        stack | Backtrace | backtrace
+    """),
     "time-info": _columns("""
         update-time | Update Time | sample-time
         mabs-epoch | Run Epoch | mach-absolute-time

@@ -43,6 +43,10 @@ class Caused(Protocol):
         ...
 
 
+TIME_PROFILE = "time-profile"
+"""Schema of samples with call stacks."""
+
+
 def main_thread(process: Process) -> Thread:
     """The main thread of a process."""
     return Thread(_LEAST_TID + process.pid * 8, process, "Main Thread")
@@ -68,7 +72,9 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
             ),
         )
         for position, (schema, attributes) in enumerate(table_list(scenario), start=1)
-        if schema in _ROWS and (schema != "os-signpost" or _SHOWN_SIGNPOSTS & set(attributes))
+        if schema in _ROWS
+        and (schema != TIME_PROFILE or scenario.samples)
+        and (schema != "os-signpost" or _SHOWN_SIGNPOSTS & set(attributes))
     ]
 
 
@@ -256,6 +262,11 @@ def _time_info(scenario: Scenario) -> Rows:
     yield 0, 1_034_743_489_489, 1_935_120_774_021, "125/3", since_epoch_ms * 1_000_000
 
 
+def _samples(scenario: Scenario) -> Rows:
+    for row in scenario.samples:
+        yield row.time_ns, row.thread, row.thread.process, 4, "Running", 1_000_000, row.stack
+
+
 def _nothing(scenario: Scenario) -> Rows:  # noqa: ARG001  every maker of rows has this signature
     return ()
 
@@ -286,5 +297,6 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "life-cycle-period": _life_cycle,
     "process-info": _process_info,
     "time-info": _time_info,
+    TIME_PROFILE: _samples,
 }
 """What makes the rows of each schema."""

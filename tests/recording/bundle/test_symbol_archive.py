@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.symbol_archives import Call, Line, Symbol, Written
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.symbol_archive import NONE, SymbolArchive, read_symbol_archive
+from tracekit.testing.bundle.symbol_archive import Call, Line, Symbol, Written
 
 IDENTITY = "48A3B590-3D21-3CA3-9CF0-2BFB875FFA73"
 Place = tuple[str, str, int]

@@ -32,6 +32,11 @@ def on_the_engine(draws: Draws) -> App:
     return hidden(neural_engine_app(draws, generic_labels=draws.chance(500)))
 
 
+def seen_in_stacks(draws: Draws) -> App:
+    """Nothing but call stacks shows the model, which runs on the CPU."""
+    return hidden(cpu_app(draws, code=True))
+
+
 def not_asked_for(draws: Draws) -> App:
     """Core ML was not recorded at all, and the GPU's labels show that the target ran a model."""
     app = gpu_app(draws)
@@ -109,6 +114,7 @@ def background_work(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 5, on_the_gpu, also=ALSO),
     *cases(ID, POSITIVE, 5, on_the_engine, also=ALSO),
+    *cases(ID, POSITIVE, 3, seen_in_stacks, also=ALSO),
     *cases(ID, POSITIVE, 2, not_asked_for, also=ALSO),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),

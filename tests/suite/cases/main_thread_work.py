@@ -138,19 +138,81 @@ def moment_in_a_long_load(draws: Draws) -> App:
     return app
 
 
+def _seen(draws: Draws, **code: bool) -> App:
+    """A recording with call stacks, whose main thread draws."""
+    app = start_recording(draws, jitter=0, code=True)
+    assert app.code is not None
+    app.code.on_main, app.code.interface = code.get("on_main", True), code.get("interface", True)
+    app.code.draws_interface(20 * MS, 40 * MS)
+    return app
+
+
+def _photos(app: App, draws: Draws) -> App:
+    """Bursts of predictions, of more than 100 ms each."""
+    model = draw_models(draws)[0]
+    app.load(model, 60 * MS)
+    for _ in range(6):
+        app.pause(draws.integer(2_000, 5_000) * MS)
+        for _ in range(draws.integer(8, 12)):
+            app.predict(model, gpu(draws.integer(14, 24) * MS))
+            app.pause(400_000)
+    return app
+
+
+def seen_on_main(draws: Draws) -> App:
+    """Call stacks show a burst of predictions on the main thread; hangs were not recorded."""
+    return _photos(_seen(draws), draws)
+
+
+def seen_on_a_worker(draws: Draws) -> App:
+    """A worker predicts, and whatever makes the main thread hang meanwhile is something else."""
+    app = _photos(_seen(draws, on_main=False), draws)
+    rows = [prediction.row for prediction in app.predictions]
+    hang_around(app, rows[0].start_ns, rows[7].end_ns)
+    return app
+
+
+def tool(draws: Draws) -> App:
+    """A command-line tool predicts on its only thread."""
+    app = start_recording(draws, jitter=0, code=True)
+    assert app.code is not None
+    app.code.on_main, app.code.interface = True, False
+    return _photos(app, draws)
+
+
+def predicted_for(draws: Draws, ms: int) -> App:
+    """A prediction of so many ms on the main thread, several times."""
+    app = _seen(draws)
+    model = draw_models(draws)[0]
+    app.load(model, 60 * MS)
+    for _ in range(3):
+        app.pause(3_000 * MS)
+        start = on_clock(app.now_ns)
+        app.scenario.predict(model, start, ms * MS)
+        assert app.code is not None
+        app.code.predict(start, ms * MS, [cpu(ms * MS)])
+        app.now_ns = start + ms * MS
+    return app
+
+
 CASES = [
     *cases(ID, POSITIVE, 5, load_on_main, also=("cold-load", *LONG_CALLS)),
     *cases(ID, POSITIVE, 4, photos_on_main, also=LONG_CALLS),
     *cases(ID, POSITIVE, 3, long_calls_on_main, also=LONG_CALLS),
+    *cases(ID, POSITIVE, 4, seen_on_main, also=LONG_CALLS),
     *cases(ID, NEGATIVE, 7, no_hang),
+    *cases(ID, NEGATIVE, 3, seen_on_a_worker, also=LONG_CALLS),
     *cases(ID, NEGATIVE, 4, hangs_elsewhere),
     # Half of the hang, and four fifths of the load.
     *each(ID, NEAR_ABOVE, (500, 501, 510), load_in_hang),
     *each(ID, NEAR_ABOVE, (800, 801, 820), hang_in_load),
+    *each(ID, NEAR_ABOVE, (100, 101, 110), predicted_for, also=LONG_CALLS),
+    *each(ID, NEAR_BELOW, (99, 98, 90), predicted_for, also=LONG_CALLS),
     *each(ID, NEAR_BELOW, (499, 498, 480), load_in_hang),
     *each(ID, NEAR_BELOW, (799, 798, 780), hang_in_load),
     *cases(ID, LOOKALIKE, 2, busy_in_the_background, page="A model runs in the background"),
     *cases(ID, LOOKALIKE, 2, camera_with_hangs),
     *cases(ID, LOOKALIKE, 1, moment_in_a_long_load, page="A long load runs in the background"),
+    *cases(ID, LOOKALIKE, 3, tool, also=LONG_CALLS),
     *cases(ID, INSUFFICIENT, 3, neural_engine_app),
 ]

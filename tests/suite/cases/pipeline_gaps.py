@@ -8,6 +8,7 @@ from tracekit.testing.apps import MS, Amount, camera_app, cpu_app, draw_models, 
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.stacks import app_function
 from tracekit.testing.threads import paced
 
 ID = "pipeline-gaps"
@@ -151,6 +152,32 @@ def sleeping_exactly(draws: Draws, sleep_ms: int) -> App:
     )
 
 
+def _steadily(draws: Draws, *, working: bool) -> App:
+    """Gaps of 40 ms with call stacks: as long as a sleep and as even, whatever the app does in them."""
+    app = start_recording(draws, code=True)
+    model = draw_models(draws)[0]
+    app.load(model)
+    works = changing(draws, 5, 12)
+    for index in range(120):
+        app.predict(model, neural_engine(works(index)))
+        gap = draws.integer(400, 460) * MS // 10
+        if working:
+            app.busy(gap, app_function("pack", 61, "Pixels.swift"))
+        else:
+            app.now_ns += gap
+    return app
+
+
+def seen_packing(draws: Draws) -> App:
+    """Call stacks show the loop over pixels."""
+    return _steadily(draws, working=True)
+
+
+def seen_sleeping(draws: Draws) -> App:
+    """No code of the app runs in the gaps."""
+    return _steadily(draws, working=False)
+
+
 def _on_events(simulation: Simulation, draws: Draws, model: Model, calls: int = 40) -> None:
     """Another model on the GPU, called whenever something happens."""
 
@@ -210,6 +237,7 @@ CASES = [
     *cases(ID, POSITIVE, 2, before_the_first_of_two),
     *cases(ID, POSITIVE, 2, with_signposts),
     *cases(ID, POSITIVE, 4, packing_beside_events),
+    *cases(ID, POSITIVE, 3, seen_packing),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),
@@ -222,6 +250,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 1, loading_between, also=("reload-before-predict", "cold-load", "load-churn")),
     *cases(ID, LOOKALIKE, 1, other_models_between, page="Other models run or load"),
     *cases(ID, LOOKALIKE, 4, sleeping, expected="insufficient_data", page="The app sleeps for a fixed"),
+    *cases(ID, LOOKALIKE, 3, seen_sleeping, expected="insufficient_data", page="The app sleeps for a fixed"),
     *cases(ID, LOOKALIKE, 3, sleeping_beside_events, page="The app sleeps for a fixed"),
     *cases(ID, LOOKALIKE, 3, camera_beside_events, page="Camera frames"),
     *each(ID, LOOKALIKE, (17, 20, 33, 50, 90), sleeping_exactly),

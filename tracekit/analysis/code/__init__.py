@@ -4,14 +4,28 @@ All of it is inferred from samples of call stacks and from names of functions of
 sampled: samples are never added up to elapsed time, and a gap between two of them ends nothing.
 """
 
+from tracekit.analysis.code.app_work import AppWork, conversions, element_access
 from tracekit.analysis.code.call_sites import call_sites, of_model
 from tracekit.analysis.code.calls import SAMPLE_NS, sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
-from tracekit.analysis.code.sites import Busy, CallSite, Place, all_sites, is_inferred, sites_of
+from tracekit.analysis.code.sites import Busy, CallSite, Place, all_sites, is_inferred, main_thread_sites, sites_of
+from tracekit.analysis.code.threads import (
+    Between,
+    Blocking,
+    core_ml_time,
+    evidence_rows,
+    main_thread_loads,
+    main_thread_predictions,
+    runs_interface,
+    work_between,
+)
 
 __all__ = [
     "SAMPLE_NS",
     "Api",
+    "AppWork",
+    "Between",
+    "Blocking",
     "Busy",
     "CallSite",
     "LoadPhase",
@@ -19,9 +33,18 @@ __all__ = [
     "Unit",
     "all_sites",
     "call_sites",
+    "conversions",
+    "core_ml_time",
+    "element_access",
+    "evidence_rows",
     "is_inferred",
+    "main_thread_loads",
+    "main_thread_predictions",
+    "main_thread_sites",
     "of_model",
+    "runs_interface",
     "sampled_calls",
     "sites_of",
     "surrounding_calls",
+    "work_between",
 ]

@@ -25,6 +25,8 @@ class Api(StrEnum):
     ELEMENT = "element access"
     """Reading or writing an `MLMultiArray` element by element."""
     UNLOAD = "unload"
+    BETWEEN = "between calls"
+    """No call: what the app does from one to the next."""
 
 
 class LoadPhase(StrEnum):
@@ -60,6 +62,16 @@ API: Final[Mapping[Api, str]] = {
     Api.UNLOAD: r"-\[MLDelegateModel \.cxx_destruct|-\[MLE5ExecutionStream (?:dealloc|resetAfterLingering)",
 }
 """Functions of `CORE_ML` that an app calls, or that Core ML calls at once for it."""
+
+INTERFACE: Final = r"UIApplicationMain|NSApplicationMain|-\[NSApplication run\]|-\[UIApplication _run\]|WKExtensionMain"
+"""The loop of an interface: Apple's public names. Programs without one have no user who waits for the main thread."""
+CONVERSIONS: Final = (
+    r"vImage(?:Convert|Scale|Rotate|Permute|HorizontalReflect|VerticalReflect)|VTPixelTransferSessionTransferImage"
+    r"|CGContextDrawImage|-\[CIContext (?:render:|createCGImage:)|UIGraphicsBeginImageContext"
+    r"|-\[UIGraphicsImageRenderer |-\[AVAudioConverter convertTo"
+    r"|AudioConverter(?:FillComplexBuffer|ConvertComplexBuffer)|vDSP_(?:vflt|vfix|vspdp|vdpsp)"
+)
+"""Functions of the system that convert pixels or audio samples: Apple's public names. None was seen in a recording."""
 
 LOAD_PHASES: Final[Mapping[LoadPhase, str]] = {
     LoadPhase.OPENING: r"-\[MLModelAsset initWithURL:|\+\[MLArchivingUtils parseModelArchive:",

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.analysis.code.calls import sampled_calls, surrounding_calls
+from tracekit.analysis.code.calls import place_of, sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.code.stack_flags import app_frames
 from tracekit.intervals import Intervals
@@ -89,7 +89,7 @@ class CallSite:
     busy: tuple[Busy, ...]
 
 
-def sites_of(trace: Trace, events: Sequence[int] | IndexArray) -> tuple[CallSite, ...]:
+def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallSite, ...]:
     """Places that made the calls of these rows of `Trace.activity`, the one with most rows first; none where no samples
     were recorded."""
     sites = call_sites(trace)
@@ -109,6 +109,53 @@ def all_sites(trace: Trace) -> tuple[CallSite, ...]:
     inferred = _places(trace, _inferred(trace, calls, only_elements=not is_inferred(trace)), inferred=True)
     order = [str(api) for api in _TOLD]
     return tuple(sorted((*recorded, *inferred), key=lambda site: order.index(site.api)))
+
+
+def main_thread_sites(trace: Trace, *apis: Api) -> tuple[CallSite, ...]:
+    """Places that make these calls on the main thread, where samples alone tell of them."""
+    return tuple(site for site in all_sites(trace) if site.api in apis and site.thread in (MAIN, MIXED))
+
+
+def between_sites(
+    trace: Trace, samples: pd.DataFrame, frame: IndexArray, api: Api = Api.BETWEEN
+) -> tuple[CallSite, ...]:
+    """Functions of the app that samples are in, given the row of `Trace.stacks` of each: those with most samples first,
+    each with its most frequent line."""
+    if trace.stacks is None or samples.empty:
+        return ()
+    found = pd.DataFrame(place_of(trace.stacks, frame))
+    found = found.assign(**{name: found[name].astype(object) for name in _PLACE})
+    found = found.assign(main_thread=samples["main_thread"].array, time=samples["time_ns"].to_numpy())
+    sites = []
+    for _, group in found.groupby(["caller", "file"], dropna=False, sort=False):
+        lines = group["line"].dropna()
+        line = int(lines.mode().iloc[0]) if len(lines) else None
+        sites.append(_between_site(trace, api, group, line, len(found)))
+    return tuple(sorted(sites, key=lambda site: (-site.samples, site.first_ns)))
+
+
+def _between_site(trace: Trace, api: Api, group: pd.DataFrame, line: int | None, of: int) -> CallSite:
+    first = group.iloc[0]
+    return CallSite(
+        api=api,
+        model=None,
+        function=_known(first["caller"]),
+        file=_known(first["file"]),
+        line=line,
+        called_by=_callers(trace, int(first["frame"])),
+        thread=_thread(group["main_thread"]),
+        calls=None,
+        of=of,
+        share=len(group) / of,
+        inferred=True,
+        samples=len(group),
+        ambiguous=0,
+        first_ns=int(first["time"]),
+        last_ns=int(group["time"].iloc[-1]),
+        median_ns=0,
+        longest_ns=0,
+        busy=(),
+    )
 
 
 def is_inferred(trace: Trace) -> bool:

@@ -41,6 +41,14 @@ def outermost(sampled: Samples, frames: BoolArray) -> IndexArray:
     return result
 
 
+def innermost(sampled: Samples, frames: BoolArray) -> IndexArray:
+    """Shape (stacks,): row of the innermost of the chosen frames of each stack; -1 where it has none."""
+    rows = np.flatnonzero(frames)[::-1]
+    result = np.full(len(sampled.starts) - 1, -1)
+    result[sampled.stacks["stack"].to_numpy()[rows]] = rows
+    return result
+
+
 def app_frames(stacks: pd.DataFrame) -> BoolArray:
     """Shape (frames,): code of the app itself. The Swift face of Core ML, which compilers copy into apps, is not."""
     result: BoolArray = is_any(stacks["owner"], APP) & ~stacks["overlay"].to_numpy()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.code import sites_of
 from tracekit.analysis.cold_loads import ColdLoads, ColdRule, cold_loads
 from tracekit.analysis.load_waits import hung_share
 from tracekit.detectors import (
@@ -121,6 +122,7 @@ def _finding(
             "and predictions. The work is needed once, but no one has to wait for it.",
         ),
         rows=rows,
+        call_sites=sites_of(view.trace, rows.index),
     )
 
 
@@ -250,7 +252,7 @@ DETECTOR = Detector(
         Reference("coremltools: long start-up time", "https://github.com/apple/coremltools/issues/1369"),
     ),
     needs=("Core ML",),
-    uses=("Neural Engine", "Hangs"),
+    uses=("Neural Engine", "Hangs", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,
     detect=detect,

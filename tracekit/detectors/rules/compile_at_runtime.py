@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from tracekit.analysis.code import sites_of
 from tracekit.analysis.instances import traits
 from tracekit.detectors import (
     Attribution,
@@ -137,6 +138,7 @@ def _finding(
             "compilations, loads and predictions.",
         ),
         rows=rows,
+        call_sites=sites_of(view.trace, again.index),
     )
 
 
@@ -227,7 +229,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML",),
-    uses=("Neural Engine",),
+    uses=("Neural Engine", "Call Stacks"),
     caused_by=("reload-before-predict",),
     options=Options,
     detect=detect,

@@ -126,9 +126,8 @@ def _finding(
 ) -> Finding:
     busy = format_time(covered_ns(rows))
     names = sorted(str(name) for name in rows["model"].dropna().unique())
-    called = _called(sites)
     if not len(rows):
-        what = f"The target called Core ML ({called})"
+        what = f"The target called Core ML ({_called(sites)} in its call stacks)"
     elif is_certain:
         what = f"The target ran {listed(names, _MAX_NAMES)} on the GPU ({format_count(len(rows), 'row')}, {busy})"
     else:
@@ -142,10 +141,9 @@ def _finding(
     doubt = (
         "" if is_certain else " Possible but not certain: Neural Engine rows do not say which process they belong to."
     )
-    shown = f" Call stacks show {called}." if called and len(rows) else ""
     return finding(
         model=None,
-        summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}{shown}",
+        summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}",
         metrics=metrics,
         rows=rows,
         call_sites=tuple(sites),
@@ -153,11 +151,11 @@ def _finding(
 
 
 def _called(sites: Sequence[CallSite]) -> str:
-    """`at least 1 load and 9 predictions`; empty where samples show none."""
+    """`at least 1 load and 9 predictions`."""
     nouns = {Api.LOAD: "load", Api.COMPILE: "compilation", Api.PREDICTION: "prediction"}
     counts = {noun: sum(site.calls or 0 for site in sites if site.api == api) for api, noun in nouns.items()}
     words = [format_count(count, noun) for noun, count in counts.items() if count]
-    return f"at least {' and '.join(words)}" if words else ""
+    return f"at least {' and '.join(words)}"
 
 
 def _cause(trace: Trace) -> str:

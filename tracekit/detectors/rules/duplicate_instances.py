@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.code import sites_of
 from tracekit.analysis.instances import Traits, traits
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
@@ -265,6 +266,7 @@ def _finding(
         if cost_ns
         else None,
         rows=shown,
+        call_sites=sites_of(view.trace, rows.index),
     )
 
 
@@ -337,7 +339,7 @@ DETECTOR = Detector(
         Reference("wispr: model loading is not idempotent", "https://github.com/sebsto/wispr/issues/69"),
     ),
     needs=("Core ML",),
-    uses=("Neural Engine", "GPU"),
+    uses=("Neural Engine", "GPU", "Call Stacks"),
     options=Options,
     detect=detect,
 )

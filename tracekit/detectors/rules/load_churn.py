@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.code import sites_of
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.detectors import (
     LOAD_KINDS,
@@ -160,6 +161,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
             ),
         ),
         rows=rows,
+        call_sites=sites_of(view.trace, rows.index),
     )
 
 
@@ -250,6 +252,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML",),
+    uses=("Call Stacks",),
     options=Options,
     detect=detect,
 )

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracekit.analysis.code import (
+    Blocking,
+    main_thread_predictions,
+    runs_interface,
+    sites_of,
+)
 from tracekit.analysis.hangs import HangCalls, HangRule, app_calls, hang_calls
 from tracekit.detectors import (
     InsufficientData,
     Metric,
+    NotApplicable,
     Outcome,
     Passed,
     Pattern,
@@ -53,7 +60,52 @@ class Options:
 
 
 def detect(trace: Trace, options: Options) -> Outcome:
-    """Looks for hangs of the main thread that loads and predictions fill."""
+    """Looks for predictions that call stacks show on the main thread; without call stacks for hangs of it that loads
+    and predictions fill."""
+    if runs_interface(trace) is not None:
+        seen = main_thread_predictions(trace, round(options.min_hang_ms * 1e6))
+        if seen is not None and seen.known:
+            return _by_thread(trace, seen, options)
+    return _by_hangs(trace, options)
+
+
+def _by_thread(trace: Trace, seen: Blocking, options: Options) -> Outcome:
+    """The answer where it is known which thread predicts."""
+    longest = int(seen.periods.durations.max(initial=0))
+    metrics = (
+        above("times the main thread predicts that long", len(seen.periods), "count", 1),
+        Metric("longest of them", longest if len(seen.periods) else None, "ns"),
+        Metric("predictions in them", len(seen.calls), "count"),
+    )
+    if not runs_interface(trace):
+        return NotApplicable(None, "The main thread runs no interface, so nobody waits for it.")
+    if not len(seen.periods):
+        return Passed(None, f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
+    blocked = seen.periods.covered_ns
+    names = sorted(str(name) for name in seen.calls["model"].dropna().unique())
+    of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
+    return finding(
+        model=None,
+        summary=(
+            f"{format_count(len(seen.calls), 'prediction')}{of_models} on the main thread kept it busy "
+            f"{format_count(len(seen.periods), 'time')} for {options.min_hang_ms:g} ms or more "
+            f"({format_time(blocked)} in total, longest {format_time(longest)}), as call stacks show."
+        ),
+        metrics=metrics,
+        cost=cost_of(
+            blocked,
+            max(covered_ns(app_calls(trace)), blocked),
+            "Time for which these predictions keep the main thread busy, as a share of the time covered by all loads "
+            "and predictions. The work remains, but no one has to wait for it.",
+        ),
+        rows=seen.calls,
+        affected=seen.periods,
+        call_sites=sites_of(trace, seen.calls.index),
+    )
+
+
+def _by_hangs(trace: Trace, options: Options) -> Outcome:
+    """The answer where the times of hangs must tell."""
     found = hang_calls(
         trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )
@@ -116,30 +168,34 @@ thread, they freeze the interface until then: touches and scrolling wait for the
 ## On the timeline
 
     Hangs        |hang                   |                    problem
-    Activity      |Load              |
+    Activity      |Pred||Pred||Pred||Pred|
 
     Main thread  .  .  .  .  .  .  .  .  .  .                 expected: no hang
-    Activity      |Load              |
+    Activity      |Pred||Pred||Pred||Pred|
 
 ## How it is measured
 
-From the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was unresponsive. A load or
-prediction counts if at least `call_share` of it is inside hangs. Reported when one hang or more is explained by such
-calls, of all models together:
+Call stacks show which thread predicts. Where they were recorded, predictions that samples show on the main thread
+count, less than a frame at 60 fps apart as one period; those during which another thread predicts too do not, since
+the samples may be its own. Reported when one period or more is at least `min_hang_ms` long. A program whose main thread
+runs no interface has nobody who waits for it. For loads, see load-on-main-thread.
+
+Without call stacks, from the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was
+unresponsive. A load or prediction counts if at least `call_share` of it is inside hangs. Reported when one hang or more
+is explained by such calls, of all models together:
 
 - They cover at least `hang_share` of the hang.
 - Loads cover `ratio` times as much of the hang as of an equally long time before or after it; the same goes for
   predictions.
 
-The Core ML table has no column for the thread, so the finding is possible but not certain, and says so. A sample of the
-main thread in Time Profiler during the hang settles it.
+The Core ML table has no column for the thread, so this finding is possible but not certain, and says so.
 
 ## Not a problem when
 
 - A model runs in the background all the time: its predictions also overlap hangs with another cause. They continue
   before and after the hang, so they explain nothing.
 - A long load runs in the background while the main thread hangs for a moment.
-- The same touch starts work on the main thread and in the background: only a sample of the main thread can tell.
+- The same touch starts work on the main thread and in the background: only call stacks can tell.
 """
 
 FIX = """
@@ -162,8 +218,8 @@ queue.async {
 }
 ```
 
-To be certain, record Time Profiler and Hangs together with Core ML, and look at which thread calls `prediction` during
-the hang.
+To be certain, record with the Core ML template, which includes call stacks: the finding then names the function that
+calls `prediction` on the main thread.
 """
 
 DETECTOR = RecordingDetector(
@@ -184,7 +240,7 @@ DETECTOR = RecordingDetector(
         ),
     ),
     needs=("Core ML",),
-    uses=("Hangs",),
+    uses=("Call Stacks", "Hangs"),
     caused_by=("cold-load", "reload-before-predict"),
     options=Options,
     detect=detect,

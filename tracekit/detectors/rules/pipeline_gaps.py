@@ -81,6 +81,8 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
     busy = float(np.median(idle.busy_ns))
     if found.marked:
         why = f"The app's signposts are in the gaps: {', '.join(found.marked)}"
+    elif found.between is not None and found.by_stacks:
+        why = f"Code of the app runs for {format_share(found.between.running)} of that time"
     else:
         why = (
             "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
@@ -95,6 +97,7 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
             f"predictions of {format_time(busy)} (medians). {why}."
         ),
         metrics,
+        found.sites,
         "Time between predictions without a load, compilation or prediction",
     )
 
@@ -117,9 +120,10 @@ look like the app's own work.
 
 Predictions at a steady rate wait for their input, so they are not reported. The rate is steady if intervals vary by no
 more than 1%, if a short interval makes up for a long one, or if gaps get shorter by as much as predictions get longer.
-Otherwise gaps count as the app's work in either of two cases:
+Otherwise gaps count as the app's work in any of three cases:
 
 - The app's signposts fill half of them.
+- Call stacks show code of the app for half of them. The finding then names the functions.
 - Gaps are clearly not shorter where predictions are longer, they are at most 100 ms, and half their interquartile range
   is 0.07 to 0.3 of their median. Gaps shorter than a frame at 60 fps may vary less.
 
@@ -134,7 +138,7 @@ not set a steady rate.
 - The user or the network triggers predictions: their intervals vary by any amount.
 - Other models run or load between the predictions: this time is not idle.
 - The app sleeps for a fixed time between predictions: gaps of a frame or more that hardly vary may be sleep or work.
-  Without signposts in them, the check is not evaluated.
+  Without signposts or call stacks in them, the check is not evaluated.
 """
 
 FIX = """
@@ -177,7 +181,7 @@ DETECTOR = Detector(
         Reference("yolo-ios-app#321", "https://github.com/ultralytics/yolo-ios-app/issues/321"),
     ),
     needs=("Core ML",),
-    uses=("Signposts",),
+    uses=("Signposts", "Call Stacks"),
     options=Options,
     detect=detect,
 )

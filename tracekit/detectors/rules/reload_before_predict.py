@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.code import sites_of
 from tracekit.detectors import (
     RECORD_LONGER,
     Detector,
@@ -153,6 +154,7 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
         metrics=metrics,
         cost=cost_of(covered_ns(reloaded), covered_ns(view.loads) + covered_ns(view.predictions), basis),
         rows=reloaded,
+        call_sites=sites_of(view.trace, reloaded.index),
     )
 
 
@@ -232,6 +234,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML",),
+    uses=("Call Stacks",),
     options=Options,
     detect=detect,
 )

@@ -120,6 +120,7 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
             f"{format_time(busy)}."
         ),
         metrics,
+        found.sites,
         "Time between predictions without a load, compilation or prediction, in which another one could run",
     )
 
@@ -193,7 +194,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML",),
-    uses=("Neural Engine", "GPU", "Signposts"),
+    uses=("Neural Engine", "GPU", "Signposts", "Call Stacks"),
     options=Options,
     detect=detect,
 )

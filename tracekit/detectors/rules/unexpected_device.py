@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown import Part
+from tracekit.analysis.code import sites_of
 from tracekit.analysis.device_switches import SHORT_CPU_NS, turns
 from tracekit.detectors import (
     Attribution,
@@ -242,6 +243,7 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
             ),
         ),
         rows=rows,
+        call_sites=sites_of(view.trace, view.predictions.index),
     )
 
 
@@ -344,7 +346,7 @@ DETECTOR = Detector(
         ),
     ),
     needs=("Core ML",),
-    uses=("Neural Engine", "GPU"),
+    uses=("Neural Engine", "GPU", "Call Stacks"),
     on_inferred=True,
     options=Options,
     detect=detect,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.autoregression import opens_sequence
+from tracekit.analysis.code import work_between
 from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
 from tracekit.detectors import (
     Evidence,
@@ -32,6 +33,7 @@ from tracekit.detectors.shared.prompts import works_longer
 from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
+    from tracekit.analysis.code import Between, CallSite
     from tracekit.arrays import IndexArray, IntArray
     from tracekit.detectors.framework import ModelView
 
@@ -57,8 +59,15 @@ and each later call one (heuristic)."""
 MARKED_SHARE = 0.5
 """Part of the pauses that signposts of the app must cover to show that it works in them (heuristic)."""
 
+RUNNING_SHARE = 0.5
+"""Part of the pauses in which call stacks must show code of the app, on any thread, for the same (heuristic)."""
+
 OWN = "com.apple."
 """Beginning of the subsystems that are not the app's."""
+
+
+MAX_SITES = 5
+"""Functions of the app that a finding names at most."""
 
 
 class Activity(StrEnum):
@@ -79,8 +88,20 @@ class Pauses:
     activity: Activity
     marked: tuple[str, ...]
     """Names of the app's signposts that lie in the pauses and show that it works, most time first; else empty."""
+    between: Between | None
+    """What code of the app ran in the pauses; None without call stacks."""
     culprit: str
     """Model before whose calls most of the time is lost; empty without pauses."""
+
+    @property
+    def by_stacks(self) -> bool:
+        """Whether call stacks show that the app works in them."""
+        return self.between is not None and self.between.running >= RUNNING_SHARE
+
+    @property
+    def sites(self) -> tuple[CallSite, ...]:
+        """The functions that run in them most."""
+        return () if self.between is None else self.between.sites[:MAX_SITES]
 
 
 def find_pauses(view: ModelView, min_calls: int) -> Pauses | NotApplicable | InsufficientData:
@@ -132,10 +153,12 @@ def read_pauses(view: ModelView, min_calls: int) -> Pauses:
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
     paced = pacing(idle.distance_ns, idle.busy_ns)
     if paced is Pacing.PERIODIC:
-        return Pauses(idle, Activity.PACED, (), culprit)
+        return Pauses(idle, Activity.PACED, (), None, culprit)
     marked = _marked(view, idle)
-    works = marked or (paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns))
-    return Pauses(idle, Activity.WORK if works else Activity.UNCLEAR, marked, culprit)
+    between = work_between(view.trace, Intervals(idle.start_ns, idle.end_ns))
+    by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
+    found = Pauses(idle, Activity.UNCLEAR, marked, between, culprit)
+    return replace(found, activity=Activity.WORK) if marked or found.by_stacks or by_length else found
 
 
 def _like_work(pause_ns: IntArray) -> bool:
@@ -213,8 +236,16 @@ def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
     return int((calls["model"] == names[counts.argmax()]).sum()) <= 2 * len(first)
 
 
-def pause_finding(view: ModelView, idle: Idle, summary: str, metrics: tuple[Metric, ...], words: str) -> Finding:
-    """The finding that the pauses show, with what they cost at most. `words` begin the basis of the cost."""
+def pause_finding(
+    view: ModelView,
+    idle: Idle,
+    summary: str,
+    metrics: tuple[Metric, ...],
+    sites: tuple[CallSite, ...],
+    words: str,
+) -> Finding:
+    """The finding that the pauses show, with what they cost at most. `sites` is the code that runs in them; `words`
+    begin the basis of the cost."""
     pauses = Intervals(idle.start_ns, idle.end_ns)
     cost = cost_of(
         int(pauses.durations.sum()),
@@ -222,7 +253,7 @@ def pause_finding(view: ModelView, idle: Idle, summary: str, metrics: tuple[Metr
         f"{words}, as a share of the time from the first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
-    return Finding(view.name, summary, metrics, cost, _evidence_of_pauses(view, idle), len(pauses), pauses)
+    return Finding(view.name, summary, metrics, cost, _evidence_of_pauses(view, idle), len(pauses), pauses, sites)
 
 
 def _evidence_of_pauses(view: ModelView, idle: Idle) -> tuple[Evidence, ...]:

@@ -57,6 +57,9 @@ def nevertheless_lines(report: Report, layout: Layout) -> list[Text]:
     lines = layout.heading("WHAT RAN NEVERTHELESS", f"{shared}; {source}" if shared else source)
     for api, of_kind in groupby(code.call_sites, key=lambda site: site.api):
         sites = list(of_kind)
+        if api == Api.ELEMENT and any(finding.id == "element-wise-access" for finding in report.findings):
+            # The finding says it.
+            continue
         shown = sites[:PER_KIND]
         for owner, group in groupby(sorted(shown, key=lambda site: _function(shown, site)), key=_owner):
             lines += _function_lines(layout, api, owner, list(group), with_thread=not shared)

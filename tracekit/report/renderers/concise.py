@@ -17,6 +17,7 @@ from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, prin
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import frames, parts_row
 from tracekit.report.totals import Totals, count_checks
+from tracekit.report.verdict import STACKS_ALONE
 from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 LINES = 60
 """Most lines for a recording of up to ten models; findings beyond them take one line each."""
+INCONCLUSIVE_LINES = 40
+"""Lines from which on a recording in which nothing could be evaluated says less of each part."""
 MODELS, REMEDIES, NOTES = 10, 8, 3
 """Most entries of each of these parts."""
 TIGHT_REMEDIES, TIGHT_NOTES = 3, 1
@@ -49,7 +52,7 @@ def render_concise(report: Report, *, width: int, color: bool) -> str:
         limited = [*_not_evaluated(safe, layout, tight), *_notes(safe, layout, tight)]
         tail = [*nevertheless_lines(safe, layout), *_models(safe, layout), *limited, *summary_lines(safe, layout)]
         body, hidden = _findings(safe, layout, LINES - len(head) - len(tail))
-        if not hidden:
+        if not hidden and (safe.summary.evaluated or len(head) + len(body) + len(tail) <= INCONCLUSIVE_LINES):
             break
     return printed([*head, *body, *tail], width, color)
 
@@ -68,7 +71,9 @@ def summary_line(report: Report) -> Text:
     totals, summary = count_checks(report.checks), report.summary
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
-        return Text(f"Inconclusive: {count} could not be evaluated · exit status 3", style="bold yellow")
+        found = [finding for finding in report.findings if finding.id in STACKS_ALONE]
+        beside = f" · {format_count(len(found), 'finding')} from call stacks" if found else ""
+        return Text(f"Inconclusive: {count} could not be evaluated{beside} · exit status 3", style="bold yellow")
     parts = [totals.found, _savings(report), _rest(totals)]
     clean = "yellow" if totals.failed else "green"
     worst = {"critical": "red", "high": "red", "medium": "yellow", "low": "yellow"}.get(totals.worst, clean)

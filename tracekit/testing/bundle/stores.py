@@ -32,6 +32,9 @@ _CATEGORY_COLUMNS: dict[str, tuple[str, ...]] = {
     "process-info": ("pid",),
     "thread-info": ("pid",),
     "life-cycle-period": ("group", "lane"),
+    "time-profile": ("thread",),
+    "kdebug": ("thread",),
+    "kdebug-strings": ("raw-string",),
 }
 """Columns that a schema keeps in the categories of its topology; the others use none. Measured but for Xcode 27's."""
 

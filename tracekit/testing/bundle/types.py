@@ -100,14 +100,39 @@ _GROUPS: tuple[tuple[Kind, int, int | None, str], ...] = (
     ),
 )
 
-TYPES: dict[str, NativeType] = {
-    mnemonic: NativeType(f"XR{name}TypeID", kind, width, nothing)
-    for kind, width, nothing, listing in _GROUPS
-    for name, mnemonic in (pair.split() for pair in listing.split(";"))
-}
+_STACK_GROUPS: tuple[tuple[Kind, int, int | None, str], ...] = (
+    (Kind.STRING, 4, _ONES_4, "ThreadState thread-state; RawString raw-string"),
+    (Kind.ARRAY, 4, _ONES_4, "Backtrace backtrace"),
+    (Kind.NUMBER, 4, _ONES_4, "CPUCore core"),
+    (
+        Kind.NUMBER,
+        4,
+        None,
+        """
+        KDebugClass kdebug-class; KDebugSubclass kdebug-subclass; KDebugCode kdebug-code; KDebugFunction kdebug-func
+        """,
+    ),
+    (Kind.NUMBER, 8, _ONES_8, "TimeSampleWeight weight"),
+    (Kind.NUMBER, 8, None, "KDebugArgument kdebug-arg; KDebugStringID kdebug-string"),
+)
+
+
+def _types(groups: tuple[tuple[Kind, int, int | None, str], ...]) -> dict[str, NativeType]:
+    return {
+        mnemonic: NativeType(f"XR{name}TypeID", kind, width, nothing)
+        for kind, width, nothing, listing in groups
+        for name, mnemonic in (pair.split() for pair in listing.split(";"))
+    }
+
+
+STACK_TYPES = _types(_STACK_GROUPS)
+"""Of the tables that call stacks need; no label holds them. By mnemonic."""
+TYPES: dict[str, NativeType] = _types(_GROUPS) | STACK_TYPES
 """By mnemonic."""
 
-TYPE_NUMBERS: dict[str, int] = {mnemonic: number for number, mnemonic in enumerate(sorted(TYPES), start=1)}
+TYPE_NUMBERS: dict[str, int] = {
+    mnemonic: number for number, mnemonic in enumerate(sorted(TYPES.keys() - STACK_TYPES.keys()), start=1)
+}
 """Numbers of types inside labels. They differ from system to system: a reader must look them up in the bundle."""
 
 TYPE_LIST: tuple[str, ...] = ("XRInvalidEngineeringTypeID", *(TYPES[mnemonic].id for mnemonic in TYPE_NUMBERS))

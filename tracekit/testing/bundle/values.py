@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from tracekit.testing.bundle.types import TYPE_NUMBERS, TYPES, Kind
 from tracekit.testing.cells import Label, Part, Thread
 from tracekit.testing.machines import Process
+from tracekit.testing.stacks import Stack, addresses
 
 if TYPE_CHECKING:
     from tracekit.testing.bundle.types import NativeType
     from tracekit.testing.cells import Cell
+    from tracekit.testing.stacks import Placed
 
 BLOCK_BYTES = 0x0010_0000
 """Arrays lie in blocks of this size, and none crosses the end of its block."""
@@ -49,9 +51,11 @@ class Arrays:
 
 
 class Values:
-    """All shared values of a run."""
+    """All shared values of a run. The stacks of `target` need `images`, by the `image` of their frames."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: Process | None = None, images: dict[str, Placed] | None = None) -> None:
+        self._target = target
+        self._images = images or {}
         self.strings: dict[str, int] = {"": 0}
         """References by text."""
         self.arrays = Arrays()
@@ -72,6 +76,8 @@ class Values:
                 return self.process(cell)
             case Kind.ARRAY, Thread():
                 return self.thread(cell)
+            case Kind.ARRAY, Stack():
+                return self._stack(cell)
             case Kind.LABEL, Label():
                 return self._label(cell)
             case Kind.NUMBER, int():
@@ -96,6 +102,15 @@ class Values:
         """Reference of a thread."""
         reference = self.arrays.reference((thread.tid, self.process(thread.process)))
         return self.threads.setdefault(thread, reference)
+
+    def _stack(self, stack: Stack) -> int:
+        """Reference of a stack of the target: the instruction that ran by itself, then where calls return to."""
+        if self._target is None:
+            raise TypeError("stacks belong to a target")
+        leaf, *callers = addresses(stack, self._images)
+        chunks = [(leaf,), *([tuple(callers)] if callers else [])]
+        owner = self.process(self._target)
+        return self.arrays.reference(tuple(owner << 32 | self.arrays.reference(chunk) for chunk in chunks))
 
     def _label(self, label: Label) -> int:
         # Real bundles hold no array without numbers: an empty label is one empty text.

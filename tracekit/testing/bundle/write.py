@@ -3,6 +3,7 @@
 X.trace/
   open.creq, form.template, TraceN.run/, instrument_data/      what is said of the document and its runs
   corespace/runN/core/                                         tables and shared values of run N
+  symbols/stores/                                              functions and lines of the images that stacks hit
 
 The same scenario gives the same bytes with one version of zlib. A bundle holds the tables whose rows a scenario knows;
 names of processes that `Scenario.processes` does not list are in `form.template` alone.
@@ -18,10 +19,12 @@ from typing import TYPE_CHECKING
 from tracekit.testing.bundle.archive import Coded, MutableText, archive
 from tracekit.testing.bundle.facts import configuration, instrument_files, run_information, run_issues
 from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
-from tracekit.testing.bundle.types import TYPE_LIST, TYPES
+from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
+from tracekit.testing.bundle.types import STACK_TYPES, TYPE_LIST, TYPES
 from tracekit.testing.bundle.values import Values
 from tracekit.testing.cells import Column, TableContent, Thread
 from tracekit.testing.scenario import Scenario
+from tracekit.testing.stacks import placed_images
 from tracekit.testing.tables import main_thread, tables_of
 
 if TYPE_CHECKING:
@@ -82,9 +85,11 @@ def bundle_files(
     shared = []
     mnemonics: set[str] = set()
     for number, run in enumerate(runs, start=1):
-        values = Values()
+        images = placed_images(run.samples, app_path(run))
+        values = Values(run.target, images)
         shared.append(values)
-        tables = _tables(run)
+        files |= symbol_files(run.samples, images) if run.symbols else {}
+        tables = [*_tables(run), *image_tables(run, images)]
         mnemonics |= {column.type for table in tables for column in table.columns}
         core = f"{CORE}run{number}/core"
         for store, table in enumerate(tables):
@@ -94,7 +99,7 @@ def bundle_files(
             }
         files[f"{core}/table-manager/tables.plist"] = table_list(tables, number)
         files[f"{core}/core-config/exposedTableInfo.plist"] = configuration(run)
-        files |= {f"{core}/uniquing/{name}": content for name, content in _shared_files(values).items()}
+        files |= {f"{core}/uniquing/{name}": content for name, content in _shared_files(values, tables).items()}
         files[f"Trace{number}.run/RunIssues.storedata"] = run_issues(run.issues)
     files |= instrument_files(runs)
     files["open.creq"] = _requirements(mnemonics)
@@ -120,7 +125,7 @@ def _thread_row(thread: Thread) -> tuple[Cell, ...]:
     return 0, thread.process.pid, thread.tid, thread.process, thread, None, int(thread.name == "Main Thread")
 
 
-def _shared_files(values: Values) -> dict[str, bytes]:
+def _shared_files(values: Values, tables: Sequence[TableContent]) -> dict[str, bytes]:
     """Files of the shared values of a run, by path below `uniquing`."""
     names = {
         "strings": "strings",
@@ -129,10 +134,12 @@ def _shared_files(values: Values) -> dict[str, bytes]:
         "etypeMap": "EngineeringTypes.etypes",
         "nextUniqueIdentifier": 0,
     }
+    used = {column.type for table in tables for column in table.columns}
+    types = [*TYPE_LIST, *(native.id for mnemonic, native in STACK_TYPES.items() if mnemonic in used)]
     files = {
         "TOC": archive(root=Coded("XRAnalysisCoreObjectRegistryTOC", names)),
         "strings": plistlib.dumps(list(values.strings), fmt=plistlib.FMT_XML),
-        "EngineeringTypes.etypes": archive(root=list(map(MutableText, TYPE_LIST))),
+        "EngineeringTypes.etypes": archive(root=list(map(MutableText, types))),
     }
     for folder, arrays in (("arrayUniquer", values.arrays), ("typedArrayUniquer", values.labels)):
         index, data = arrays.files()

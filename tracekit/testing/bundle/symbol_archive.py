@@ -1,4 +1,4 @@
-"""Writes symbol archives, version 7, from the published layout and not from what the reader makes of it."""
+"""Symbol archives, version 7, from the published layout and not from what the reader makes of it."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class Symbol:
 
 @dataclass
 class Line:
+    """A line of source code."""
+
     start: int
     size: int
     file: str
@@ -52,6 +54,7 @@ class Written:
     version: int = 7
 
     def dump(self) -> bytes:
+        """The bytes of the file."""
         strings = _Strings()
         strings.add("MACH_HEADER")
         segments = [(0, self.text_size, b"__TEXT"), (self.text_size, 0x4000, b"__DATA")]
@@ -63,8 +66,8 @@ class Written:
         for each, child in inlined:
             file, line, column = each.at
             body += self._call(each, child, strings) + struct.pack("<III", strings.add(file), line, column)
-        for each in self.lines:
-            body += struct.pack("<5I", each.start, each.size, strings.add(each.file), each.line, each.column)
+        for at in self.lines:
+            body += struct.pack("<5I", at.start, at.size, strings.add(at.file), at.line, at.column)
         displayed = [0 for each in self.symbols if each.display]
         body += struct.pack(f"<{len(displayed)}I", *displayed) + bytes(4 * len(self.symbols))
         size = 0x60 + len(body) + len(strings.data)

@@ -1,0 +1,136 @@
+"""What the main thread waits for, and what runs between calls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from support.handover import trace_of
+from tracekit.analysis.code import (
+    conversions,
+    core_ml_time,
+    element_access,
+    main_thread_loads,
+    main_thread_predictions,
+    runs_interface,
+    work_between,
+)
+from tracekit.intervals import Intervals
+from tracekit.testing import Draws, Model, cpu
+from tracekit.testing.recorder import App, start_recording
+from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.stacks import CONVERT_PIXELS, READ_ELEMENT, app_function
+from tracekit.trace.trace import Trace
+
+MS = 1_000_000
+NET = Model("Net")
+PACK, SHOW = app_function("pack", 61, "Input.swift"), app_function("show", 12, "View.swift")
+
+
+@pytest.fixture
+def app() -> App:
+    """Without draws, noise and jitter: times are as given."""
+    return start_recording(Draws(1), jitter=0, noise=False, code=True)
+
+
+def traced(app: App) -> Trace:
+    return trace_of(app.finish())
+
+
+def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app: App) -> None:
+    app.code.on_main = True
+    app.load(NET, 150 * MS)
+    app.load(Model("Other"), 150 * MS)
+    app.now_ns += 500 * MS
+    app.load(Model("Third"), 150 * MS)
+    app.code.on_main = False
+    app.load(Model("Fourth"), 900 * MS)
+    trace = traced(app)
+    assert runs_interface(trace) is True
+    found = main_thread_loads(trace, 250 * MS)
+    assert found.periods.durations.tolist() == [300 * MS + 60_000]
+    assert found.calls["model"].tolist() == ["Net", "Other"]
+    assert found.known == 4
+    assert len(main_thread_loads(trace, 301 * MS).periods) == 0
+
+
+def test_without_rows_of_core_ml_a_load_reaches_from_sample_to_sample(app: App) -> None:
+    app.code.on_main = True
+    app.load(NET, 300 * MS)
+    app.scenario.emptied.add(CORE_ML)
+    trace = traced(app)
+    found = main_thread_loads(trace, 250 * MS)
+    assert found.periods.durations.tolist() == [299 * MS]
+    assert core_ml_time(trace) == 299 * MS
+    assert found.calls["table"].tolist() == ["time-profile"]
+
+
+def test_a_thread_without_a_loop_of_an_interface_has_none(app: App) -> None:
+    app.code.on_main, app.code.interface = True, False
+    app.load(NET, 20 * MS)
+    assert runs_interface(traced(app)) is False
+
+
+def test_no_sample_of_a_main_thread_tells_nothing(app: App) -> None:
+    app.load(NET, 20 * MS)
+    assert runs_interface(traced(app)) is None
+
+
+def test_calls_while_another_thread_calls_too_do_not_count(app: App) -> None:
+    app.code.on_main = True
+    app.predict(NET, cpu(200 * MS), inputs=0)
+    row = app.predictions[0].row
+    assert len(main_thread_predictions(traced(app), 100 * MS).periods) == 1
+    app.code.on_main = False
+    app.code.predict(row.start_ns, row.duration_ns, [cpu(200 * MS)])
+    found = main_thread_predictions(trace_of(app.scenario), 100 * MS)
+    assert (len(found.periods), found.known) == (0, 0)
+
+
+def test_what_runs_between_calls_is_named_with_its_share(app: App) -> None:
+    start = app.now_ns
+    app.busy(30 * MS, PACK)
+    app.busy(10 * MS, SHOW)
+    gaps = Intervals(np.array([start]), np.array([start + 80 * MS]))
+    found = work_between(traced(app), gaps)
+    assert found.running == pytest.approx(0.5, abs=0.02)
+    assert [(site.function, site.samples, site.of) for site in found.sites] == [
+        ("App.pack", 30, 40),
+        ("App.show", 10, 40),
+    ]
+    elsewhere = Intervals(np.array([start + 100 * MS]), np.array([start + 200 * MS]))
+    assert work_between(trace_of(app.scenario), elsewhere).sites == ()
+
+
+def test_element_access_is_a_share_of_its_threads_outside_of_loads(app: App) -> None:
+    app.load(NET, 50 * MS)
+    app.predict(NET, cpu(20 * MS), inputs=0)
+    before = len(app.scenario.samples) - 50
+    app.busy(10 * MS, READ_ELEMENT, PACK)
+    found = element_access(traced(app))
+    assert (found.samples, found.of) == (10, before + 10)
+    assert found.time.covered_ns == 10 * MS
+    assert found.pieces["duration_ns"].tolist() == [10 * MS]
+    (site,) = found.sites
+    assert (site.function, site.line, site.share) == ("App.pack", 61, 1.0)
+
+
+def test_conversions_count_between_the_predictions_of_their_thread(app: App) -> None:
+    app.busy(10 * MS, CONVERT_PIXELS, PACK)
+    for _ in range(2):
+        app.predict(NET, cpu(20 * MS), inputs=0)
+        app.busy(10 * MS, CONVERT_PIXELS, PACK)
+    app.code.thread = 2
+    app.busy(10 * MS, CONVERT_PIXELS, PACK)
+    assert conversions(traced(app)).samples == 10
+
+
+def test_without_samples_nothing_is_told() -> None:
+    app = start_recording(Draws(1), noise=False)
+    app.load(NET)
+    trace = traced(app)
+    assert runs_interface(trace) is None
+    assert main_thread_loads(trace, MS) is None
+    assert element_access(trace) is None
+    assert conversions(trace) is None
+    assert work_between(trace, Intervals(np.array([0]), np.array([MS]))) is None

@@ -1,0 +1,68 @@
+"""Models that the main thread loads."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.testing import Draws, Model, cpu
+from tracekit.testing.recorder import App, start_recording
+from tracekit.testing.scenario import CORE_ML
+
+ID = "load-on-main-thread"
+MS = 1_000_000
+NET = Model("Net")
+
+
+@pytest.fixture
+def app() -> App:
+    app = start_recording(Draws(3), jitter=0, noise=False, code=True)
+    app.code.on_main = True
+    return app
+
+
+def test_the_finding_names_model_function_and_time(app: App, judge) -> None:
+    app.load(NET, 400 * MS)
+    app.code.on_main = False
+    app.predict(NET, cpu(100 * MS), inputs=0)
+    found = judge(app.finish(), ID)[None]
+    assert isinstance(found, Finding)
+    assert found.summary == "The main thread makes 1 load of Net and does nothing else for 400 ms."
+    assert found.cost.ns == 400 * MS
+    assert found.cost.share == pytest.approx(0.8, abs=0.01)
+    assert [(entry.start_ns, entry.end_ns - entry.start_ns) for entry in found.evidence] == [(200 * MS, 400 * MS)]
+    (site,) = found.call_sites
+    assert (site.function, site.thread) == ("App.apply", "main")
+
+
+def test_samples_alone_are_enough_and_said_to_be_a_lower_bound(app: App, judge) -> None:
+    app.load(NET, 400 * MS)
+    app.scenario.emptied.add(CORE_ML)
+    found = judge(app.finish(), ID)[None]
+    assert isinstance(found, Finding)
+    assert found.summary == "The main thread makes at least 1 load and does nothing else for at least 399 ms."
+    assert found.call_sites[0].inferred
+
+
+@pytest.mark.parametrize(("ms", "outcome"), [(250, Finding), (249, Passed)])
+def test_the_threshold_is_that_of_a_hang(app: App, judge, ms: int, outcome: type) -> None:
+    app.load(NET, ms * MS)
+    assert isinstance(judge(app.finish(), ID)[None], outcome)
+
+
+def test_a_tool_without_interface_is_not_asked(app: App, judge) -> None:
+    app.code.interface = False
+    app.load(NET, 900 * MS)
+    assert isinstance(judge(app.finish(), ID)[None], NotApplicable)
+
+
+def test_without_symbols_or_samples_the_answer_says_so(app: App, judge) -> None:
+    assert isinstance(judge(app.finish(), ID)[None], InsufficientData)
+    silent = start_recording(Draws(3), noise=False)
+    silent.load(NET, 900 * MS)
+    assert "not exported" in judge(silent.finish(), ID)[None].reason
+
+
+def test_no_load_is_no_question(app: App, judge) -> None:
+    app.predict(NET, cpu(50 * MS), inputs=0)
+    assert isinstance(judge(app.finish(), ID)[None], NotApplicable)

@@ -1,0 +1,146 @@
+"""Apps that touch multi-arrays element by element, and apps that hardly do."""
+
+from __future__ import annotations
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app
+from tracekit.testing.recorder import App, cpu, gpu, start_recording
+from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.stacks import READ_ELEMENT, START, WRITE_ELEMENT, SampleRow, Stack, app_function, core_ml
+from tracekit.testing.tables import main_thread
+
+ID = "element-wise-access"
+ALSO = ("pipeline-gaps", "serial-predictions", "main-thread-work", "warm-up-spike", "unaccounted-time")
+DECODE = app_function("decode", 88, "Decoder.swift")
+
+
+def recorded(draws: Draws, elements_ms: int, *, calls: int = 60, work_ms: int = 10, jitter: int = 30) -> App:
+    """Predictions on the CPU of so many ms, after each of which the app touches elements for so long."""
+    app = start_recording(draws, jitter=jitter, code=True)
+    assert app.code is not None
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(calls):
+        app.predict(model, cpu(work_ms * MS), inputs=0)
+        if elements_ms:
+            app.busy(elements_ms * MS, draws.choice((READ_ELEMENT, WRITE_ELEMENT)), DECODE)
+        app.pause(draws.integer(1, 9) * MS)
+    return app
+
+
+def reads_outputs(draws: Draws) -> App:
+    """The app goes through each output."""
+    return recorded(draws, draws.integer(3, 14))
+
+
+def on_the_main_thread(draws: Draws) -> App:
+    """The main thread does, without an interface."""
+    app = start_recording(draws, code=True)
+    assert app.code is not None
+    app.code.on_main, app.code.interface = True, False
+    model = draw_models(draws)[0]
+    app.load(model)
+    for _ in range(50):
+        app.predict(model, gpu(8 * MS))
+        app.busy(draws.integer(4, 9) * MS, READ_ELEMENT, DECODE)
+        app.pause(2 * MS)
+    return app
+
+
+def unseen_by_core_ml(draws: Draws) -> App:
+    """Core ML's table stays empty; call stacks alone tell."""
+    app = reads_outputs(draws)
+    app.scenario.emptied.add(CORE_ML)
+    return app
+
+
+def through_pointers(draws: Draws) -> App:
+    """The app works on whole buffers."""
+    app = recorded(draws, 0)
+    app.busy(80 * MS, DECODE)
+    return app
+
+
+def few_elements(draws: Draws) -> App:
+    """The scores of a classifier: one sample in many calls."""
+    app = recorded(draws, 0)
+    for _ in range(3):
+        app.busy(MS, READ_ELEMENT, DECODE)
+        app.predict(app.model, cpu(10 * MS), inputs=0)
+    return app
+
+
+def permille(draws: Draws, elements: int) -> App:
+    """So many samples of 1,000 are in element access. Nothing else was sampled but a load."""
+    app = start_recording(draws, jitter=0, noise=False, code=True)
+    assert app.code is not None
+    model = draw_models(draws)[0]
+    app.load(model, 40 * MS)
+    app.predict(model, cpu(10 * MS), inputs=0)
+    others = len(app.scenario.samples) - 40
+    app.busy((1_000 - elements - others) * MS, DECODE)
+    app.busy(elements * MS, READ_ELEMENT, DECODE)
+    return app
+
+
+def samples(draws: Draws, count: int) -> App:
+    """So many samples in element access, half of all."""
+    app = start_recording(draws, jitter=0, noise=False, code=True)
+    model = draw_models(draws)[0]
+    app.load(model, 40 * MS)
+    app.predict(model, cpu(4 * MS), inputs=0)
+    app.busy(20 * MS, DECODE)
+    app.busy(count * MS, READ_ELEMENT, DECODE)
+    return app
+
+
+def core_ml_itself(draws: Draws) -> App:
+    """Core ML reads elements for itself: no code of the app is on these stacks."""
+    app = recorded(draws, 0)
+    thread = main_thread(app.scenario.target)
+    stack = Stack((READ_ELEMENT, core_ml("-[MLArrayBatchProvider featuresAtIndex:]"), START))
+    rows = [SampleRow(app.now_ns + number * MS, thread, stack) for number in range(400)]
+    app.scenario.samples += rows
+    app.now_ns += 400 * MS
+    return app
+
+
+def once_at_start(draws: Draws) -> App:
+    """A table is filled once, and then the app works on buffers."""
+    app = start_recording(draws, code=True)
+    model = draw_models(draws)[0]
+    app.load(model)
+    app.busy(25 * MS, WRITE_ELEMENT, DECODE)
+    for _ in range(60):
+        app.predict(model, cpu(12 * MS), inputs=0)
+        app.pause(3 * MS)
+    return app
+
+
+def hardly_sampled(draws: Draws) -> App:
+    """Less than 20 ms of running threads."""
+    app = start_recording(draws, jitter=0, noise=False, code=True)
+    model = draw_models(draws)[0]
+    app.load(model)
+    app.predict(model, cpu(5 * MS), inputs=0)
+    app.busy(6 * MS, READ_ELEMENT, DECODE)
+    return app
+
+
+CASES = [
+    *cases(ID, POSITIVE, 6, reads_outputs, also=ALSO),
+    *cases(ID, POSITIVE, 4, on_the_main_thread, also=ALSO),
+    *cases(ID, POSITIVE, 2, unseen_by_core_ml, also=("core-ml-not-instrumented", *ALSO)),
+    *cases(ID, NEGATIVE, 6, through_pointers, also=ALSO),
+    *cases(ID, NEGATIVE, 5, few_elements, also=ALSO, page="Few elements are read"),
+    *each(ID, NEAR_ABOVE, (100, 101, 110), permille, also=ALSO),
+    *each(ID, NEAR_ABOVE, (20, 21), samples, also=ALSO),
+    *each(ID, NEAR_BELOW, (99, 98, 90), permille, also=ALSO),
+    *each(ID, NEAR_BELOW, (19, 18), samples, also=ALSO),
+    *cases(ID, LOOKALIKE, 2, core_ml_itself, also=ALSO, page="Core ML or another framework reads"),
+    *cases(ID, LOOKALIKE, 2, once_at_start, also=ALSO, page="Elements are read once"),
+    *cases(ID, INSUFFICIENT, 1, neural_engine_app),
+    *cases(ID, INSUFFICIENT, 1, gpu_app),
+    *cases(ID, INSUFFICIENT, 2, hardly_sampled, also=ALSO),
+]

@@ -1,0 +1,121 @@
+"""Work of the app itself around calls: element access and conversions, as shares of what its threads do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.code.calls import SAMPLE_NS, core_ml_stacks
+from tracekit.analysis.code.patterns import CONVERSIONS, Api
+from tracekit.analysis.code.sites import between_sites
+from tracekit.analysis.code.stack_flags import callers, named, outermost
+from tracekit.intervals import Intervals
+from tracekit.trace.frames import categorical, is_any
+
+if TYPE_CHECKING:
+    from tracekit.analysis.code.sites import CallSite
+    from tracekit.arrays import BoolArray, IndexArray
+    from tracekit.trace.samples import Samples
+    from tracekit.trace.trace import Trace
+
+RUN_NS: Final = 3 * SAMPLE_NS
+"""Samples of a thread that lie no farther apart are one piece of work."""
+_PREPARING: Final = (Api.LOAD, Api.COMPILE, Api.UNLOAD)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AppWork:
+    """What samples show of one sort of work."""
+
+    samples: int
+    of: int
+    """Samples with a stack of the threads that do it, outside of loads and compilations. Where no thread does, of those
+    that predict."""
+    pieces: pd.DataFrame
+    """Uninterrupted pieces of it, with the columns that evidence needs."""
+    time: Intervals
+    """The ms that the samples stand for: sorted, none overlapping another."""
+    sites: tuple[CallSite, ...]
+    """Functions of the app that do it."""
+
+    @property
+    def share(self) -> float:
+        """Of the samples of these threads."""
+        return self.samples / self.of if self.of else 0.0
+
+
+def element_access(trace: Trace) -> AppWork | None:
+    """Reading and writing of multi-arrays element by element, by the app; None where no samples were recorded."""
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None:
+        return None
+    caller = np.where(is_any(kinds["api"], Api.ELEMENT), kinds["caller"].to_numpy(), -1)
+    return _work(trace, sampled, kinds, caller, Api.ELEMENT)
+
+
+def conversions(trace: Trace) -> AppWork | None:
+    """Conversions of pixels and audio samples by the app, on the threads that predict and between their predictions;
+    None where no samples were recorded."""
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None:
+        return None
+    entry = outermost(sampled, named(sampled.stacks, CONVERSIONS)) if len(sampled.stacks) else np.zeros(0, np.int64)
+    caller = callers(sampled, entry) if len(sampled.stacks) else entry
+    # What Core ML converts inside a call of its own is no work of the app.
+    caller = np.where(kinds["api"].notna().to_numpy(), -1, caller)
+    return _work(trace, sampled, kinds, caller, Api.BETWEEN)
+
+
+def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArray, api: Api) -> AppWork:
+    """Work that stacks with a `caller` show; what lies between calls counts only where its thread predicts."""
+    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
+    thread = categorical(rows["thread"]).codes if len(rows) else stack
+    predicts = is_any(kinds["api"], Api.PREDICTION)[stack]
+    busy = caller[stack] >= 0
+    if api is Api.BETWEEN:
+        busy &= _between(rows["time_ns"].to_numpy(), thread, predicts)
+    threads = np.unique(thread[busy] if busy.any() else thread[predicts])
+    counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
+    time = rows["time_ns"].to_numpy()[busy]
+    return AppWork(
+        samples=int(busy.sum()),
+        of=int(counted.sum()),
+        pieces=_pieces(trace, rows[busy], "conversion" if api is Api.BETWEEN else str(api)),
+        time=Intervals(np.maximum(time - SAMPLE_NS, 0), time).union(),
+        sites=between_sites(trace, rows[busy], caller[stack[busy]], api),
+    )
+
+
+def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray) -> BoolArray:
+    """Whether each sample lies between the first and the last one in which its thread predicts."""
+    inside = np.zeros(len(time), np.bool_)
+    for each in np.unique(thread[predicts]):
+        own = thread == each
+        calls = time[own & predicts]
+        inside |= own & (time >= calls.min()) & (time <= calls.max())
+    return inside
+
+
+def _pieces(trace: Trace, rows: pd.DataFrame, label: str) -> pd.DataFrame:
+    time, thread = rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes if len(rows) else np.zeros(0)
+    order = np.lexsort((time, thread))
+    time, thread = time[order], thread[order]
+    begins = np.append(True, (np.diff(time) > RUN_NS) | (np.diff(thread) != 0))[: len(time)]
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(time))[: len(first)] - 1
+    assert trace.samples is not None  # noqa: S101 - the rows are among them
+    start = np.maximum(time[first] - SAMPLE_NS, 0)
+    return pd.DataFrame(
+        {
+            "start_ns": start,
+            "duration_ns": time[last] - start,
+            "model": None,
+            "label": f"{label} (from call stacks)",
+            "table": "time-profile",
+            "row": np.searchsorted(trace.samples["time_ns"].to_numpy(), time[first]),
+        }
+    )

@@ -1,0 +1,158 @@
+"""Which calls of Core ML the main thread of an app with an interface waits for, and what runs between calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.code.calls import SAMPLE_NS, sampled_calls
+from tracekit.analysis.code.patterns import INTERFACE, Api
+from tracekit.analysis.code.sites import between_sites, is_inferred
+from tracekit.analysis.code.stack_flags import app_frames, containing, innermost, named
+from tracekit.intervals import Intervals
+from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.analysis.code.sites import CallSite
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.trace import Trace
+
+FRAME_NS: Final = 16_666_667
+"""A main thread that is free for less than a frame at 60 fps draws nothing in between (heuristic)."""
+_LOADS: Final = (*LOAD_KINDS, Kind.COMPILE)
+
+
+@cached_by_trace
+def runs_interface(trace: Trace) -> bool | None:
+    """Whether a main thread is seen in the loop of an interface; None where no call stack of one was caught."""
+    sampled = trace.sampled
+    if sampled is None or sampled.samples.empty:
+        return None
+    caught = sampled.samples["stack"].notna() & sampled.samples["main_thread"].fillna(False)
+    rows = sampled.samples[caught.to_numpy(dtype=bool)]
+    if rows.empty:
+        return None
+    looping = containing(sampled, named(sampled.stacks, INTERFACE))
+    return bool(looping[rows["stack"].to_numpy(np.int64)].any())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocking:
+    """Periods that calls fill the main thread for."""
+
+    calls: pd.DataFrame
+    """Calls in these periods: rows of `Trace.activity`, or with the same columns where Core ML recorded none."""
+    periods: Intervals
+    """Each at least as long as was asked for."""
+    known: int
+    """Calls of this kind whose thread is known."""
+
+
+def main_thread_loads(trace: Trace, least_ns: int) -> Blocking | None:
+    """Periods of at least this length in which the main thread loads or compiles models. None where no call stack shows
+    who does. O(n log n)."""
+    return _blocking(trace, _LOADS, (Api.LOAD, Api.COMPILE), least_ns)
+
+
+def main_thread_predictions(trace: Trace, least_ns: int) -> Blocking | None:
+    """The same for predictions."""
+    return _blocking(trace, (Kind.PREDICTION,), (Api.PREDICTION,), least_ns)
+
+
+def _blocking(trace: Trace, kinds: Sequence[Kind], apis: Sequence[Api], least_ns: int) -> Blocking | None:
+    rows = _from_samples(trace, apis) if is_inferred(trace) else _from_core_ml(trace, kinds)
+    if rows is None:
+        return None
+    known = int(rows["main_thread"].notna().sum())
+    calls = rows[rows["main_thread"].fillna(False).to_numpy(dtype=bool)]
+    spans = Intervals.from_rows(calls)
+    joined = Intervals(spans.starts, spans.ends + FRAME_NS).union()
+    periods = Intervals(joined.starts, joined.ends - FRAME_NS)
+    periods = periods.where(periods.durations >= least_ns)
+    return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
+
+
+def _from_core_ml(trace: Trace, kinds: Sequence[Kind]) -> pd.DataFrame | None:
+    """Rows of these kinds whose thread is known beyond doubt."""
+    sites = call_sites(trace)
+    if sites is None:
+        return None
+    sure = sites[~sites["ambiguous"].to_numpy(dtype=bool)]
+    rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
+    return rows[is_any(rows["kind"], *kinds)]
+
+
+def _from_samples(trace: Trace, apis: Sequence[Api]) -> pd.DataFrame | None:
+    """Calls that samples show, with the columns that evidence needs."""
+    calls = sampled_calls(trace)
+    if calls is None:
+        return None
+    if calls.empty:
+        return calls.assign(main_thread=pd.array([], dtype="boolean"), start_ns=0, duration_ns=0)
+    return evidence_rows(trace, calls[is_any(calls["api"], *apis)])
+
+
+def evidence_rows(trace: Trace, calls: pd.DataFrame) -> pd.DataFrame:
+    """Calls of `sampled_calls` with the columns that evidence needs. `row` counts samples in order of time."""
+    assert trace.samples is not None  # noqa: S101 - the calls were found in them
+    return calls.assign(
+        start_ns=calls["first_ns"],
+        duration_ns=calls["last_ns"] - calls["first_ns"],
+        model=None,
+        label=calls["api"].astype(str) + " (inferred from call stacks)",
+        table="time-profile",
+        row=np.searchsorted(trace.samples["time_ns"].to_numpy(), calls["first_ns"].to_numpy()),
+    )
+
+
+def core_ml_time(trace: Trace) -> int:
+    """Time in ns that loads, compilations and predictions of the app cover; from samples where Core ML recorded
+    none."""
+    kinds, apis = (*_LOADS, Kind.PREDICTION), (Api.LOAD, Api.COMPILE, Api.PREDICTION)
+    if not is_inferred(trace):
+        activity = trace.activity
+        return Intervals.from_rows(activity[is_any(activity["kind"], *kinds)]).covered_ns
+    rows = _from_samples(trace, apis)
+    return 0 if rows is None else Intervals.from_rows(rows).covered_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """What the app does in gaps between calls."""
+
+    running: float
+    """Share of the gaps in which code of the app runs on any thread."""
+    samples: int
+    sites: tuple[CallSite, ...]
+    """Functions of the app that run, the innermost of each stack; the one with most samples first."""
+
+
+def work_between(trace: Trace, gaps: Intervals) -> Between | None:
+    """What code of the app ran in the gaps, which do not overlap; None where no samples were recorded, or where the
+    gaps are too short for any. O(samples log gaps)."""
+    sampled = trace.sampled
+    if sampled is None or sampled.samples.empty or gaps.covered_ns < SAMPLE_NS:
+        return None
+    inside = _in_gaps(sampled.samples["time_ns"].to_numpy(), gaps)
+    inside &= sampled.samples["stack"].notna().to_numpy()
+    own = innermost(sampled, app_frames(sampled.stacks))
+    rows = sampled.samples[inside]
+    frame = own[rows["stack"].to_numpy(np.int64)]
+    rows, frame = rows[frame >= 0], frame[frame >= 0]
+    time = rows["time_ns"].to_numpy()
+    ran = Intervals(time - SAMPLE_NS, time).union().intersection(gaps).covered_ns
+    return Between(min(ran / gaps.covered_ns, 1.0), len(rows), between_sites(trace, rows, frame))
+
+
+def _in_gaps(time: IntArray, gaps: Intervals) -> BoolArray:
+    place = np.searchsorted(gaps.starts, time, "right") - 1
+    inside: BoolArray = (place >= 0) & (time < gaps.ends[np.maximum(place, 0)])
+    return inside

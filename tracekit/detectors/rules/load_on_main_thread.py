@@ -1,0 +1,197 @@
+"""`load-on-main-thread`: the main thread of an app with an interface loads a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.analysis.code import (
+    Api,
+    Blocking,
+    core_ml_time,
+    is_inferred,
+    main_thread_loads,
+    main_thread_sites,
+    runs_interface,
+    sites_of,
+)
+from tracekit.detectors import (
+    LOAD_KINDS,
+    InsufficientData,
+    Kind,
+    Metric,
+    NotApplicable,
+    Outcome,
+    Passed,
+    Pattern,
+    RecordingDetector,
+    Reference,
+    Trace,
+    above,
+    cost_of,
+    finding,
+    format_count,
+    format_time,
+    is_any,
+    option,
+)
+from tracekit.detectors.shared.call_stacks import nothing_to_ask
+from tracekit.detectors.shared.wording import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_NAMES = 3
+"""Most models that the summary names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    min_ms: float = option(250.0, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang.")
+
+
+def detect(trace: Trace, options: Options) -> Outcome:
+    """Looks for loads that call stacks show on the main thread."""
+    if (answer := nothing_to_ask(trace)) is not None:
+        return answer
+    found = main_thread_loads(trace, round(options.min_ms * 1e6))
+    if found is None or not found.known:
+        return _unknown(trace)
+    interface = runs_interface(trace)
+    if interface is None:
+        return InsufficientData(
+            None,
+            "No call stack of the main thread was caught, so it is not known whether the app has an interface.",
+            "Use the app while recording.",
+        )
+    if not interface:
+        return NotApplicable(None, "The main thread runs no interface, so nobody waits for it.")
+    longest = int(found.periods.durations.max(initial=0))
+    metrics = (
+        above("times the main thread loads that long", len(found.periods), "count", 1),
+        Metric("longest of them", longest if len(found.periods) else None, "ns"),
+        Metric("loads and compilations in them", len(found.calls), "count"),
+    )
+    if not len(found.periods):
+        return Passed(None, f"The main thread never loads for {options.min_ms:g} ms or more.", metrics)
+    inferred = is_inferred(trace)
+    sites = main_thread_sites(trace, Api.LOAD, Api.COMPILE) if inferred else sites_of(trace, found.calls.index)
+    blocked = found.periods.covered_ns
+    return finding(
+        model=None,
+        summary=_summary(found, blocked, longest, inferred=inferred),
+        metrics=metrics,
+        cost=cost_of(
+            blocked,
+            max(core_ml_time(trace), blocked),
+            "Time for which the main thread loads, as a share of the time covered by all loads, compilations and "
+            "predictions. The work remains, but no one has to wait for it.",
+            of="the time of all loads and predictions",
+        ),
+        rows=found.calls,
+        affected=found.periods,
+        call_sites=sites,
+    )
+
+
+def _unknown(trace: Trace) -> Outcome:
+    """The answer where no call stack shows who loads."""
+    loads = is_any(trace.activity["kind"], *LOAD_KINDS, Kind.COMPILE)
+    if not loads.any():
+        return NotApplicable(None, "No load or compilation was recorded.")
+    return InsufficientData(
+        None,
+        f"{format_count(int(loads.sum()), 'load')}, and no call stack shows on which thread.",
+        "Record again: a load that takes longer than some ms is seen.",
+    )
+
+
+def _summary(found: Blocking, blocked: int, longest: int, *, inferred: bool) -> str:
+    names = _models(found.calls)
+    of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
+    least = "at least " if inferred else ""
+    several = f" in total, longest {format_time(longest)}" if len(found.periods) > 1 else ""
+    return (
+        f"The main thread makes {least}{format_count(len(found.calls), 'load')}{of_models} and does nothing else for "
+        f"{least}{format_time(blocked)}{several}."
+    )
+
+
+def _models(calls: pd.DataFrame) -> list[str]:
+    return sorted(str(name) for name in calls["model"].dropna().unique())
+
+
+DESCRIPTION = """
+`MLModel(contentsOf:)` returns when the model is ready: after tens of milliseconds from the cache, after seconds or
+minutes where it has to be specialized for the device first. On the main thread, the interface stands still for as long:
+no touch, no scrolling, and at launch no first screen.
+
+## On the timeline
+
+    Main thread  |Load                        |  draws     problem: nothing is drawn until the model is loaded
+    Worker       |Load                        |
+    Main thread  draws  draws  draws  draws  draws         expected
+
+## How it is measured
+
+From call stacks: loads and compilations during which samples of the main thread are in `MLModel` calls, less than a
+frame at 60 fps apart as one period. Their length is that of Core ML's own rows; where Core ML recorded none, it reaches
+from the first sample to the last. Reported when one period or more takes at least `min_ms`, and samples show that the
+main thread runs the loop of an interface. Loads during which other threads load too do not count, since the samples may
+be theirs. No Hangs instrument is needed.
+
+## Not a problem when
+
+- A command-line tool loads on its main thread: nobody waits for an interface.
+- The load takes place on a worker while the main thread draws.
+- Loads from the cache are shorter than `min_ms`.
+"""
+
+FIX = """
+Load off the main thread, and show the interface meanwhile.
+
+```swift
+// Loads on a background thread and suspends instead of blocking.
+let model = try await Segmenter.load(configuration: configuration)
+```
+
+At launch, start the load after the first screen is shown, and keep the model for later calls:
+
+```swift
+actor Models {
+    private var loading: Task<Segmenter, Error>?
+
+    func segmenter() async throws -> Segmenter {
+        let task = loading ?? Task { try await Segmenter.load(configuration: .init()) }
+        loading = task
+        return try await task.value
+    }
+}
+```
+"""
+
+DETECTOR = RecordingDetector(
+    id="load-on-main-thread",
+    title="Models load off the main thread",
+    finding_title="The main thread loads a model and cannot respond",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="While the main thread loads, the app is unresponsive.",
+    fix=FIX,
+    references=(
+        Reference(
+            "Apple: MLModel.load(contentsOf:configuration:)",
+            "https://developer.apple.com/documentation/coreml/mlmodel/load(contentsof:configuration:)",
+        ),
+        Reference(
+            "WWDC23 10248: Analyze hangs with Instruments", "https://developer.apple.com/videos/play/wwdc2023/10248/"
+        ),
+    ),
+    needs=("Call Stacks",),
+    uses=("Core ML",),
+    caused_by=("cold-load", "reload-before-predict"),
+    options=Options,
+    detect=detect,
+)

@@ -1,0 +1,81 @@
+"""The code of a recorded app: what its threads are in while it loads, predicts, and works in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.testing import stacks
+from tracekit.testing.cells import Thread
+from tracekit.testing.rows import LOAD_COLD
+from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
+from tracekit.testing.tables import main_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tracekit.testing.scenario import Scenario
+    from tracekit.testing.work import Stage, Step
+
+SAMPLE_NS = 1_000_000
+"""From one sample of a running thread to the next."""
+FIRST_NS = 250_000
+"""From the begin of what a thread does to its first sample."""
+
+
+@dataclass(slots=True)
+class Code:
+    """From where an app calls Core ML, and on which thread. All may be changed between calls."""
+
+    scenario: Scenario
+    caller: tuple[Frame, ...] = (app_function("apply", 42, "Style.swift"), app_function("run", 17))
+    """Functions of the app that make the next calls, the innermost first."""
+    on_main: bool = False
+    """Whether the main thread makes them; else a worker."""
+    interface: bool = True
+    """Whether the main thread runs the loop of an interface."""
+    thread: int = 1
+    """Which worker makes them."""
+
+    def load(self, start_ns: int, duration_ns: int, label: str) -> None:
+        """Samples of a load: one that prepares the model compiles it on the device."""
+        inner = [stacks.LOAD_PROGRAM, stacks.LOAD]
+        if label == LOAD_COLD:
+            inner = [stacks.COMPILE_ON_DEVICE, *inner]
+        self.runs(start_ns, duration_ns, *inner)
+
+    def compile(self, start_ns: int, duration_ns: int) -> None:
+        """Samples of a compilation."""
+        self.runs(start_ns, duration_ns, stacks.COMPILE)
+
+    def predict(self, start_ns: int, duration_ns: int, steps: Sequence[Step | Stage]) -> None:
+        """Samples of a prediction. While the Neural Engine works, the thread waits, and is not sampled."""
+        units = {getattr(step, "unit", "neural engine") for step in steps}
+        binding = min(duration_ns, SAMPLE_NS)
+        self.runs(start_ns, binding, stacks.BIND, *stacks.PREDICT)
+        rest = duration_ns - binding
+        for unit in sorted(units & stacks.OPERATIONS.keys()):
+            share = rest // len(units)
+            self.runs(start_ns + duration_ns - rest, share, stacks.OPERATIONS[unit], stacks.EXECUTE, *stacks.PREDICT)
+            rest -= share
+        if "neural engine" in units and duration_ns > 2 * SAMPLE_NS:
+            self.runs(start_ns + duration_ns - SAMPLE_NS, SAMPLE_NS, stacks.EXECUTE, *stacks.PREDICT)
+
+    def runs(self, start_ns: int, duration_ns: int, *frames: Frame) -> None:
+        """The thread runs in these functions, called by `caller`, for so long."""
+        process = self.scenario.target
+        main = main_thread(process)
+        if self.on_main:
+            thread, root = main, (*(stacks.INTERFACE if self.interface else ()), app_function("main"), stacks.START)
+        else:
+            thread, root = Thread(main.tid + self.thread, process), (stacks.WORKER,)
+        stack = Stack((*frames, *self.caller, *root))
+        times = range(start_ns + FIRST_NS, start_ns + duration_ns, SAMPLE_NS)
+        self.scenario.samples += [SampleRow(time, thread, stack) for time in times]
+
+    def draws_interface(self, start_ns: int, duration_ns: int) -> None:
+        """The main thread draws."""
+        process = self.scenario.target
+        stack = Stack((stacks.DRAW, *stacks.INTERFACE, app_function("main"), stacks.START))
+        times = range(start_ns + FIRST_NS, start_ns + duration_ns, SAMPLE_NS)
+        self.scenario.samples += [SampleRow(time, main_thread(process), stack) for time in times]
