@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tracekit.cli.dispatch import dispatch
+from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
+from tracekit.testing.stacks import app_function
 
 HEAD = """<?xml version="1.0"?><trace-query-result><node xpath='//trace-toc[1]/run[1]/data[1]/table[4]'>
 <schema name="time-profile"><col><mnemonic>time</mnemonic><name>t</name><engineering-type>sample-time</engineering-type>
@@ -93,6 +95,30 @@ def test_a_recording_without_samples_is_told(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "b.xml").write_text(f'<?xml version="1.0"?><trace-query-result>{node}</trace-query-result>')
     assert dispatch(["stacks", str(tmp_path / "b.xml")]) == 2
     assert "holds no samples of call stacks" in capsys.readouterr().err
+
+
+def test_the_samples_behind_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    app = start_recording(Draws(3), jitter=0, noise=False, code=True)
+    for _ in range(10):
+        app.load(Model("Net"), 20_000_000)
+        app.predict(Model("Net"), cpu(5_000_000), inputs=0)
+    app.busy(9_000_000, app_function("idle", 3))
+    path = str(write_bundle(app.finish(), tmp_path / "a.trace", rows_per_block=64))
+    command = ["stacks", path, "--quiet", "--format", "collapsed", "--app-only", "--finding"]
+    assert dispatch([*command, "reload-before-predict"]) == 0
+    # Nine of the ten loads are reloads.
+    assert capsys.readouterr().out == "App.run;App.apply 180\n"
+    assert dispatch([*command, "cold-load"]) == 2
+    assert "cold-load has no finding in this recording" in capsys.readouterr().err
+    assert dispatch([*command, "nothing"]) == 2
+    assert "unknown check 'nothing'" in capsys.readouterr().err
+
+
+@pytest.mark.corpus
+def test_a_finding_of_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(corpus / "bundles/quick_probe.trace")
+    assert dispatch(["stacks", path, "--quiet", "--finding", "element-wise-access"]) == 0
+    assert capsys.readouterr().out.startswith("97 samples of running threads\n")
 
 
 @pytest.mark.corpus

@@ -28,6 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_reader_arguments(parser)
     parser.add_argument("--range", type=_range, metavar="START..END", help="only samples in these seconds of the run")
     parser.add_argument("--model", metavar="NAME", help="only samples inside calls of this model")
+    parser.add_argument("--finding", metavar="ID", help="only samples behind the finding of this check")
     parser.add_argument("--thread", metavar="NAME|TID", help=f"only threads whose name contains this; '{MAIN}' is one")
     parser.add_argument("--invert", action="store_true", help="begin with the innermost function")
     parser.add_argument("--app-only", action="store_true", help="leave out frames of the system")
@@ -89,6 +90,32 @@ def _chosen(trace: Trace, sampled: Samples, arguments: Namespace) -> BoolArray:
         chosen &= (named | numbered).to_numpy(np.bool_)
     if arguments.model is not None:
         chosen &= of_model(trace, arguments.model)
+    if arguments.finding is not None:
+        chosen &= _of_finding(trace, arguments.finding)
+    return chosen
+
+
+def _of_finding(trace: Trace, name: str) -> BoolArray:
+    """Samples behind what a check finds: shape (samples,). Raises `UsageError` where it finds nothing."""
+    import numpy as np
+
+    from tracekit.analysis.code import of_sites
+    from tracekit.detectors.outcomes import Finding
+    from tracekit.detectors.plugins import all_detectors
+    from tracekit.detectors.runner import run_detectors
+    from tracekit.intervals import Intervals
+
+    judgments = run_detectors(trace, only=[name], detectors=all_detectors())
+    found = [judgment.outcome for judgment in judgments if isinstance(judgment.outcome, Finding)]
+    if not found:
+        raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
+    chosen = np.zeros(0 if trace.samples is None else len(trace.samples), np.bool_)
+    for finding in found:
+        evidence = finding.affected
+        if not len(evidence) and not finding.call_sites:
+            spans = [(entry.start_ns, entry.end_ns) for entry in finding.evidence]
+            evidence = Intervals(*np.array(spans, np.int64).reshape(-1, 2).T).union()
+        chosen |= of_sites(trace, finding.call_sites, evidence)
     return chosen
 
 

@@ -8,7 +8,16 @@ from tracekit.analysis.code.app_work import AppWork, conversions, element_access
 from tracekit.analysis.code.call_sites import call_sites, of_model
 from tracekit.analysis.code.calls import SAMPLE_NS, sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
-from tracekit.analysis.code.sites import Busy, CallSite, Place, all_sites, is_inferred, main_thread_sites, sites_of
+from tracekit.analysis.code.sites import (
+    Busy,
+    CallSite,
+    Place,
+    all_sites,
+    is_inferred,
+    main_thread_sites,
+    of_sites,
+    sites_of,
+)
 from tracekit.analysis.code.threads import (
     Between,
     Blocking,
@@ -42,6 +51,7 @@ __all__ = [
     "main_thread_predictions",
     "main_thread_sites",
     "of_model",
+    "of_sites",
     "runs_interface",
     "sampled_calls",
     "sites_of",

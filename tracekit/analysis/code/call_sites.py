@@ -10,6 +10,7 @@ import pandas as pd
 
 from tracekit.analysis.code.calls import busy_with, core_ml_stacks, place_of, sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import API, Api
+from tracekit.analysis.code.stack_flags import app_frames, containing
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import flags
@@ -18,7 +19,7 @@ from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
 from tracekit.trace.frames import categorical, is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.trace.trace import Trace
@@ -119,6 +120,20 @@ def _apis(trace: Trace, events: IndexArray) -> pd.Categorical:
     for code, api in enumerate(_KINDS):
         codes[is_any(kinds, *_KINDS[api])] = code
     return pd.Categorical.from_codes(codes, categories=pd.Index(list(_KINDS), dtype=object))
+
+
+def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray:
+    """Shape (samples,): a sample ends in one of these spans, which do not overlap, and is in such a call of Core ML; in
+    code of the app where none is named. A sample stands for the time before it. O(samples log spans)."""
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None or sampled.samples.empty or not len(spans):
+        return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
+    time = sampled.samples["time_ns"].to_numpy()
+    place = np.searchsorted(spans.starts, time, "left") - 1
+    inside: BoolArray = (place >= 0) & (time <= spans.ends[np.maximum(place, 0)])
+    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    busy = is_any(kinds["api"], *apis) if apis else containing(sampled, app_frames(sampled.stacks))
+    return inside & flags(stack, busy)
 
 
 def of_model(trace: Trace, name: str) -> BoolArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.code.call_sites import call_sites, of_calls
 from tracekit.analysis.code.calls import place_of, sampled_calls, surrounding_calls
 from tracekit.analysis.code.patterns import Api, LoadPhase, Unit
 from tracekit.analysis.code.stack_flags import app_frames
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tracekit.arrays import IndexArray
+    from tracekit.arrays import BoolArray, IndexArray
     from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
@@ -109,6 +109,15 @@ def all_sites(trace: Trace) -> tuple[CallSite, ...]:
     inferred = _places(trace, _inferred(trace, calls, only_elements=not is_inferred(trace)), inferred=True)
     order = [str(api) for api in _TOLD]
     return tuple(sorted((*recorded, *inferred), key=lambda site: order.index(site.api)))
+
+
+def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolArray:
+    """Shape (samples,): samples in these spans that belong to the sites: in calls of Core ML, or in code of the app
+    where the sites lie between calls. Without spans, those of the sites; without sites, code of the app."""
+    if not len(spans):
+        starts, ends = ([getattr(site, name) for site in sites] for name in ("first_ns", "last_ns"))
+        spans = Intervals(np.array(starts, np.int64) - 1, np.array(ends, np.int64)).union()
+    return of_calls(trace, spans, {site.api for site in sites} - {Api.BETWEEN})
 
 
 def main_thread_sites(trace: Trace, *apis: Api) -> tuple[CallSite, ...]:
