@@ -45,6 +45,7 @@ from tracekit.testing import Draws, Model, Scenario, write_export
 from tracekit.testing.recorder import App
 from tracekit.testing.rows import StateRow
 from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.tables import TIME_PROFILE
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.trace import Trace
 
@@ -73,7 +74,7 @@ def answers(scenario: Scenario, case: Case) -> Answers:
 def answers_of_files(scenario: Scenario, case: Case, order: Draws | None = None) -> Answers:
     """What they say of a recording that is written as an export, with its rows in some order, and read."""
     with tempfile.TemporaryDirectory() as folder:
-        write_export(scenario, Path(folder), only=NEEDED_SCHEMAS, order=order)
+        write_export(scenario, Path(folder), only={*NEEDED_SCHEMAS, TIME_PROFILE}, order=order)
         return _answers(build_trace(open_recording(Path(folder), schemas=NEEDED_SCHEMAS)), case)
 
 
@@ -106,6 +107,7 @@ def moved(scenario: Scenario, by_ns: int, first: int) -> Scenario:
         hangs=later(scenario.hangs),
         signposts=later(scenario.signposts),
         points=[replace(point, time_ns=point.time_ns + by_ns) for point in scenario.points],
+        samples=[replace(row, time_ns=row.time_ns + by_ns) for row in scenario.samples],
         gpu_states=later(scenario.gpu_states),
         gpu_performance=later(scenario.gpu_performance),
         thermal=later(scenario.thermal),
@@ -127,7 +129,7 @@ def twice(scenario: Scenario) -> Scenario:
     ]
     again.mps = [replace(row, command_buffer_id=_new_id(row.command_buffer_id)) for row in again.mps]
     both = replace(deepcopy(scenario), duration_ns=offset + scenario.duration_ns)
-    for name in ("coreml", "neural_engine", "gpu", "mps", "hangs", "signposts", "points"):
+    for name in ("coreml", "neural_engine", "gpu", "mps", "hangs", "signposts", "points", "samples"):
         setattr(both, name, [*getattr(scenario, name), *getattr(again, name)])
     for name in ("gpu_states", "gpu_performance", "thermal"):
         setattr(both, name, [*_lengthened(getattr(scenario, name), offset), *getattr(again, name)])

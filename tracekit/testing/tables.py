@@ -67,7 +67,7 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
                 schema=schema,
                 attributes=attributes,
                 columns=columns_of(schema, scenario.xcode.family),
-                rows=tuple(_rows(scenario, schema, attributes))[(position - 1) % scenario.parts :: scenario.parts],
+                rows=_part(scenario, schema, tuple(_rows(scenario, schema, attributes)), position),
                 documentation=DOCUMENTATION.get(schema, "") if documented else "",
             ),
         )
@@ -76,6 +76,13 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
         and (schema != TIME_PROFILE or scenario.samples)
         and (schema != "os-signpost" or _SHOWN_SIGNPOSTS & set(attributes))
     ]
+
+
+def _part(
+    scenario: Scenario, schema: str, rows: tuple[tuple[Cell, ...], ...], position: int
+) -> tuple[tuple[Cell, ...], ...]:
+    """Rows of one of the tables of a schema. Several tables of samples hold the same ones."""
+    return rows if schema == TIME_PROFILE else rows[(position - 1) % scenario.parts :: scenario.parts]
 
 
 def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:

@@ -30,7 +30,7 @@ def recorded(draws: Draws, convert_ms: int, *, calls: int = 60, work_ms: int = 1
     function = draws.choice((CONVERT_PIXELS, SCALE_PIXELS, AUDIO, FILTER))
     for _ in range(calls):
         if convert_ms:
-            app.busy(convert_ms * MS, function, PACK)
+            app.busy(draws.integer(convert_ms * 7, convert_ms * 13) * MS // 10, function, PACK)
         app.predict(model, cpu(work_ms * MS), inputs=0)
         app.pause(draws.integer(1, 9) * MS)
     return app

@@ -24,7 +24,11 @@ def recorded(draws: Draws, elements_ms: int, *, calls: int = 60, work_ms: int = 
     for _ in range(calls):
         app.predict(model, cpu(work_ms * MS), inputs=0)
         if elements_ms:
-            app.busy(elements_ms * MS, draws.choice((READ_ELEMENT, WRITE_ELEMENT)), DECODE)
+            app.busy(
+                draws.integer(elements_ms * 7, elements_ms * 13) * MS // 10,
+                draws.choice((READ_ELEMENT, WRITE_ELEMENT)),
+                DECODE,
+            )
         app.pause(draws.integer(1, 9) * MS)
     return app
 

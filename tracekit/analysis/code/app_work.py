@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 RUN_NS: Final = 3 * SAMPLE_NS
 """Samples of a thread that lie no farther apart are one piece of work."""
+BURST: Final = 5
+"""As for the gaps between predictions of a model."""
 _PREPARING: Final = (Api.LOAD, Api.COMPILE, Api.UNLOAD)
 
 
@@ -57,8 +59,8 @@ def element_access(trace: Trace) -> AppWork | None:
 
 
 def conversions(trace: Trace) -> AppWork | None:
-    """Conversions of pixels and audio samples by the app, on the threads that predict and between their predictions;
-    None where no samples were recorded."""
+    """Conversions of pixels and audio samples by the app, on the threads that predict and between predictions that
+    follow each other; None where no samples were recorded."""
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
@@ -91,12 +93,20 @@ def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArra
 
 
 def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray) -> BoolArray:
-    """Whether each sample lies between the first and the last one in which its thread predicts."""
+    """Whether each sample lies between two calls of its thread that follow each other as usual: a gap of more than
+    `BURST` times the usual one separates two bursts."""
     inside = np.zeros(len(time), np.bool_)
     for each in np.unique(thread[predicts]):
         own = thread == each
-        calls = time[own & predicts]
-        inside |= own & (time >= calls.min()) & (time <= calls.max())
+        calls = np.sort(time[own & predicts])
+        gaps = np.diff(calls)
+        between = gaps > RUN_NS
+        if not between.any():
+            continue
+        usual = between & (gaps <= BURST * np.median(gaps[between]))
+        place = np.searchsorted(calls, time, "right") - 1
+        known = (place >= 0) & (place < len(gaps))
+        inside |= own & known & usual[np.where(known, place, 0)]
     return inside
 
 

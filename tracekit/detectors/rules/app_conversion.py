@@ -90,10 +90,10 @@ converts each input on the CPU, on the thread that predicts, makes the compute u
 
 From call stacks: samples in functions that convert pixels or audio samples and that code of the app calls
 (`vImageConvert...`, `vImageScale...`, `-[CIContext render:...]`, `CGContextDrawImage`,
-`VTPixelTransferSessionTransferImage`, `-[AVAudioConverter convertTo...]`, `vDSP_vflt...` and the like), between the
-first and the last prediction of the same thread, as a share of all samples of the threads that do so, without those in
-loads and compilations. Reported from `min_samples` samples and `share` on. Loops that the app wrote itself are not
-known as conversions.
+`VTPixelTransferSessionTransferImage`, `-[AVAudioConverter convertTo...]`, `vDSP_vflt...` and the like), between
+predictions of the same thread, as a share of all samples of the threads that do so, without those in loads and
+compilations. A gap of more than five times the usual one separates two bursts, and does not count. Reported from
+`min_samples` samples and `share` on. Loops that the app wrote itself are not known as conversions.
 
 ## Not a problem when
 
