@@ -70,6 +70,7 @@ def analyze(
     config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
+    functions: bool = True,
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -82,7 +83,8 @@ def analyze(
     models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit
     that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `config` is a config file
     (`tracekit.config`); what is given here overrides it. `sort` is a column of the aggregation. `redact=False` keeps
-    private data. `reader` and `xctrace` are those of `open_trace`.
+    private data; `functions=False` leaves out the names of the app's functions and source files. `reader` and `xctrace`
+    are those of `open_trace`.
 
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
     a budget or unit whose check is left out; what does not depend on the recording is checked before it is read.
@@ -102,6 +104,7 @@ def analyze(
         config=config,
         sort=sort,
         redact=redact,
+        functions=functions,
     )
 
 
@@ -118,6 +121,7 @@ def judge(
     config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
+    functions: bool = True,
 ) -> Report:
     """The report of a trace that is open already, of what is `shown` of it (None: all). The other parameters and the
     errors are those of `analyze`."""
@@ -137,7 +141,9 @@ def judge(
     file = None if judging.path is None else judging.path.name
     notes = _unjudged(judging)
     checks = checks_from(shown_judgments(judgments, trace, shown))
-    return build_report(trace, checks, shown=shown, sort=sort, redact=redact, config=file, notes=notes)
+    return build_report(
+        trace, checks, shown=shown, sort=sort, redact=redact, functions=functions, config=file, notes=notes
+    )
 
 
 def resolve_config(

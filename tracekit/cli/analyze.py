@@ -108,6 +108,7 @@ def _add_output(group: _ArgumentGroup) -> None:
     group.add_argument(
         "--no-redact", action="store_true", help="include private data, such as device names and arguments"
     )
+    group.add_argument("--no-functions", action="store_true", help="hide names of the app's functions and files")
     loudness = group.add_mutually_exclusive_group()
     loudness.add_argument(
         "-q", "--quiet", action="store_true", help="print only the summary line; suppress progress and notes"
@@ -181,6 +182,7 @@ def options_of(arguments: Namespace) -> dict[str, Any]:
         "config": config_of(arguments),
         "sort": arguments.sort,
         "redact": not arguments.no_redact,
+        "functions": not arguments.no_functions,
         "reader": arguments.reader,
     }
 

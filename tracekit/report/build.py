@@ -10,7 +10,7 @@ from tracekit.analysis.models import summarize_models
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.groups import findings
-from tracekit.report.redact import private_facts
+from tracekit.report.redact import private_facts, without_functions
 from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (
     SCHEMA_VERSION,
@@ -45,13 +45,14 @@ def build_report(
     shown: Shown | None = None,
     sort: str = "total",
     redact: bool = True,
+    functions: bool = True,
     config: str | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
     """The report of one run, with checks in the order of `checks_from`. `shown` is what of the trace counts (None:
     all), and the checks are those about it; `sort` is a column of the aggregation; `redact` leaves out what identifies
-    people; `config` is the name of the settings file that was used; `notes` is what to say beside what the
-    recording itself notes, one sentence each.
+    people; without `functions`, names of the app's functions and source files are left out; `config` is the name of the
+    settings file that was used; `notes` is what to say beside what the recording itself notes, one sentence each.
 
     Raises `UsageError` for an unknown sort column.
     """
@@ -71,6 +72,8 @@ def build_report(
         code=code,
         summary=summarize(checks),
     )
+    if not functions:
+        report = without_functions(report)
     return redact_report(report, private_facts(trace)) if redact else report
 
 

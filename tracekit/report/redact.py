@@ -5,13 +5,14 @@
 | environment, device and host ids       | never in a report                                                |
 | device name, arguments of the target   | None in their fields, `<private>` where a text quotes them       |
 | user in `/Users/x`, `/home/x`, `C:\\Users\\x`; volume names; `/var/folders` | `…`                            |
-| path of a source file                  | its last part                                                    |
+| path of a source file                  | its last part, also without redaction                            |
 | UUID, device id, 40-digit hash         | `<uuid>`                                                         |
 | e-mail address; `x.local`              | `<e-mail>`; `<host>`                                             |
 | name of any process but the target     | `process A`, `process B`, ... the same throughout the report     |
 | model that only other processes ran    | `foreign model A`, ... the same throughout the report            |
 
-Names of the target's models stay: a report without them is of no use. The name of the target stays, and so do process
+Names of the target's models stay: a report without them is of no use. So do those of its functions, which
+`without_functions` takes out where that is asked for. The name of the target stays, and so do process
 ids, which mean nothing elsewhere. Other processes are replaced, those of the system too, since a list of known ones
 would never be complete; only a name that is also a word of the report itself (`OWN_WORDS`) stays where no process id
 follows it.
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from tracekit.analysis.code import CallSite, Place
     from tracekit.report.report import Report
     from tracekit.trace.trace import Trace
 
@@ -219,6 +221,22 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     tables = tuple(replace(table, attributes=public_attributes(table.attributes)) for table in report.tables)
     recording = replace(report.recording, device_name=None, arguments=None, redacted=True)
     return map_strings(replace(report, recording=recording, tables=tables), change)
+
+
+def without_functions(report: Report) -> Report:
+    """The report without names of the app's functions and source files: each becomes `function A`, `file A`, ... the
+    same throughout the report."""
+    code = report.code
+    sites = [site for check in report.checks for site in check.call_sites]
+    sites += code.call_sites if code is not None else ()
+    places: list[CallSite | Place] = [*sites, *(place for site in sites for place in site.called_by)]
+    aliases = _aliases({place.function for place in places if place.function}, "function")
+    files = _aliases({place.file for place in places if place.file}, "file")
+
+    def change(field: str, text: str) -> str:
+        return (aliases if field == "function" else files if field == "file" else {}).get(text, text)
+
+    return map_strings(report, change)
 
 
 def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:

@@ -1,0 +1,84 @@
+"""Nothing of call stacks leaves but names: no address, no path, and on request no name of the app's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import tracekit
+from tracekit.cli.dispatch import dispatch
+from tracekit.report.renderers.concise import render_concise
+from tracekit.report.renderers.formats import RENDERERS
+from tracekit.report.renderers.text import render_text
+from tracekit.report.report import Report
+from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
+from tracekit.testing.stacks import READ_ELEMENT, app_function
+
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{9,}")
+"""Code lies above 4 GB. Offsets into images and ids of the GPU's work are shorter."""
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of an app in a home folder, with a finding of each sort."""
+    app = start_recording(Draws(3), jitter=0, noise=False, code=True)
+    for _ in range(10):
+        app.load(Model("Net"), 20 * MS)
+        app.predict(Model("Net"), cpu(5 * MS), inputs=0)
+        app.busy(5 * MS, READ_ELEMENT, app_function("decode", 90, "Secret.swift"))
+    return write_bundle(app.finish(), tmp_path_factory.mktemp("code") / "a.trace", rows_per_block=64)
+
+
+def outputs(report: Report) -> list[str]:
+    whole = [renderer.render(report) for renderer in RENDERERS.values()]
+    return [
+        *whole,
+        render_concise(report, width=100, color=False),
+        render_text(report, width=100, color=False, verbose=True),
+    ]
+
+
+def trees(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    found = []
+    for form in ("text", "collapsed", "speedscope"):
+        assert dispatch(["stacks", str(path), "--quiet", "--format", form]) == 0
+        found.append(capsys.readouterr().out)
+    return found
+
+
+def test_no_output_has_a_path_or_an_address(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text in (*outputs(tracekit.analyze(bundle, redact=False)), *trees(bundle, capsys)):
+        assert "somebody" not in text
+        assert not ADDRESS.search(text)
+
+
+def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> None:
+    for text in outputs(tracekit.analyze(bundle)):
+        assert "App.apply" in text
+    hidden = tracekit.analyze(bundle, functions=False)
+    for text in outputs(hidden):
+        assert not re.search(r"App\.(apply|run|decode|main)|Style\.swift|Secret\.swift", text)
+        assert "function A" in text
+    # One name stands for one function throughout.
+    names = {site.function for check in hidden.checks for site in check.call_sites}
+    assert names <= {site.function for site in hidden.code.call_sites}
+
+
+def test_the_flag_hides_them_on_screen(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["analyze", str(bundle), "--no-functions"]) == 0
+    screen = capsys.readouterr().out
+    assert "function A" in screen
+    assert "Style.swift" not in screen
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["quick_probe", "hello_coreml"])
+def test_no_output_of_a_public_recording_has_an_address(
+    corpus: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = corpus / f"bundles/{name}.trace"
+    for text in (*outputs(tracekit.analyze(path)), *trees(path, capsys)):
+        assert not ADDRESS.search(text)
