@@ -92,11 +92,16 @@ class PartsRow:
         return "".join(part.group.sign * size for part, size in zip(self.slices, given, strict=True))
 
     @property
+    def large(self) -> list[Slice]:
+        """The groups that took most, largest first."""
+        return sorted((part for part in self.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
+
+    @property
     def headline(self) -> str:
         """The groups that took most, in whole percent."""
-        large = sorted((part for part in self.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
         return ", ".join(
-            f"{part.group.name} {AT_LEAST if part.incomplete else ''}{format_percent(part.share)}" for part in large
+            f"{part.group.name} {AT_LEAST if part.incomplete else ''}{format_percent(part.share)}"
+            for part in self.large
         )
 
     @property
@@ -168,15 +173,16 @@ _REASONS: dict[str, str] = {
 }
 """Why the time of a unit is not known, as a sentence about it."""
 
-_MEANINGS: tuple[tuple[Part, str], ...] = (
-    (Part.ANE_REQUESTED, "requested: queued or executing, which cannot be told apart here"),
-    (Part.GPU_REQUESTED, "requested: queued or executing, which cannot be told apart here"),
-    (Part.ANE_QUEUE, "queued: requested, but not executing on the compute unit"),
-    (Part.GPU_QUEUE, "queued: requested, but not executing on the compute unit"),
-    (Part.OTHER, "other: Core ML events unknown to tracekit"),
-    (Part.AMBIGUOUS, "ambiguous: work for this prediction or another one in flight"),
-    (Part.UNACCOUNTED, "unaccounted: time that no recorded event explains"),
-)
+MEANINGS: dict[str, str] = {
+    Part.ANE_REQUESTED: "requested: queued or executing, which cannot be told apart here",
+    Part.GPU_REQUESTED: "requested: queued or executing, which cannot be told apart here",
+    Part.ANE_QUEUE: "queued: requested, but not executing on the compute unit",
+    Part.GPU_QUEUE: "queued: requested, but not executing on the compute unit",
+    Part.OTHER: "other: Core ML events unknown to tracekit",
+    Part.AMBIGUOUS: "ambiguous: work for this prediction or another one in flight",
+    Part.UNACCOUNTED: "unaccounted: time that no recorded event explains",
+}
+"""What a part is, as a note."""
 
 _INFERRED = "predictions inferred from hardware: Core ML and CPU work around them was not recorded"
 
@@ -186,7 +192,7 @@ _FRAMES = "fps: one prediction per frame, not overlapping; from mean and p95 of 
 def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:
     """What a reader must know about the parts shown: what they mean, and why some are not known."""
     parts = [part for row in rows for part in row.parts]
-    notes = [words for kind, words in _MEANINGS if any(part.part == kind and part.total_ns for part in parts)]
+    notes = [words for kind, words in MEANINGS.items() if any(part.part == kind and part.total_ns for part in parts)]
     for part in parts:
         for reason in part.unknown:
             if reason == Unknown.NO_CORE_ML:

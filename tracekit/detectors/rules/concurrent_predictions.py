@@ -84,14 +84,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, _rarely_above(found), metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
-            return _finding(view, found, metrics)
+            return _finding(view, found, slowdown, metrics)
         return Passed(
             view.name, f"Up to {found.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
     deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
     # Several instances may well run on different devices, where depth alone shows nothing.
     if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
-        return _finding(view, found, metrics)
+        return _finding(view, found, slowdown, metrics)
     return InsufficientData(
         view.name,
         f"Up to {found.max_depth} in flight, but too few predictions ran alone to tell whether they slow each other "
@@ -127,13 +127,14 @@ def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options
     )
 
 
-def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(
+    view: ModelView, found: ConcurrencySummary, slowdown: float | None, metrics: tuple[Metric, ...]
+) -> Finding:
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     summary = (
         f"Up to {format_count(found.max_depth, 'prediction')} in flight (more than {found.limit} for "
         f"{format_share(found.share_above)} of busy time). "
     )
-    slowdown = metrics[2].value
     if slowdown is not None:
         summary += (
             f"Median latency rises from {format_time(found.alone_median_ns or 0)} alone to "
@@ -185,6 +186,9 @@ Per model, on the predictions that the app itself requested: how many are in fli
 If fewer than `min_compared` predictions ran alone, or above the limit, latency cannot be compared. Then it is reported
 only for a model with a single instance and `unsupported_depth` or more in flight for `busy_share` of the busy time. At
 least `min_predictions` predictions are needed to report a model above the limit.
+
+Estimated savings are the part of the time above the limit that falls on the predictions beyond the first `limit`: half
+of it with twice the limit in flight. The fix saves it if those predictions only waited for each other.
 
 ## Not a problem when
 

@@ -194,6 +194,7 @@ cat > entitlements.plist <<'PLIST'
   <key>com.apple.security.get-task-allow</key><true/>
 </dict></plist>
 PLIST
+# Replaces the old entitlements: add those that the tool needs to the file.
 codesign --force --sign - --entitlements entitlements.plist ./mytool
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```

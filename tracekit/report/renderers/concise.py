@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from tracekit.analysis.breakdown.partition import Part
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
@@ -14,7 +15,7 @@ from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise_findings import Layout, finding_lines, inconclusive_lines, one_line
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
-from tracekit.report.time_breakdown import frames, parts_row
+from tracekit.report.time_breakdown import MEANINGS, frames, parts_row
 from tracekit.report.totals import Totals, count_checks
 from tracekit.units import format_count, format_estimate, format_time
 
@@ -173,6 +174,8 @@ def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
             lines.append(Text(first))
         if len(models) == 1:
             lines += layout.hanging(Text(" " * (room + 4) + _pace(model), style="dim"), room + 4)
+    for words in dict.fromkeys(words for model in models for words in _meanings(model)):
+        lines += layout.hanging(Text(f"  {words}", style="dim"), 4)
     return lines
 
 
@@ -187,6 +190,14 @@ def _parts(model: ModelSummary, cells: int) -> tuple[str, str]:
         _sign(part, row.slices) * (end - begin) for part, begin, end in zip(slices, [0, *sizes], sizes, strict=False)
     ]
     return "".join(signs) if cells >= 8 else "", row.headline
+
+
+def _meanings(model: ModelSummary) -> list[str]:
+    """What the large parts of a prediction mean whose names do not say it."""
+    if model.breakdown is None or not model.breakdown.total_ns:
+        return []
+    large = {kind for part in parts_row(model.name, model.breakdown).large for kind in part.group.parts}
+    return [MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large]
 
 
 _RANK = "█▓▒░"

@@ -151,7 +151,7 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     spent = sum(cost.ns / cost.share for cost in costs if cost.share)
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(total), style="bold")
     if spent and not any(cost.of for cost in costs):
-        text.append(f" of {format_estimate(spent)} ({format_percent(total / spent)})")
+        text.append(f" of {format_estimate(spent)} in Core ML ({format_percent(total / spent)})")
     text.append(included_above(group.extra_savings_ns, total)).append(f", {where}" if where else "")
     return layout.hanging(text, layout.indent)
 
@@ -164,7 +164,7 @@ def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
     if check.cost.share:
         whole = format_estimate(check.cost.ns / check.cost.share)
         of = (
-            f" of {whole} ({format_percent(check.cost.share)})"
+            f" of {whole} in Core ML ({format_percent(check.cost.share)})"
             if not check.cost.of
             else (f" ({format_percent(check.cost.share)} of {check.cost.of})")
         )
@@ -241,10 +241,8 @@ def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
 
 
 def _metric_names(checks: Sequence[Check]) -> list[str]:
-    """Metrics with a threshold come first: they decide the finding."""
-    every = checks[0].metrics
-    ordered = [*(m for m in every if m.threshold is not None), *(m for m in every if m.threshold is None)]
-    return [metric.name for metric in ordered if len(metric.name) <= 24][:COLUMNS]
+    """The first ones of the detector, as it lists them."""
+    return [metric.name for metric in checks[0].metrics if len(metric.name) <= 24][:COLUMNS]
 
 
 def _value(metric: Metric | None) -> str:
