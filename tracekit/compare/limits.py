@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import UsageError, unknown
 from tracekit.report.totals import SEVERITIES
+from tracekit.units import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +40,6 @@ SHARES = ("neural-engine",)
 """Limits that are shares from 0 to 1: the least share of the execution on the Neural Engine."""
 NAMES = (*TIMES, *NUMBERS, *SHARES)
 _KEYS = ("baseline", "findings", "limits", "suppress")
-_TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(ns|us|µs|ms|s)", re.ASCII)
-_UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +106,10 @@ def _limit(pattern: str, name: str, value: object) -> Limit:
     if name not in NAMES:
         raise UsageError(f"{where}: {unknown('limit', name, NAMES)}")
     if name in TIMES:
-        match = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-        if match is None or not float(match[1]):
+        time_ns = parse_duration(value) if isinstance(value, str) else None
+        if not time_ns:
             raise UsageError(f'{where}: must be a time above 0 with its unit, as "16ms"')
-        return Limit(pattern, name, float(match[1]) * _UNITS[match[2]])
+        return Limit(pattern, name, time_ns)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
         raise UsageError(f"{where}: must be a number from 0 on")
     if name in SHARES and value > 1:

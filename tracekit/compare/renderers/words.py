@@ -8,6 +8,7 @@ from tracekit.compare.findings import Status
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
 from tracekit.compare.models import Pair, Presence
 from tracekit.report.formatting import ABSENT, listed
+from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
@@ -122,11 +123,8 @@ def facts(model: ModelComparison) -> str:
         ("copies per prediction", model.copies, _number),
         ("most in flight", model.in_flight, _number),
     ]
-    rows += [(f"{_UNIT[name]} share", pair, _share) for name, pair in model.units if _moved(pair)]
+    rows += [(f"{DEVICE_NAMES[Device(name)]} share", pair, _share) for name, pair in model.units if _moved(pair)]
     return ", ".join(f"{label} {pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
-
-
-_UNIT = {"ane": "Neural Engine", "gpu": "GPU", "cpu": "CPU"}
 
 
 def pair_words(pair: Pair, form: Callable[[float], str]) -> str:

@@ -34,7 +34,8 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import RECORD_ALONE, UNIT_NAMES, course_words
+from tracekit.detectors.shared.wording import RECORD_ALONE, course_words
+from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(
             view.name,
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
-            f"{UNIT_NAMES[runs.main_unit]} for only {format_share(share)} of the time.",
+            f"{DEVICE_NAMES[runs.main_unit]} for only {format_share(share)} of the time.",
             metrics,
         )
     return _finding(view, rows[changes >= options.changes], runs, metrics)
@@ -129,7 +130,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
     """The finding with its cost: the time for which the main unit was interrupted."""
     interruptions = _interruptions(runs)
     affected = interruptions.union()
-    main = UNIT_NAMES[runs.main_unit]
+    main = DEVICE_NAMES[runs.main_unit]
     mean = int(interruptions.durations.sum()) / len(view.predictions)
     changes = value_of(metrics, "hand-offs per prediction (median)")
     share = format_share(value_of(metrics, "main unit interrupted"))

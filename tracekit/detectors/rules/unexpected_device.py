@@ -41,8 +41,9 @@ from tracekit.detectors import (
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.expectations import UNITS
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import UNIT_NAMES, course_words
+from tracekit.detectors.shared.wording import course_words
 from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -116,7 +117,7 @@ class Work:
         busy = sorted(
             (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
         )
-        return ", ".join(f"{UNIT_NAMES[device]} {format_share(self.share(device))}" for device in busy)
+        return ", ".join(f"{DEVICE_NAMES[device]} {format_share(self.share(device))}" for device in busy)
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -138,14 +139,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
     metrics = (
         above("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
-        *(Metric(f"work on the {UNIT_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
+        *(Metric(f"work on the {DEVICE_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
     )
     shown = work.shown_ns >= options.shown_share * work.predicted_ns
     if shown and elsewhere_ns and elsewhere_ns >= options.elsewhere_share * (max_on_ns + elsewhere_ns):
         return _finding(view, options, work, elsewhere_ns, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return Passed(
-            view.name, f"{format_share(work.share(expected))} of the work ran on the {UNIT_NAMES[expected]}.", metrics
+            view.name, f"{format_share(work.share(expected))} of the work ran on the {DEVICE_NAMES[expected]}.", metrics
         )
     return _unclear(view, work)
 
@@ -163,7 +164,7 @@ def _work(view: ModelView) -> Work:
     still = {device: np.where(unknown[device], rest, 0) for device in known}
     for device, (_, _, lane) in _PARTS.items():
         still[device] = np.maximum(still[device], np.minimum(unattributed_ns(view, lane), rest))
-    order = tuple(UNIT_NAMES)
+    order = tuple(DEVICE_NAMES)
     return Work(
         {device: int(known[device].sum()) for device in order},
         {device: int(still[device].sum()) for device in order},
@@ -217,7 +218,7 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
 def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what other units worked beyond what the expected one would need at the least."""
     expected = _DEVICES[options.expected_unit]
-    unit, count = UNIT_NAMES[expected], format_count(len(view.predictions), "prediction")
+    unit, count = DEVICE_NAMES[expected], format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
     cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))

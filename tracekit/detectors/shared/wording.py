@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors import LOAD_KINDS, Device, Kind, format_count
+from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-UNIT_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 """Compute units as readers know them."""
 
 RECORD_ALONE = "Record longer, without overlapping predictions."
@@ -31,7 +31,7 @@ def listed(names: Sequence[str], max_names: int) -> str:
 
 def course_words(course: Sequence[Device]) -> str:
     """The order of units with their hand-overs: `Neural Engine → CPU → Neural Engine`."""
-    words = [UNIT_NAMES[device] for device in course[:_MAX_COURSE]]
+    words = [DEVICE_NAMES[device] for device in course[:_MAX_COURSE]]
     return " → ".join([*words, "…"] if len(course) > _MAX_COURSE else words)
 
 
