@@ -179,7 +179,7 @@ MEANINGS: dict[str, str] = {
     Part.ANE_QUEUE: "queued: requested, but not executing on the compute unit",
     Part.GPU_QUEUE: "queued: requested, but not executing on the compute unit",
     Part.OTHER: "other: Core ML events unknown to tracekit",
-    Part.AMBIGUOUS: "ambiguous: work for this prediction or another one in flight",
+    Part.AMBIGUOUS: "ambiguous: compute-unit work of this prediction or of another one in flight",
     Part.UNACCOUNTED: "unaccounted: time that no recorded event explains",
 }
 """What a part is, as a note."""

@@ -120,9 +120,7 @@ def _finding(trace: Trace, rows: pd.DataFrame, metrics: tuple[Metric, ...], *, i
         if trace.coverage_of(CORE_ML).state is TableState.MISSING
         else "the Core ML table is empty"
     )
-    doubt = (
-        "" if is_certain else " Possible but not certain: Neural Engine rows do not say which process they belong to."
-    )
+    doubt = "" if is_certain else " Neural Engine rows name no process, so another process may have made them."
     return finding(
         model=None,
         summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}",
@@ -179,7 +177,8 @@ check is not evaluated.
 """
 
 FIX = """
-Sign the target with get-task-allow, then start recording before the model loads.
+Sign the target with get-task-allow (`tracekit doctor --target PATH` checks it), and start recording before the model
+loads.
 
 With Xcode, profile a Release build (Product > Profile): Xcode signs Debug and Release builds for development with the
 entitlement (on iOS it is named `get-task-allow`). Archives exported for distribution do not have it, nor do builds with

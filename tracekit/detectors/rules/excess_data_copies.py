@@ -106,9 +106,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
     largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
     text = (
         f"Copies and conversions take {format_time(summary.covered_ns / count)} of each "
-        f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction "
-        f"({format_share(summary.share)} of {format_time(summary.predicted_ns)} over "
-        f"{format_count(count, 'prediction')}), mostly {_plural(largest)}."
+        f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction, mostly {_plural(largest)}."
     )
     if len(summary.large_rows):
         text += (

@@ -87,10 +87,10 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     return finding(
         model=view.name,
         summary=(
-            f"Converting inputs and outputs takes {format_time(summary.covered_ns / count)} of each "
-            f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often} "
-            f"({format_share(summary.share)} of {format_time(summary.predicted_ns)}), "
-            f"{format_time(summary.cast_ns / count)} of it in data casts."
+            f"Type conversion takes {format_time(summary.covered_ns / count)} of each "
+            f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often}: "
+            f"{format_time(summary.cast_ns / count)} in data casts, the rest in the copies and output transformations "
+            "that go with them."
         ),
         metrics=metrics,
         cost=Cost(

@@ -115,9 +115,8 @@ def _sign(view: ModelView, found: StateCopies) -> str:
 def _unclear(view: ModelView, found: StateCopies) -> InsufficientData:
     return InsufficientData(
         view.name,
-        "Cannot tell model state (such as a KV cache) from ordinary inputs: copies take "
-        f"{format_time(float(np.median(found.both)))} of each prediction (median), but nothing shows that outputs feed "
-        "the next one.",
+        "Cannot tell model state (such as a KV cache) from ordinary inputs, whose copies take a median of "
+        f"{format_time(float(np.median(found.both)))} per prediction.",
         "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
     )
 

@@ -11,7 +11,6 @@ import pandas as pd
 from tracekit.analysis.load_waits import pauses_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
-    RECORD_LONGER,
     Detector,
     Finding,
     InsufficientData,
@@ -36,6 +35,7 @@ from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.idle_gaps import Activity, read_pauses
 from tracekit.detectors.shared.load_options import without_load
 from tracekit.detectors.shared.prompts import works_longer
+from tracekit.detectors.shared.wording import KEEP_LOADED
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -110,7 +110,7 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
             view.name,
             f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
             "be compared with.",
-            RECORD_LONGER,
+            KEEP_LOADED,
         )
     spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
     rare = firsts.as_slow <= options.as_slow_share

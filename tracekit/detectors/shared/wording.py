@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-"""Compute units as readers know them."""
-
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."
-NOT_COMPARED = "First predictions after a load and overlapping predictions are not compared."
+NOT_COMPARED = "first predictions after a load and overlapping predictions are not compared"
+KEEP_LOADED = "Keep the model loaded between predictions and record again."
 FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
 
 _MAX_COURSE = 5

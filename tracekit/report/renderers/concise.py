@@ -17,6 +17,7 @@ from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, prin
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import MEANINGS, frames, parts_row
 from tracekit.report.totals import Totals, count_checks
+from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _models(report: Report, layout: Layout) -> list[Text]:
     known = [model for model in shown if model not in inferred]
     lines: list[Text] = []
     if known:
-        lines += layout.heading("MODELS", "per prediction: mean, p95, and where the time goes")
+        lines += layout.heading("MODELS", f"per prediction: mean, p95, where the time goes ({_LEGEND})")
         lines += _model_lines(known, layout)
     if inferred:
         lines += layout.heading("WHAT THE HARDWARE SHOWS", "lower bounds; Core ML's and the CPU's share is not visible")
@@ -173,7 +174,7 @@ def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
         else:
             lines.append(Text(first))
         if len(models) == 1:
-            lines += layout.hanging(Text(" " * (room + 4) + _pace(model), style="dim"), room + 4)
+            lines += layout.hanging(Text(f"    {_pace(model)}", style="dim"), 4)
     for words in dict.fromkeys(words for model in models for words in _meanings(model)):
         lines += layout.hanging(Text(f"  {words}", style="dim"), 4)
     return lines
@@ -201,6 +202,7 @@ def _meanings(model: ModelSummary) -> list[str]:
 
 
 _RANK = "█▓▒░"
+_LEGEND = "█▓ compute units, ▒ data, ░ rest"
 _COMPUTE = ("Neural Engine", "GPU", "CPU")
 
 
@@ -217,7 +219,7 @@ def _pace(model: ModelSummary) -> str:
     parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
     if model.throughput is not None and model.throughput.per_second is not None:
         rate = model.throughput.per_second
-        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        parts.append(f"{rate:,.0f}/s while active" if rate >= 10 else f"{rate:.1f}/s while active")
     if model.in_flight is not None:
         most = model.in_flight.max
         parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
@@ -227,7 +229,7 @@ def _pace(model: ModelSummary) -> str:
     tail = f" ({frames(rate_of.at_p95)} at p95)" if rate_of.at_p95 is not None else ""
     # The rate is that of predictions alone: with several in flight, it is not what the app gets.
     concurrent = model.in_flight is not None and model.in_flight.max > 1
-    words = "one at a time, fast enough for" if concurrent else "fast enough for"
+    words = "if run one at a time, fast enough for" if concurrent else "fast enough for"
     return f"{text}; {words} {frames(rate_of.at_mean)} fps{tail}"
 
 
@@ -281,14 +283,23 @@ def remedies(report: Report) -> list[tuple[str, str]]:
         else:
             others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.checks))
     lines = []
+    fixed_above = {entry.advice for entry in report.coverage if entry.instrument == CORE_ML and _explained(report)}
     for record, group in others.items():
         checks = tuple(check for _, some in group for check in some)
+        if record in fixed_above:
+            lines.append((_who(checks, report), "need Core ML events; see the fix above"))
+            continue
         text = group[0][0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
         lines.append((_who(checks, report), _clause(text)))
     if recordable:
         flags = " ".join(f"--instrument {_quoted(entry.instrument)}" for entry in instruments)
         lines.append((_who(recordable, report), f"record with {flags}"))
     return lines
+
+
+def _explained(report: Report) -> bool:
+    """Whether a finding says why Core ML recorded nothing, and what to do about it."""
+    return any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.checks, "finding"))
 
 
 ADDABLE = frozenset({"Hangs", "Thermal State", "Points of Interest", "GPU", "Neural Engine", "Core ML"})

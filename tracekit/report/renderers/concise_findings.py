@@ -12,7 +12,7 @@ from rich.text import Text
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.renderers.text_layout import glued
-from tracekit.units import format_count, format_estimate, format_percent
+from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,7 +136,10 @@ def _details(group: Group, layout: Layout) -> list[Text]:
     lines += layout.hanging(
         Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, most=FIX_LINES
     )
-    lines.append(Text(f"{' ' * (layout.indent + 5)}tracekit explain {group.first.id}", style="cyan"))
+    details = (
+        Text(" " * (layout.indent + 5)).append("details: ").append(f"tracekit explain {group.first.id}", style="cyan")
+    )
+    lines.append(details)
     return lines
 
 
@@ -151,7 +154,7 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     spent = sum(cost.ns / cost.share for cost in costs if cost.share)
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(total), style="bold")
     if spent and not any(cost.of for cost in costs):
-        text.append(f" of {format_estimate(spent)} in Core ML ({format_percent(total / spent)})")
+        text.append(f" of the models' {format_time(spent)} ({format_percent(total / spent)})")
     text.append(included_above(group.extra_savings_ns, total)).append(f", {where}" if where else "")
     return layout.hanging(text, layout.indent)
 
@@ -162,13 +165,9 @@ def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
         return layout.hanging(Text(" " * layout.indent + place), layout.indent) if place else []
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(check.cost.ns), style="bold")
     if check.cost.share:
-        whole = format_estimate(check.cost.ns / check.cost.share)
-        of = (
-            f" of {whole} in Core ML ({format_percent(check.cost.share)})"
-            if not check.cost.of
-            else (f" ({format_percent(check.cost.share)} of {check.cost.of})")
-        )
-        text.append(of)
+        whole = f"the {'model' if check.model else 'app'}'s {format_time(check.cost.ns / check.cost.share)}"
+        share = format_percent(check.cost.share)
+        text.append(f" ({share} of {check.cost.of})" if check.cost.of else f" of {whole} ({share})")
     text.append(included_above(check.extra_savings_ns, check.cost.ns))
     for other in check.related:
         text.append(f"; {formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
@@ -196,7 +195,7 @@ def _place(check: Check) -> str:
     longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
     where = formatting.span(longest)
     if check.evidence_total > 1:
-        return f"longest: {where} ({format_count(check.evidence_total, 'interval')})"
+        return f"longest of {format_count(check.evidence_total, 'interval')}: {where}"
     return f"at {where.partition(' at ')[2]}"
 
 
@@ -230,9 +229,7 @@ def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
     for check in checks:
         values = {metric.name: metric for metric in check.metrics}
         savings = (
-            f"{format_estimate(check.cost.ns)} {format_percent(check.cost.share):>4}"
-            if check.cost
-            else formatting.ABSENT
+            f"{format_time(check.cost.ns)} {format_percent(check.cost.share):>4}" if check.cost else formatting.ABSENT
         )
         longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns, default=None)
         at = formatting.moment(longest.start_ns) if longest else formatting.ABSENT
