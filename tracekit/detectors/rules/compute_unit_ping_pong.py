@@ -157,7 +157,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
 
 DESCRIPTION = """
 If a compute unit cannot run every operation of a model, Core ML splits the model, and the parts run on different units.
-Each hand-off costs copies and synchronization while the main compute unit idles.
+The *main* unit, which does most of the work, idles while others run and during each hand-off.
 
 ## On the timeline
 
@@ -172,8 +172,8 @@ Each hand-off costs copies and synchronization while the main compute unit idles
 ## How it is measured
 
 Per model, on predictions whose compute units are known. Execution rows of the Neural Engine and the GPU, and `CPU` rows
-of at least `min_cpu_us`, are ordered by start time. Requests stand for a unit whose execution was not recorded in the
-prediction. Reported when both hold:
+of at least `min_cpu_us`, are ordered by start time. If a unit has no execution row in a prediction, its requests are
+used instead. Reported when both hold:
 
 - Half of the predictions or more have at least `changes` hand-offs.
 - Interruptions of the main unit take `interrupted_share` or more of prediction time.

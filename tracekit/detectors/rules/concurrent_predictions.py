@@ -179,7 +179,8 @@ no sooner.
 
 Per model, on the predictions that the app itself requested: how many are in flight over time. Reported when both hold:
 
-- More than `limit` predictions are in flight for `busy_share` or more of the busy time.
+- More than `limit` predictions are in flight for `busy_share` or more of the busy time, which is the time with at least
+  one in flight.
 - Predictions that spend most of their time above the limit have a median latency of `slowdown` times that of
   predictions that run alone, or more.
 
@@ -187,14 +188,16 @@ If fewer than `min_compared` predictions ran alone, or above the limit, latency 
 only for a model with a single instance and `unsupported_depth` or more in flight for `busy_share` of the busy time. At
 least `min_predictions` predictions are needed to report a model above the limit.
 
-Estimated savings are the part of the time above the limit that falls on the predictions beyond the first `limit`: half
-of it with twice the limit in flight. The fix saves it if those predictions only waited for each other.
+Estimated savings are a share of the time above the limit: the share of the predictions in flight that exceed `limit`.
+With twice the limit in flight, that is half of the time. The fix saves it if those predictions only waited for each
+other.
 
 ## Not a problem when
 
 - Throughput matters and two or three predictions are kept in flight, so the device is never idle.
 - Several models run concurrently: each is evaluated separately.
-- Several instances of one model run on different devices: they count together, so only a measured slowdown is reported.
+- Several instances of one model run on different compute units: they are counted together, so only a measured slowdown
+  is reported.
 - A batch is predicted: it is recorded as single predictions in sequence.
 """
 

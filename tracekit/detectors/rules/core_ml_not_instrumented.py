@@ -146,8 +146,8 @@ def _cause(trace: Trace) -> str:
 
 DESCRIPTION = """
 Core ML reports to Instruments only from processes signed with the entitlement `com.apple.security.get-task-allow`.
-Xcode adds it to what it builds to run or profile, in Debug and in Release. Command-line tools, Python and apps from the
-App Store lack it: their Core ML table stays empty, as if no model had run.
+Xcode adds it to what it builds to run or profile, in Debug and in Release. Command-line tools built without Xcode,
+Python and apps from the App Store lack it: Core ML records no events for them, as if no model had run.
 
 ## On the timeline
 

@@ -33,7 +33,8 @@ class Options:
     conversion_share: float = option(
         0.05,
         "share of prediction time",
-        "Heuristic: half of the limit for all copies, because the model's types alone decide about conversion.",
+        "Heuristic: half of the limit for all copies, because only the model's input and output "
+        "types determine whether data is converted.",
         maximum=1,
     )
     min_cast_us: float = option(
@@ -125,7 +126,7 @@ them in every prediction: it casts the data, copies it into the engine's buffers
 Per model. A prediction converts data if one of its `Data Cast` rows takes at least `min_cast_us`. In these predictions,
 the time covered by `Data Cast`, `Neural Engine - Data Copy` and `Output Transformation` is added up, with overlaps
 counted once. Reported when it takes `conversion_share` or more of the time of all predictions. At least
-`min_predictions` predictions are needed, of `min_mean_ms` or more on average.
+`min_predictions` predictions are needed, and they must take `min_mean_ms` or more on average.
 
 `excess-data-copies` counts the same rows among all copies. The report never counts the same time twice: what one
 finding includes is not added again for the other.

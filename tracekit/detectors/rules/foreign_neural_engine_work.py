@@ -129,7 +129,8 @@ All other results that rely on the Neural Engine carry a note if other processes
   all others.
 - The target itself uses the Neural Engine through another framework, such as Vision, Sound Analysis or Core AI: the
   work is its own, but Core ML does not record it.
-- A generic label is inside one of the target's predictions: it counts as the target's, unless labels name that model.
+- A row with a generic label is inside one of the target's predictions: it counts as the target's, unless other rows
+  name that model.
 """
 
 FIX = """

@@ -124,12 +124,12 @@ thread, they freeze the interface until then: touches and scrolling wait for the
 ## How it is measured
 
 From the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was unresponsive. A load or
-prediction counts if at least `call_share` of it is inside hangs. Reported when one hang or more is explained by such
-calls, of all models together:
+prediction counts if at least `call_share` of it is inside hangs. Reported when such loads and predictions, of all
+models together, explain at least one hang:
 
 - They cover at least `hang_share` of the hang.
-- Loads cover `ratio` times as much of the hang as of an equally long time before or after it; the same goes for
-  predictions.
+- Loads cover at least `ratio` times as large a share of the hang as of equally long periods just before and just after
+  it (the larger of the two counts). Predictions are compared in the same way.
 
 The Core ML table has no column for the thread, so the finding is possible but not certain, and says so. A sample of the
 main thread in Time Profiler during the hang settles it.

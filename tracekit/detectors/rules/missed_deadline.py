@@ -175,8 +175,8 @@ one model, `--budget Segmenter=16.7ms`. Reported when `missed_share` or more of 
 
 **Without a budget:** a steady rate shows how long a frame is. Nine in ten predictions start a whole number of frames
 after the one before, at a common rate of 15 to 120 fps; a quarter or more start exactly one frame later; and the starts
-keep this rate however long predictions take. Reported when predictions that take longer than a frame are followed by a
-dropped frame, for `missed_share` of the predictions and at least `min_dropped` times. If every prediction takes longer
+keep this rate however long predictions take. Reported when `missed_share` or more of the predictions, and at least
+`min_dropped` of them, take longer than a frame and are followed by a dropped frame. If every prediction takes longer
 than a frame, the recording shows a lower rate and no dropped frame. Only a budget finds this.
 
 ## Not a problem when

@@ -150,8 +150,8 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
 
 
 DESCRIPTION = f"""
-Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
-again for every use pays for this every time.
+Loading reads the model, sets it up on its compute units and allocates its buffers. An app that creates the model again
+for every use pays for this every time.
 
 ## On the timeline
 
@@ -162,7 +162,7 @@ again for every use pays for this every time.
 
 Per model (all its instances together), from the Activity lane. Reported when all of these hold:
 
-- There are at least `min_loads` loads, and at least `loads_per_prediction` per prediction.
+- There are at least `min_loads` loads, and at least `loads_per_prediction` loads per prediction.
 - At least `single_use_share` of the loads are followed by one prediction at most before the next load.
 - At least `min_loads` minus one of the loads are reloads.
 

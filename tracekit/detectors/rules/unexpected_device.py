@@ -280,8 +280,8 @@ reports which units were used.
 The work of a unit is the time its execution rows cover. If a unit has requests but no execution row in the prediction,
 the requests stand for it; for the CPU, it is the `CPU` rows. Reported when both hold:
 
-- Other units did `elsewhere_share` or more of the work, even if all ambiguous rows of the expected unit belong to the
-  model.
+- Other units did `elsewhere_share` or more of the work, even when all ambiguous rows of the expected unit are counted
+  as the model's.
 - Rows show work in `shown_share` or more of prediction time.
 
 At least `min_predictions` predictions are needed. Estimated savings are the time in which other units worked, minus
@@ -329,7 +329,7 @@ DETECTOR = Detector(
     finding_title="The model runs on another compute unit than expected",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The wrong unit can multiply latency, and takes power that other work needs.",
+    why="The wrong unit can multiply latency and draw more power.",
     fix=FIX,
     references=(
         Reference(

@@ -256,17 +256,17 @@ that predictions are queued behind other work on the Neural Engine does not coun
 
 Estimated savings are the time that first predictions take beyond that median.
 
-If predictions after a gap of `pause_s` or more, without a load, take `alike_share` of the first one's duration
-(median), the restart is slow and not the load. A first prediction that is followed by such a gap, far longer than the
-other gaps, is a warm-up as in the fix.
+Not reported in two cases: if predictions after a gap of `pause_s` or more without a load take `alike_share` or more of
+the first one's duration (median), because then the gap makes them slow and not the load; and if such a gap, far longer
+than the other gaps, follows the first prediction, which is then a warm-up as under *Fix*.
 
 ## Not a problem when
 
 - The model's predictions are often that slow: see `latency-jitter`.
 - A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
   A recording of a single turn is not evaluated.
-- The first prediction waits while its compute unit works for others. If the recording does not show whether it waited
-  or was being prepared, the check is not evaluated.
+- The first prediction is queued while its compute unit works for others. If the recording does not show whether it was
+  queued or was warming up, the check is not evaluated.
 - The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
   which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the
   first predictions after several loads are alike.
