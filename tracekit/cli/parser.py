@@ -53,8 +53,8 @@ COMMANDS: tuple[Command, ...] = (
 EPILOG = """\
 exit status:
   0    done; no finding at or above --fail-on
-  1    a finding reached --fail-on
-  2    unusable input, bad usage, or a check that failed
+  1    a finding reached --fail-on, or 'tracekit check' failed
+  2    unusable input, bad usage, or an error in a check
   3    inconclusive: no check could be evaluated
 """
 
