@@ -30,7 +30,7 @@ from tracekit.detectors import (
 )
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import NEURAL_ENGINE
-from tracekit.trace.sharing import MOST_OUTSIDE, SharingState
+from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Options:
     """Thresholds."""
 
     min_share: float = option(
-        MOST_OUTSIDE,
+        MAX_OUTSIDE_SHARE,
         "share of the Neural Engine's execution time",
         "Heuristic: below this share, a few rows of the system change no result.",
         maximum=1,
