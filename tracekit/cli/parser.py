@@ -94,10 +94,10 @@ def _has_xctrace() -> bool:
     if shutil.which("xcrun") is None:
         return False
     try:
-        found = subprocess.run(["xcrun", "--find", "xctrace"], capture_output=True, timeout=10, check=False)  # noqa: S607
+        completed = subprocess.run(["xcrun", "--find", "xctrace"], capture_output=True, timeout=10, check=False)  # noqa: S607
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return found.returncode == 0
+    return completed.returncode == 0
 
 
 def build_parser() -> Parser:
