@@ -138,7 +138,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
         model=view.name,
         summary=(
             f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
-            f"{course_words(runs.usual_course())}). They interrupt the {main}, which does most of the work, for "
+            f"{course_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
             f"{format_time(mean)} per prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),

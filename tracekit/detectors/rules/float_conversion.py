@@ -52,7 +52,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if reason is not None:
         return reason
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
-    summary = summarize_conversions(view.predictions, view.data, least_ns=round(options.min_cast_us * 1e3))
+    summary = summarize_conversions(view.predictions, view.data, min_ns=round(options.min_cast_us * 1e3))
     metrics = (
         above("conversions", summary.share, "share", options.conversion_share),
         Metric("conversion time per prediction", summary.covered_ns / count, "ns"),

@@ -101,9 +101,9 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     if found is None:
         return NotApplicable(view.name, _NO_BUDGET)
     frame_ns = round(1e9 / found.frames_per_second)
-    rows = view.predictions.iloc[found.place]
+    rows = view.predictions.iloc[found.index]
     long = rows["duration_ns"].to_numpy() > frame_ns
-    steady = view.warm[found.place]
+    steady = view.warm[found.index]
     dropped = long & (found.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (

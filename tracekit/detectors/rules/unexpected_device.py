@@ -222,7 +222,7 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
     cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))
-    course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_course()
+    course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
     order = f" The usual order is {course_words(course)}." if len(course) > 1 else ""
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
