@@ -65,8 +65,8 @@ class Slice:
     @property
     def words(self) -> str:
         """Time and share."""
-        least = AT_LEAST if self.incomplete else ""
-        return f"{least}{format_time(self.mean_ns)} ({format_share(self.share)})"
+        prefix = AT_LEAST if self.incomplete else ""
+        return f"{prefix}{format_time(self.mean_ns)} ({format_share(self.share)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class PartsRow:
         """The slices drawn in so many cells: whole cells first, the rest by largest remainder."""
         wanted = [part.share * cells for part in self.slices]
         given = [int(amount) for amount in wanted]
-        by_remainder = sorted(range(len(given)), key=lambda place: given[place] - wanted[place])
-        for place in by_remainder[: cells - sum(given)]:
-            given[place] += 1
+        by_remainder = sorted(range(len(given)), key=lambda index: given[index] - wanted[index])
+        for index in by_remainder[: cells - sum(given)]:
+            given[index] += 1
         return "".join(part.group.sign * size for part, size in zip(self.slices, given, strict=True))
 
     @property
@@ -123,20 +123,20 @@ def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
     )
 
 
-def parts_row(name: str, whole: BreakdownSummary, rate: FrameRate | None = None) -> PartsRow:
+def parts_row(name: str, breakdown: BreakdownSummary, rate: FrameRate | None = None) -> PartsRow:
     """The row of a breakdown, which must hold some time."""
     slices = []
     for group in GROUPS:
-        members = [part for part in whole.parts if part.part in group.parts]
+        members = [part for part in breakdown.parts if part.part in group.parts]
         time = sum(part.total_ns or 0 for part in members)
         if time:
             incomplete = any(part.unknown for part in members)
-            slices.append(Slice(group, time / whole.predictions, time / whole.total_ns, incomplete))
+            slices.append(Slice(group, time / breakdown.predictions, time / breakdown.total_ns, incomplete))
     return PartsRow(
         name=name,
-        mean_ns=whole.mean_ns,
+        mean_ns=breakdown.mean_ns,
         slices=tuple(slices),
-        parts=whole.parts,
+        parts=breakdown.parts,
         at_mean=rate.at_mean if rate else None,
         at_p95=rate.at_p95 if rate else None,
     )
@@ -144,8 +144,8 @@ def parts_row(name: str, whole: BreakdownSummary, rate: FrameRate | None = None)
 
 def shown_groups(rows: Iterable[PartsRow]) -> tuple[Group, ...]:
     """Groups that took time in any of the rows."""
-    found = {part.group for row in rows for part in row.slices}
-    return tuple(group for group in GROUPS if group in found)
+    groups = {part.group for row in rows for part in row.slices}
+    return tuple(group for group in GROUPS if group in groups)
 
 
 def legend(rows: Sequence[PartsRow]) -> str:

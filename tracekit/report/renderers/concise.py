@@ -108,19 +108,19 @@ def _findings(report: Report, layout: Layout, room: int) -> tuple[list[Text], in
     """All findings in detail where there is room, else those that cost most; the others in a line each, as far as these
     fit, and how many are left out."""
     groups = findings(report.checks)
-    whole: list[list[Text]] = []
+    blocks: list[list[Text]] = []
     if not report.summary.evaluated:
         # What is wrong with the recording is why nothing could be evaluated.
         health = [group for group in groups if group.first.pattern == Pattern.RECORDING]
         groups = tuple(group for group in groups if group not in health)
-        whole.append(inconclusive_lines(report, health, layout))
+        blocks.append(inconclusive_lines(report, health, layout))
     details = [finding_lines(group, layout) for group in groups]
     rows = [one_line(group, layout) for group in groups]
     shown = len(groups)
-    room -= sum(len(lines) + 1 for lines in whole)
+    room -= sum(len(lines) + 1 for lines in blocks)
     while shown > 1 and _length(details[:shown], rows[shown:]) > room:
         shown -= 1
-    lines = [line for part in (*whole, *details[:shown]) for line in (*part, Text())]
+    lines = [line for part in (*blocks, *details[:shown]) for line in (*part, Text())]
     rest = rows[shown:]
     fitting = max(room - _length(details[:shown], []) - 2, 1)
     hidden = max(len(rest) - fitting, 0) if sum(map(len, rest)) > fitting + 1 else 0
@@ -221,8 +221,8 @@ def _pace(model: ModelSummary) -> str:
         rate = model.throughput.per_second
         parts.append(f"{rate:,.0f}/s while active" if rate >= 10 else f"{rate:.1f}/s while active")
     if model.in_flight is not None:
-        most = model.in_flight.max
-        parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
+        max_in_flight = model.in_flight.max
+        parts.append("never concurrent" if max_in_flight == 1 else f"up to {max_in_flight} in flight")
     text, rate_of = ", ".join(parts), model.fps
     if rate_of is None:
         return text
@@ -257,15 +257,15 @@ def _not_evaluated(report: Report, layout: Layout, tight: bool) -> list[Text]:
     failed = with_outcome(report.checks, "error")
     if not entries and not failed:
         return []
-    room, most = (TIGHT_REMEDIES, 1) if tight else (REMEDIES, 2)
+    room, max_lines = (TIGHT_REMEDIES, 1) if tight else (REMEDIES, 2)
     lines = layout.heading("NOT EVALUATED", "")
     for who, what in entries[:room]:
-        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, most=most)
+        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, max_lines=max_lines)
     if len(entries) > room:
         lines.append(Text(f"  {format_count(len(entries) - room, 'more reason')} (-v)", style="dim"))
     for check in failed[:room]:
         text = Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}")
-        lines += layout.hanging(text, 4, most=most)
+        lines += layout.hanging(text, 4, max_lines=max_lines)
     return [*lines, Text()]
 
 
@@ -322,8 +322,12 @@ def _clause(text: str) -> str:
 
 def _notes(report: Report, layout: Layout, tight: bool) -> list[Text]:
     notes = report.recording.notes
-    room, most = (TIGHT_NOTES, 1) if tight else (NOTES, 2)
-    lines = [line for note in notes[:room] for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, most=most)]
+    room, max_lines = (TIGHT_NOTES, 1) if tight else (NOTES, 2)
+    lines = [
+        line
+        for note in notes[:room]
+        for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, max_lines=max_lines)
+    ]
     if len(notes) > room:
         lines.append(Text(f"{format_count(len(notes) - room, 'more note')} (-v)", style="dim"))
     return [*lines, Text()] if lines else []

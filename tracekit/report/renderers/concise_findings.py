@@ -53,8 +53,8 @@ class Layout:
         """Lines of a text."""
         return self.hanging(text, 0)
 
-    def hanging(self, text: Text, indent: int, *, most: int | None = None) -> list[Text]:
-        """Lines of a text that goes on at `indent`; at most `most`, the last of which then ends in `…`."""
+    def hanging(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
+        """Lines of a text that goes on at `indent`; at most `max_lines`, the last of which then ends in `…`."""
         begin = len(text.plain) - len(text.plain.lstrip())
         body = text[begin:]
         first = self.width - begin
@@ -64,13 +64,13 @@ class Layout:
             rest = body[len(lines[0].plain) :]
             rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
             lines = [lines[0], *rest.wrap(_CONSOLE, max(self.width - indent, 8), overflow="fold")]
-        if most is not None and len(lines) > most:
-            last = lines[most - 1]
+        if max_lines is not None and len(lines) > max_lines:
+            last = lines[max_lines - 1]
             last.truncate(max(self.width - indent - 1, 1))
-            lines = [*lines[: most - 1], last.append("…")]
+            lines = [*lines[: max_lines - 1], last.append("…")]
         for line in lines:
             line.rstrip()
-        return [Text(" " * (indent if place else begin)).append_text(line) for place, line in enumerate(lines)]
+        return [Text(" " * (indent if number else begin)).append_text(line) for number, line in enumerate(lines)]
 
     def heading(self, title: str, note: str) -> list[Text]:
         """A heading with what its columns are."""
@@ -126,15 +126,17 @@ def _details(group: Group, layout: Layout) -> list[Text]:
         check = group.first
         name = f"{formatting.shorten(check.model, 40)}  " if check.model else ""
         text = Text(" " * layout.indent).append(name, style="bold").append(glued(check.summary), style="not bold")
-        lines += layout.hanging(text, layout.indent, most=SUMMARY_LINES)
-        lines += _savings_and_place(check, layout)
+        lines += layout.hanging(text, layout.indent, max_lines=SUMMARY_LINES)
+        lines += _savings_and_interval(check, layout)
     else:
         lines += _savings(group, layout)
         lines += [Text(), *_table(group.checks, layout), Text()]
     for caveat in dict.fromkeys(caveat for check in group.checks for caveat in check.caveats):
-        lines += layout.hanging(Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, most=2)
+        lines += layout.hanging(
+            Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, max_lines=2
+        )
     lines += layout.hanging(
-        Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, most=FIX_LINES
+        Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, max_lines=FIX_LINES
     )
     details = (
         Text(" " * (layout.indent + 5)).append("details: ").append(f"tracekit explain {group.first.id}", style="cyan")
@@ -159,10 +161,10 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     return layout.hanging(text, layout.indent)
 
 
-def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
-    place = _place(check)
+def _savings_and_interval(check: Check, layout: Layout) -> list[Text]:
+    interval = _longest_interval(check)
     if check.cost is None:
-        return layout.hanging(Text(" " * layout.indent + place), layout.indent) if place else []
+        return layout.hanging(Text(" " * layout.indent + interval), layout.indent) if interval else []
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(check.cost.ns), style="bold")
     if check.cost.share:
         whole = f"the {'model' if check.model else 'app'}'s {format_time(check.cost.ns / check.cost.share)}"
@@ -171,15 +173,17 @@ def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
     text.append(included_above(check.extra_savings_ns, check.cost.ns))
     for other in check.related:
         text.append(f"; {formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
-    if place and len(text.plain) + len(place) + 4 <= layout.width:
-        return [text.append("    ").append(place, style="dim")]
+    if interval and len(text.plain) + len(interval) + 4 <= layout.width:
+        return [text.append("    ").append(interval, style="dim")]
     lines = layout.hanging(text, layout.indent)
-    return lines + (layout.hanging(Text(" " * layout.indent + place, style="dim"), layout.indent) if place else [])
+    return lines + (
+        layout.hanging(Text(" " * layout.indent + interval, style="dim"), layout.indent) if interval else []
+    )
 
 
-def included_above(extra_savings_ns: int | None, whole_ns: int) -> str:
+def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     """Says where savings are part of findings above too."""
-    if extra_savings_ns is None or extra_savings_ns >= whole_ns:
+    if extra_savings_ns is None or extra_savings_ns >= savings_ns:
         return ""
     return (
         f", {format_estimate(extra_savings_ns)} of it not included above"
@@ -188,7 +192,7 @@ def included_above(extra_savings_ns: int | None, whole_ns: int) -> str:
     )
 
 
-def _place(check: Check) -> str:
+def _longest_interval(check: Check) -> str:
     """The longest interval of the evidence, and how many there are."""
     if not check.evidence or check.pattern == Pattern.RECORDING:
         return ""
