@@ -91,7 +91,7 @@ def analyze_all(
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    # Processes that start anew inherit no thread and no open file of this one.
+    # Processes that start afresh inherit no thread and no open file of this one.
     with ProcessPoolExecutor(min(jobs, len(inputs)), get_context("spawn")) as pool:
         pending = [pool.submit(_analyzed, entry, options) for entry in inputs]
         try:
