@@ -37,6 +37,7 @@ fuzz: environment-dev ## feed broken and hostile recordings to the readers for s
 	@$(BIN)/python tests/support/fuzz_bundle.py
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
+	@$(PYTEST) tests/recording/export/test_scanner_safety.py --every-case
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 bench: environment-dev ## measure the readers of exports side by side and write benchmarks/results.md

@@ -89,7 +89,7 @@ def keys_text() -> str:
 
 
 def page(text: str) -> str:
-    """The page with its tables of keys written anew."""
+    """The page with its tables of keys written again."""
     before, rest = text.split(KEYS_BEGIN)
     after = rest.split(KEYS_END)[1]
     return f"{before}{KEYS_BEGIN}\n\n{keys_text()}\n\n{KEYS_END}{after}"

@@ -26,7 +26,7 @@ register_profiles()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
-    parser.addoption("--update-goldens", action="store_true", help="write the golden files anew instead of comparing")
+    parser.addoption("--update-goldens", action="store_true", help="write the golden files again instead of comparing")
     parser.addoption("--every-case", action="store_true", help="judge all labelled recordings, not one in five")
     parser.addoption("--scenarios", type=int, default=20, help="random scenarios to judge in both forms")
     parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
@@ -63,7 +63,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def update_goldens(request: pytest.FixtureRequest) -> bool:
-    """Whether to write golden files anew. Whoever does so reads the difference before committing it."""
+    """Whether to write golden files again. Whoever does so reads the difference before committing it."""
     return bool(request.config.getoption("--update-goldens"))
 
 

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
 _DURATION_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
+DURATION_UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+"""Units that people type a duration in."""
+_DURATION = re.compile(rf"(\d{{1,18}}(?:\.\d{{1,12}})?)\s*({'|'.join(DURATION_UNITS_NS)})", re.ASCII)
+
+
+def parse_duration(text: str) -> int | None:
+    """A duration with its unit (`16.7ms`, `250 us`) in whole ns; None for any other text."""
+    match = _DURATION.fullmatch(text.strip())
+    return None if match is None else round(Decimal(match[1]) * DURATION_UNITS_NS[match[2]])
 
 
 def format_duration(ns: float) -> str:

@@ -27,13 +27,13 @@ def camera(frame, rate, every, *, offset_us=0, count=80, seed=2):
 def test_dropped_frames_are_counted_at_each_rate(frame, rate, every):
     found = frame_steps(camera(frame, rate, every, offset_us=100))
     assert found.frames_per_second == rate
-    assert found.place[found.frames == 2].tolist() == [k for k in range(79) if k % every == every - 1]
+    assert found.index[found.frames == 2].tolist() == [k for k in range(79) if k % every == every - 1]
 
 
 def test_a_pause_of_the_user_is_no_step(frame):
     rows = [(k * 33 * MS + k * MS // 3 + (2_000 * MS if k > 40 else 0),) * 2 for k in range(80)]
     found = frame_steps(frame(*[(start, end + 9 * MS) for start, end in rows]))
-    assert 40 not in found.place.tolist()
+    assert 40 not in found.index.tolist()
     assert set(found.frames.tolist()) == {1}
 
 

@@ -74,7 +74,7 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     own = hardware.iloc[[0, 2]]
     found = engine_waits(trace_of(calls, hardware=hardware), calls, frame(), frame(), own)
     assert found.prediction.tolist() == [1]
-    assert (found.length_ns.tolist(), found.own_model_ns.tolist(), found.others_ns.tolist()) == ([9], [5], [4])
+    assert (found.length_ns.tolist(), found.same_model_ns.tolist(), found.others_ns.tolist()) == ([9], [5], [4])
     assert found.by_prediction(calls.index, found.others_ns).tolist() == [0, 4]
 
 
@@ -113,10 +113,10 @@ def test_turns_join_rows_of_one_unit_and_leave_out_preparation(frame):
     assert found.work_ns.tolist() == [5, 18, 7]
     assert found.main_unit == "ane"
     assert found.changes(frame((0, 40), (50, 60)).index).tolist() == [2, 0]
-    assert found.usual_course() == ("cpu", "ane", "gpu")
+    assert found.usual_order() == ("cpu", "ane", "gpu")
 
 
-def test_the_usual_course_is_that_of_most_predictions(frame):
+def test_the_usual_order_is_that_of_most_predictions(frame):
     ran = [(0, "ane"), (0, "gpu"), (1, "gpu"), (1, "ane"), (2, "ane"), (2, "gpu")]
     hardware = frame(
         *[(10 * place, 10 * place + 5) for place in range(6)],
@@ -125,8 +125,8 @@ def test_the_usual_course_is_that_of_most_predictions(frame):
         prediction=[call for call, _ in ran],
     )
     calls = frame((0, 15), (20, 35), (40, 55)).index
-    assert turns(frame(), hardware, calls, min_cpu_ns=0).usual_course() == ("ane", "gpu")
-    assert turns(frame(), frame(), calls, min_cpu_ns=0).usual_course() == ()
+    assert turns(frame(), hardware, calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
+    assert turns(frame(), frame(), calls, min_cpu_ns=0).usual_order() == ()
 
 
 def handover(behind, delay):

@@ -41,7 +41,7 @@ def kept_trace(path: Path) -> Trace:
 
 
 def kept_report(trace: Trace, **options: object) -> Report:
-    """What is judged anew: a trace that is not kept, a part of one, and by settings from a file."""
+    """What is judged again: a trace that is not kept, a part of one, and by settings from a file."""
     path = next((path for path, kept in _TRACES.items() if kept is trace), None)
     if path is None or options.get("shown") is not None or options.get("config") is not None:
         return _judge(trace, **options)

@@ -211,7 +211,7 @@ def test_xctrace_where_there_is_none_is_one_sentence(tracekit, sound: Path, comm
     result = tracekit(command, sound, "--reader", "xctrace")
     assert (result.status, result.out) == (2, "")
     assert result.err.splitlines() == [
-        "tracekit: --reader xctrace needs a Mac with Xcode; without it, the bundle is read natively"
+        "tracekit: --reader xctrace needs a Mac with Xcode; omit --reader to read the bundle natively"
     ]
 
 

@@ -30,6 +30,6 @@ def test_the_page_lists_every_limit_with_its_value(heading: str, module: ModuleT
 
 
 def test_the_page_tells_what_a_report_takes() -> None:
-    assert f"A report takes {api.MAX_MODELS:,} models" in PAGE
+    assert f"A report holds at most {api.MAX_MODELS:,} models" in PAGE
     assert f"{api.MAX_NAME_CHARS:,} characters (`MAX_NAME_CHARS`)" in PAGE
     assert f"{api.MAX_INSTANCE_SPAN_NS:,} ns" in PAGE

@@ -1,7 +1,7 @@
 """The report of each sample recording, as everybody can read it in `goldens/`.
 
 A change of the program shows here as a difference that a reviewer sees. `pytest tests/report/test_goldens.py
---update-goldens` writes the files anew.
+--update-goldens` writes the files again.
 """
 
 from __future__ import annotations

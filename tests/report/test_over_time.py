@@ -65,7 +65,7 @@ def test_first_calls_are_told_apart_from_later_ones(report_of):
     starts = [1_000 * load + 50 + 50 * k for load in range(10) for k in range(5)]
     calls = [(start, 30 if place % 5 == 0 else 10) for place, start in enumerate(starts)]
     row = row_of(report_of(calls, loads=[(1_000 * load, 40) for load in range(10)]))
-    assert "first after a load 30.0 ms, then 10.0 ms (medians)" in row.course
+    assert "first after a load 30.0 ms, then 10.0 ms (medians)" in row.trend
     assert (cell(row, "first after a load p50"), cell(row, "warm p50")) == ("30.00 ms", "10.00 ms")
     # Forty later calls: enough for a 95th percentile, and not for a 99th.
     assert (cell(row, "warm p95"), cell(row, "warm p99")) == ("10.00 ms", "–")
@@ -83,7 +83,7 @@ def test_first_calls_are_told_apart_from_later_ones(report_of):
 )
 def test_the_course_of_the_latency_is_told_in_its_plainest_form(report_of, durations, words):
     row = row_of(report_of([(100 + 100 * k, length) for k, length in enumerate(durations)]))
-    assert row.course == words
+    assert row.trend == words
 
 
 def test_one_prediction_follows_nothing(report_of):

@@ -84,7 +84,7 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     (row,) = parts_rows([model])
     assert row.sentence == "of 10.0 ms: ambiguous 6.00 ms (60%), Neural Engine ≥ 4.00 ms (40%); fast enough for 9.5 fps"
     notes = " ".join(parts_notes([row]))
-    assert "ambiguous: work for this prediction or another one in flight" in notes
+    assert "ambiguous: compute-unit work of this prediction or of another one in flight" in notes
     assert "not all Neural Engine rows show which one they belong to" in notes
     assert "requests to the Neural Engine were not recorded; queueing for it counts as unaccounted" in notes
 

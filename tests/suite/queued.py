@@ -88,9 +88,9 @@ def _waiting(works: Mapping[Unit, Works], calls: Sequence[Call], unit: Unit) -> 
             continue
         first = uses[0]
         others = works[unit].of_others(call)
-        surely = sum(_common(use.asked_ns, use.begin_ns, other) for use in uses for other in others)
+        surely = sum(_common(use.requested_ns, use.begin_ns, other) for use in uses for other in others)
         strict.append(surely >= WAIT_SHARE * MARGIN * call.duration_ns)
-        waited = sum(use.begin_ns - use.asked_ns for use in uses) + (first.asked_ns - call.start_ns)
+        waited = sum(use.begin_ns - use.requested_ns for use in uses) + (first.requested_ns - call.start_ns)
         disturbed = any(
             other.end_ns > call.start_ns and other.begin_ns < use.begin_ns for use in uses for other in others
         )
@@ -110,7 +110,7 @@ def _slower_disturbed(works: Mapping[Unit, Works], calls: Sequence[Call]) -> boo
         if not uses:
             continue
         others = works["gpu"].of_others(call)
-        waited = sum(_common(use.asked_ns, use.begin_ns, other) for use in uses for other in others)
+        waited = sum(_common(use.requested_ns, use.begin_ns, other) for use in uses for other in others)
         if not others:
             calm.append(call.duration_ns)
         elif waited >= WAIT_SHARE * MARGIN * call.duration_ns:

@@ -351,8 +351,8 @@ def read_all(path: Path) -> str:
     """Read a recording whole: `read`, or `refused` with a sentence."""
     try:
         recording = open_recording(path)
-        for entry in recording.run.tables:
-            for found in recording.tables(entry.schema):
+        for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
+            for found in recording.tables(schema):
                 assert all(len(cells) == found.rows for cells in found.cells)
     except UnreadableRecording as error:
         return _refused(str(error))

@@ -1,6 +1,8 @@
 """Runs a sanitized build of the scanner on damaged input, and lets its memory fail. Any harm ends the process.
 
-LD_PRELOAD=libasan.so python tests/support/scanner_abuse.py FOLDER_OF_THE_BUILD RUNS
+LD_PRELOAD=libasan.so python tests/support/scanner_abuse.py FOLDER_OF_THE_BUILD RUNS STEP
+
+Chunks end at each STEP-th byte of a small document.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def main() -> None:
 
     small = small_document()
     assert scan(small) is not None
-    for border in range(1, len(small)):
+    for border in range(1, len(small), int(sys.argv[3])):
         assert scan(small, (border,)) is not None
         scan(small[:border])
     failures = 0

@@ -36,9 +36,9 @@ def test_a_unit_takes_one_request_after_the_other():
         simulation.start(once(simulation.app, model, neural_engine(10 * MS)))
     simulation.run()
     first, second = simulation.uses
-    assert (first.begin_ns, first.end_ns - first.begin_ns) == (first.asked_ns, 10 * MS)
+    assert (first.begin_ns, first.end_ns - first.begin_ns) == (first.requested_ns, 10 * MS)
     assert (second.begin_ns, second.end_ns) == (first.end_ns, first.end_ns + 10 * MS)
-    assert second.asked_ns == first.asked_ns
+    assert second.requested_ns == first.requested_ns
     assert [use.slowed_ns for use in simulation.uses] == [0, 0]
 
 
@@ -47,14 +47,14 @@ def test_units_do_not_wait_for_each_other():
     for model, step in ((A, neural_engine(10 * MS)), (B, gpu(10 * MS))):
         simulation.start(once(simulation.app, model, step))
     simulation.run()
-    assert all(use.begin_ns == use.asked_ns for use in simulation.uses)
+    assert all(use.begin_ns == use.requested_ns for use in simulation.uses)
 
 
 def test_hand_over_times_differ_and_come_only_before_work_that_waited():
     simulation = simulate(handover_ns=200_000)
     simulation.start(steady(simulation.app, A, (neural_engine(10 * MS),), calls=20))
     alone = simulation.run()
-    assert all(use.begin_ns == use.asked_ns for use in simulation.uses)
+    assert all(use.begin_ns == use.requested_ns for use in simulation.uses)
     assert len(alone.predictions) == 20
     simulation = simulate(handover_ns=200_000)
     for _ in range(20):
@@ -208,7 +208,7 @@ def test_drawing_waits_for_the_gpu_and_models_for_drawing():
     scenario = simulation.run().finish()
     rows = sorted((row.start_ns, row.start_ns + row.duration_ns) for row in scenario.gpu)
     assert all(end <= start for (_, end), (start, _) in pairwise(rows))
-    assert any(use.begin_ns > use.asked_ns for use in uses(simulation, A))
+    assert any(use.begin_ns > use.requested_ns for use in uses(simulation, A))
     assert {row.channel for row in scenario.gpu} == {"Fragment", "Compute"}
 
 

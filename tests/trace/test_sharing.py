@@ -4,7 +4,7 @@ from tracekit.recording.open import open_recording
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
-from tracekit.trace.sharing import MOST_OUTSIDE, PADDING_NS, SharingState
+from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, PADDING_NS, SharingState
 
 MS = 1_000_000
 GENERIC = "Neural Engine Prediction"
@@ -24,7 +24,7 @@ def shared(make, *rows, coreml=((100 * MS, 100 * MS, "Prediction", "net-1"),)):
 def test_more_than_a_twentieth_outside_all_predictions_is_others_work(make, outside_ns, state):
     inside_ns = 95 * MS
     found = shared(make, (101 * MS, inside_ns, GENERIC), (500 * MS, outside_ns, GENERIC))
-    assert MOST_OUTSIDE == 0.05
+    assert MAX_OUTSIDE_SHARE == 0.05
     assert found.state == state
     assert found.is_shared is (state == "shared")
     assert found.outside_share == pytest.approx(outside_ns / (outside_ns + inside_ns))

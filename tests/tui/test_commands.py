@@ -200,7 +200,7 @@ def test_an_event_leads_to_the_finding_that_it_is_evidence_of(run_view, reload_s
         loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
         screen.app.select_event(EventRef("activity", int(loads["duration_ns"].idxmin())))
         await screen.press("F")
-        assert "No finding lists the selected event" in screen.text()
+        assert "The selected event is not in the listed evidence" in screen.text()
         # Where no evidence was left out, it is known to be none.
         session = screen.state.session
         whole = replace(check, evidence=check.evidence[:3], evidence_total=3)

@@ -103,7 +103,7 @@ def test_what_findings_above_count_is_told_alike(share, shown, run_view, samples
         ("finding", "The model is reloaded before every prediction"),
         ("insufficient_data", "reload-before-predict: not evaluated"),
         ("not_applicable", "reload-before-predict: not applicable"),
-        ("error", "reload-before-predict: failed"),
+        ("error", "reload-before-predict: error"),
     ],
 )
 def test_a_check_is_headed_by_what_it_found_only_where_it_judged(outcome, heading, run_view, samples: Path) -> None:

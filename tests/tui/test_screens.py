@@ -1,6 +1,6 @@
 """What the screens look like, as text that everybody can read in `snapshots/`.
 
-`pytest tests/tui/test_screens.py --update-goldens` writes the files anew.
+`pytest tests/tui/test_screens.py --update-goldens` writes the files again.
 """
 
 from __future__ import annotations

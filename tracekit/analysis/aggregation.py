@@ -50,7 +50,7 @@ class Titles:
     """What rows of the hardware lanes are called in the aggregation, and whose work they are."""
 
     codes: IndexArray
-    """Shape (rows,): places in the other two."""
+    """Shape (rows,): indexes in the other two."""
     texts: tuple[str, ...]
     processes: tuple[str | None, ...]
 
@@ -128,9 +128,9 @@ def hardware_titles(trace: Trace) -> Titles:
     # Every row has a kind and a lane.
     columns = (kinds.codes.to_numpy(), lanes.codes.to_numpy(), owner, foreign, nested)
     shape = (len(kinds.categories), len(lanes.categories), len(owners), 2, 2)
-    codes, found = pd.factorize(np.ravel_multi_index(columns, shape))
+    codes, combinations = pd.factorize(np.ravel_multi_index(columns, shape))
     texts, processes = [], []
-    for kind, lane, number, is_foreign, is_nested in zip(*np.unravel_index(found, shape), strict=True):
+    for kind, lane, number, is_foreign, is_nested in zip(*np.unravel_index(combinations, shape), strict=True):
         process = owners[number]
         ending = "" if target is not None and process == str(target) else f", {process}"
         if process is None:
@@ -145,12 +145,12 @@ def _owners(hardware: pd.DataFrame) -> tuple[IndexArray, list[str | None]]:
     """Process of each row as index into the processes, shape (rows,), and these as text; None for no process."""
     names = hardware["process"].cat
     pid, pids = hardware["pid"].factorize()
-    # One more than the place of either, since 0 stands for none.
+    # One more than the index of either, since 0 stands for none.
     pairs = (names.codes.to_numpy(dtype=np.intp) + 1) * (len(pids) + 1) + pid + 1
-    number, found = pd.factorize(pairs)
+    number, distinct = pd.factorize(pairs)
     return number, [
         str(Process(names.categories[name - 1], int(pids[at - 1]) if at else None)) if name else None
-        for name, at in zip(*divmod(found, len(pids) + 1), strict=True)
+        for name, at in zip(*divmod(distinct, len(pids) + 1), strict=True)
     ]
 
 
@@ -177,8 +177,8 @@ def _numbered(columns: Iterable[CodeArray | BoolArray]) -> IndexArray:
     for codes in columns:
         values = int(codes.max()) + 2
         if count * values > np.iinfo(np.int64).max:
-            number, found = pd.factorize(number)
-            count = len(found)
+            number, distinct = pd.factorize(number)
+            count = len(distinct)
         number, count = number * values + codes + 1, count * values
     return pd.factorize(number)[0]
 

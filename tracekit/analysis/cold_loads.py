@@ -37,7 +37,7 @@ class ColdRule:
 
     ratio: float = 10.0
     """Times the median of the model's other loads. Public reports hold 12 to 270."""
-    least_ns: int = 250_000_000
+    min_ns: int = 250_000_000
     """Shorter loads are not compared: the cache explains such differences too."""
     compared: int = 3
     """Other loads that there must be at least."""
@@ -70,18 +70,18 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     """What is known of each load of one model. O((loads of all models + preparations) log)."""
     kind = loads["kind"]
     plain = (kind == Kind.LOAD).to_numpy(dtype=bool)
-    told = (kind == Kind.LOAD_UNCACHED).to_numpy(dtype=bool)
+    uncached = (kind == Kind.LOAD_UNCACHED).to_numpy(dtype=bool)
     if not plain.any():
         none = np.zeros(len(loads), dtype=bool)
-        return ColdLoads(cold=told, unknown=none, by_time=none, compared=none)
+        return ColdLoads(cold=uncached, unknown=none, by_time=none, compared=none)
     named, unnamed = _prepared(loads, trace)
     durations = loads["duration_ns"].to_numpy()
     usual = medians_of_others(durations, np.arange(len(durations)))
-    enough = (len(loads) > rule.compared) & (durations >= rule.least_ns)
+    enough = (len(loads) > rule.compared) & (durations >= rule.min_ns)
     dear = enough & (usual > 0) & (durations >= rule.ratio * usual)
     by_time = plain & ~named & unnamed
     compared = plain & ~named & ~unnamed & dear
-    cold = told | (plain & (named | unnamed | dear))
+    cold = uncached | (plain & (named | unnamed | dear))
     return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=compared)
 
 

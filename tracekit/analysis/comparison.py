@@ -124,7 +124,7 @@ def differences(
     side tells warm predictions apart, they are compared by themselves as well. O(n log n).
     """
     rows_before, rows_after = _keyed(before), _keyed(after)
-    found = []
+    result = []
     for key in dict.fromkeys((*rows_before, *rows_after)):
         for one, other in zip_longest(rows_before.get(key, ()), rows_after.get(key, ())):
             presence = Presence.BOTH
@@ -132,12 +132,12 @@ def differences(
                 presence = Presence.ONLY_AFTER if key.lane in recorded_before else Presence.NOT_RECORDED_BEFORE
             elif other is None:
                 presence = Presence.ONLY_BEFORE if key.lane in recorded_after else Presence.NOT_RECORDED_AFTER
-            whole = (one.statistics if one else None, other.statistics if other else None)
-            found.append(Difference(*key, False, *whole, presence))
+            totals = (one.statistics if one else None, other.statistics if other else None)
+            result.append(Difference(*key, False, *totals, presence))
             warm = (one.warm if one else None, other.warm if other else None)
-            if one and other and all(warm) and warm != whole:
-                found.append(Difference(*key, True, *warm, presence))
-    return tuple(sorted(found, key=_largest))
+            if one and other and all(warm) and warm != totals:
+                result.append(Difference(*key, True, *warm, presence))
+    return tuple(sorted(result, key=_largest))
 
 
 def recorded_lanes(trace: Trace) -> frozenset[str]:
@@ -159,12 +159,12 @@ _LANES: dict[str, tuple[Lane, ...]] = {
 
 
 def _keyed(rows: Iterable[AggregationRow]) -> dict[_Key, list[AggregationRow]]:
-    found: dict[_Key, list[AggregationRow]] = defaultdict(list)
+    by_key: dict[_Key, list[AggregationRow]] = defaultdict(list)
     for row in rows:
         name = row.process.rpartition(" (")[0] or row.process if row.process is not None else ""
         label = row.label.replace(row.process, name) if row.process is not None else row.label
-        found[_Key(row.lane, label, row.kind, row.model, row.level)].append(row)
-    return dict(found)
+        by_key[_Key(row.lane, label, row.kind, row.model, row.level)].append(row)
+    return dict(by_key)
 
 
 def _largest(row: Difference) -> tuple[float, str, str, str, str, bool]:

@@ -93,15 +93,15 @@ def summarize_in_flight(predictions: pd.DataFrame) -> InFlight | None:
 
     O(n log n).
     """
-    whole = depth_over_time(predictions)
-    if whole.mean is None or whole.times_ns[-1] - whole.times_ns[0] < SLICES:
+    in_flight = depth_over_time(predictions)
+    if in_flight.mean is None or in_flight.times_ns[-1] - in_flight.times_ns[0] < SLICES:
         return None
-    edges = np.linspace(whole.times_ns[0], whole.times_ns[-1], SLICES + 1).astype(np.int64)
-    means = integrate(whole.times_ns, whole.depth, edges[:-1], edges[1:]) / np.diff(edges)
+    edges = np.linspace(in_flight.times_ns[0], in_flight.times_ns[-1], SLICES + 1).astype(np.int64)
+    means = integrate(in_flight.times_ns, in_flight.depth, edges[:-1], edges[1:]) / np.diff(edges)
     return InFlight(
-        max=int(whole.depth.max()),
-        mean=whole.mean,
-        at_depth_ns=tuple(whole.at_depth_ns.tolist()),
+        max=int(in_flight.depth.max()),
+        mean=in_flight.mean,
+        at_depth_ns=tuple(in_flight.at_depth_ns.tolist()),
         start_ns=int(edges[0]),
         slice_ns=(int(edges[-1]) - int(edges[0])) / SLICES,
         slices=tuple(means.tolist()),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.copies import covered_inside, cut_to_predictions, data_rows, places
+from tracekit.analysis.copies import covered_inside, cut_to_predictions, data_rows, positions_of_predictions
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import is_any
 
@@ -46,18 +46,18 @@ class ConversionSummary:
     """Time that the other rows of `CONVERSION_KINDS` cover: nothing tells whether they convert, or whose they are."""
 
 
-def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, least_ns: int) -> ConversionSummary:
-    """Conversions of one model; `data` links to the index of `predictions`. A cast counts from `least_ns` on.
+def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_ns: int) -> ConversionSummary:
+    """Conversions of one model; `data` links to the index of `predictions`. A cast counts from `min_ns` on.
 
     Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes
     all of them conversions. O(n log n) in the rows of `data`.
     """
     rows = data_rows(data, CONVERSION_KINDS)
-    group = places(predictions, rows)
+    group = positions_of_predictions(predictions, rows)
     ambiguous = is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0)
     lost = (group == len(predictions)) & ~ambiguous
     is_cast = is_any(rows.kind, Kind.DATA_CAST)
-    long = is_cast & (rows.duration_ns >= least_ns) & ~lost
+    long = is_cast & (rows.duration_ns >= min_ns) & ~lost
     converting = np.unique(group[long])
     counted = np.isin(group, converting) & ~lost
     times = cut_to_predictions(predictions, rows, group)

@@ -97,7 +97,7 @@ def summarize_copies(
     copies of the same prediction. O(n log n) in the rows of `data`.
     """
     rows = data_rows(data, COPY_KINDS)
-    group = places(predictions, rows)
+    group = positions_of_predictions(predictions, rows)
     linked = group < len(predictions)
     ambiguous = is_any(rows.attribution, Attribution.AMBIGUOUS) & ~linked
     # Without predictions there is nothing that an ambiguous row could lie in.
@@ -125,7 +125,7 @@ def summarize_copies(
     )
 
 
-def places(predictions: pd.DataFrame, copies: DataRows) -> IntArray:
+def positions_of_predictions(predictions: pd.DataFrame, copies: DataRows) -> IntArray:
     """Position of each copy's prediction; the number of predictions for copies that have no single one."""
     position = predictions.index.get_indexer(pd.Index(copies.prediction))
     return np.where(position >= 0, position, len(predictions)).astype(np.int64)
@@ -157,8 +157,8 @@ def covered_inside(predictions: pd.DataFrame, group: IntArray, times: Intervals)
     return total + int((called.covered_within(rest) - times.where(linked).covered_within(rest)).sum())
 
 
-def _outstanding(copies: DataRows, group: IntArray, unlinked: int, ratio: float, least_ns: int) -> BoolArray:
-    """Input copies at least `least_ns` long and `ratio` times the median of the others of their prediction."""
+def _outstanding(copies: DataRows, group: IntArray, unlinked: int, ratio: float, min_ns: int) -> BoolArray:
+    """Input copies at least `min_ns` long and `ratio` times the median of the others of their prediction."""
     durations = copies.duration_ns
     chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & (group != unlinked))
     order = chosen[np.lexsort((durations[chosen], group[chosen]))]
@@ -168,12 +168,12 @@ def _outstanding(copies: DataRows, group: IntArray, unlinked: int, ratio: float,
     rank = np.arange(len(order)) - first
     has_siblings = size >= 2
 
-    def sibling(place: IntArray) -> IntArray:
-        """Duration at a place among the others of the group, sorted, the row itself left out."""
-        return length[np.where(has_siblings, first + place + (place >= rank), 0)]
+    def sibling(position: IntArray) -> IntArray:
+        """Duration at a position among the others of the group, sorted, the row itself left out."""
+        return length[np.where(has_siblings, first + position + (position >= rank), 0)]
 
     median = (sibling((size - 2) // 2) + sibling((size - 1) // 2)) / 2 if len(order) else np.zeros(0)
-    found = has_siblings & (length >= least_ns) & (length >= ratio * median)
+    stands_out = has_siblings & (length >= min_ns) & (length >= ratio * median)
     result = np.zeros(len(group), dtype=bool)
-    result[order[found]] = True
+    result[order[stands_out]] = True
     return result

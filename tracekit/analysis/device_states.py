@@ -45,7 +45,7 @@ class Heat:
     """Durations of calls in the coolest and in the hottest thermal state that hold enough of them."""
 
     state: IntArray
-    """Shape (calls,): place in `THERMAL_STATES`, or `UNKNOWN`."""
+    """Shape (calls,): index in `THERMAL_STATES`, or `UNKNOWN`."""
     coolest: int | None
     """None where no state holds enough calls."""
     hottest: int | None
@@ -69,13 +69,11 @@ class Heat:
         return chosen
 
 
-def compare_thermal_states(durations_ns: IntArray, state: IntArray, least: int) -> Heat:
-    """Durations by thermal state; a state counts from `least` calls on. Shape (calls,) each. O(n)."""
+def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: int) -> Heat:
+    """Durations by thermal state; a state counts from `min_calls` calls on. Shape (calls,) each. O(n)."""
     counts = np.bincount(state[state >= 0], minlength=len(THERMAL_STATES))
-    enough = np.flatnonzero(counts >= least).tolist()
+    enough = np.flatnonzero(counts >= min_calls).tolist()
     coolest = enough[0] if enough else None
     hottest = enough[-1] if len(enough) > 1 else None
-    medians = [
-        None if place is None else float(np.median(durations_ns[state == place])) for place in (coolest, hottest)
-    ]
+    medians = [None if each is None else float(np.median(durations_ns[state == each])) for each in (coolest, hottest)]
     return Heat(state, coolest, hottest, medians[0], medians[1])

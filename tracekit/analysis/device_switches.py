@@ -31,11 +31,11 @@ def turns(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: pd.Index, 
     without their preparation. `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
     """
     executed = _linked(hardware[is_any(hardware["kind"], *_EXECUTION)], predictions)
-    asked = _linked(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
-    asked = asked[(asked["device"].notna()).to_numpy()]
-    short = is_any(asked["device"], Device.CPU) & (asked["duration_ns"].to_numpy() < min_cpu_ns)
-    asked = asked[~short & ~_has_execution(asked, executed)]
-    rows = pd.concat([executed, asked])
+    requests = _linked(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
+    requests = requests[(requests["device"].notna()).to_numpy()]
+    short = is_any(requests["device"], Device.CPU) & (requests["duration_ns"].to_numpy() < min_cpu_ns)
+    requests = requests[~short & ~_has_execution(requests, executed)]
+    rows = pd.concat([executed, requests])
     unit = rows["device"].astype("object").map({device: number for number, device in enumerate(UNITS)})
     prediction = rows["prediction"].to_numpy(dtype=np.int64)
     return device_runs(prediction, np.asarray(unit, np.int64), Intervals.from_rows(rows))
@@ -45,13 +45,13 @@ def _linked(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
     return rows[rows["prediction"].isin(predictions).to_numpy(dtype=bool)]
 
 
-def _has_execution(asked: pd.DataFrame, executed: pd.DataFrame) -> BoolArray:
-    """Whether the unit that a row asks has execution rows in the same prediction."""
-    result = np.zeros(len(asked), np.bool_)
+def _has_execution(requests: pd.DataFrame, executed: pd.DataFrame) -> BoolArray:
+    """Whether the unit that a row requests has execution rows in the same prediction."""
+    result = np.zeros(len(requests), np.bool_)
     for device in (Device.ANE, Device.GPU):
         ran = executed.loc[is_any(executed["device"], device), "prediction"]
-        asks = is_any(asked["device"], device)
-        result[asks] = asked["prediction"].isin(ran.unique()).to_numpy(dtype=bool)[asks]
+        requested = is_any(requests["device"], device)
+        result[requested] = requests["prediction"].isin(ran.unique()).to_numpy(dtype=bool)[requested]
     return result
 
 

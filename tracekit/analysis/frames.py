@@ -42,8 +42,8 @@ class FrameSteps:
 
     frames_per_second: int
     """One of `FRAME_RATES`."""
-    place: IntArray
-    """Place of the prediction from which the step goes."""
+    index: IntArray
+    """Index of the prediction from which the step goes."""
     frames: IntArray
     """Whole frames to the start of the next, 1 or more."""
 
@@ -56,10 +56,10 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     """
     starts, lengths = (predictions[name].to_numpy() for name in ("start_ns", "duration_ns"))
     steps = np.diff(starts)
-    place = np.flatnonzero(steps <= BURST_FACTOR * float(np.median(steps))) if len(steps) else steps
-    if len(place) < MIN_STEPS:
+    index = np.flatnonzero(steps <= BURST_FACTOR * float(np.median(steps))) if len(steps) else steps
+    if len(index) < MIN_STEPS:
         return None
-    steps, busy = steps[place], np.minimum(lengths[place], steps[place])
+    steps, busy = steps[index], np.minimum(lengths[index], steps[index])
     if int((steps - busy).sum()) < SLACK * int(steps.sum()):
         return None
     fits = []
@@ -79,7 +79,7 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
     if pacing(single, busy - usual) is not Pacing.PERIODIC or _follow(steps - busy, frames, rate):
         return None
-    return FrameSteps(rate, place, frames)
+    return FrameSteps(rate, index, frames)
 
 
 def _follow(pauses: IntArray, frames: IntArray, rate: int) -> bool:

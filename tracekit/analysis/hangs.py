@@ -31,7 +31,7 @@ _LOADS = (*LOAD_KINDS, Kind.COMPILE)
 class HangRule:
     """When calls explain a hang."""
 
-    least_ns: int
+    min_ns: int
     """Shorter hangs are not looked at."""
     call_share: float
     """Share of a call that must lie in hangs."""
@@ -66,20 +66,22 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     every = hangs_of_target(trace)
     if every is None:
         return None
-    hangs = every[(every["duration_ns"] >= rule.least_ns).to_numpy(dtype=bool)]
-    hung = Intervals.from_rows(hangs)
-    length = np.maximum(hung.durations, 1)
+    hangs = every[(every["duration_ns"] >= rule.min_ns).to_numpy(dtype=bool)]
+    hang_times = Intervals.from_rows(hangs)
+    length = np.maximum(hang_times.durations, 1)
     sorts = [app_calls(trace, kinds) for kinds in (_LOADS, [Kind.PREDICTION])] if len(hangs) else []
     inside = [calls[hung_share(calls, trace) >= rule.call_share] for calls in sorts]
-    shares = [Intervals.from_rows(rows).covered_within(hung) / length for rows in inside]
-    rarer = [share >= rule.ratio * _beside(calls, every, hung) for calls, share in zip(sorts, shares, strict=True)]
+    shares = [Intervals.from_rows(rows).covered_within(hang_times) / length for rows in inside]
+    rarer = [
+        share >= rule.ratio * _beside(calls, every, hang_times) for calls, share in zip(sorts, shares, strict=True)
+    ]
     # Loads and predictions on one thread do not overlap, so that their shares add up.
     covered = np.sum(shares, axis=0) if shares else np.zeros(0)
     counted = np.sum([share * is_rare for share, is_rare in zip(shares, rarer, strict=True)], axis=0)
     explained = np.broadcast_to(counted >= rule.hang_share, len(hangs)) if shares else np.zeros(0, dtype=bool)
     chosen = [trace.activity.head(0)]
     for rows, is_rare in zip(inside, rarer, strict=True):
-        chosen.append(rows[hung.where(explained & is_rare).covered_within(Intervals.from_rows(rows)) > 0])
+        chosen.append(rows[hang_times.where(explained & is_rare).covered_within(Intervals.from_rows(rows)) > 0])
     return HangCalls(hangs, np.minimum(covered, 1.0), explained, pd.concat(chosen))
 
 
@@ -89,14 +91,14 @@ def app_calls(trace: Trace, kinds: Sequence[Kind] = (*_LOADS, Kind.PREDICTION)) 
     return activity[is_any(activity["kind"], *kinds) & is_any(activity["level"], Level.TOP)]
 
 
-def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, hung: Intervals) -> FloatArray:
-    """Share that calls cover of the time before each interval of `hung` or after it, the larger of both; each is as
+def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, compared: Intervals) -> FloatArray:
+    """Share that calls cover of the time before each interval of `compared` or after it, the larger of both; each is as
     long as the interval, without the time of `hangs`."""
-    length = hung.durations
+    length = compared.durations
     in_hang = Intervals.from_rows(hangs).covered_time()
     in_either = Intervals.from_rows(hangs, calls).covered_time()
-    max_share = np.zeros(len(hung))
-    for start in (hung.starts - length, hung.ends):
+    max_share = np.zeros(len(compared))
+    for start in (compared.starts - length, compared.ends):
         free = in_hang.free_within(start, start + length)
         used = free - in_either.free_within(start, start + length)
         share = np.where(free >= MIN_FREE * length, used / np.maximum(free, 1), 0.0)

@@ -99,23 +99,23 @@ def asked(activity: pd.DataFrame) -> Asked:
     return Asked(times.starts, times.ends, model, times.union().covered_time())
 
 
-def idle_times(work: Asked, own: int, starts_ns: IntArray, sequence: IntArray, least: int) -> Idle:
-    """Pauses in the sequences with at least `least` calls.
+def idle_times(work: Asked, model_code: int, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Idle:
+    """Pauses in the sequences with at least `min_calls` calls.
 
-    `own` is the code of the model, `starts_ns` ascend and `sequence` gives the sequence of each call, shape (calls,);
-    the calls are among `work`. O((calls + rows) log rows).
+    `model_code` is the code of the model, `starts_ns` ascend and `sequence` gives the sequence of each call, shape
+    (calls,); the calls are among `work`. O((calls + rows) log rows).
     """
-    enough = np.bincount(sequence)[sequence] >= least if len(sequence) else np.zeros(0, np.bool_)
+    enough = np.bincount(sequence)[sequence] >= min_calls if len(sequence) else np.zeros(0, np.bool_)
     step = np.flatnonzero((sequence[1:] == sequence[:-1]) & enough[1:])
     first, last = starts_ns[step], starts_ns[step + 1]
     start, end = work.covered.pieces.ends[:-1], work.covered.pieces.starts[1:]
-    place = np.searchsorted(first, start, side="right") - 1
-    inside = place >= 0
-    inside[inside] = end[inside] <= last[place[inside]]
+    index = np.searchsorted(first, start, side="right") - 1
+    inside = index >= 0
+    inside[inside] = end[inside] <= last[index[inside]]
     start, end = start[inside], end[inside]
     span = slice(*np.searchsorted(work.begin_ns, (first[0], last[-1] + 1))) if len(first) else slice(0)
     begin, stop, model = work.begin_ns[span], work.stop_ns[span], work.model[span]
-    ours = model == own
+    ours = model == model_code
     ours |= _takes_turns(begin, stop, ours, model, first, last)
     return Idle(
         start_ns=start,
@@ -155,8 +155,8 @@ def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray
     either = ours | theirs
     end = np.maximum.accumulate(stop[either])
     run = np.append(0, np.cumsum(begin[either][1:] >= end[:-1]))
-    own, other = np.bincount(run, ours[either]), np.bincount(run, theirs[either])
-    return float(((own != 1) | (other != 1)).mean()) <= TURN_OVERLAP
+    of_ours, of_theirs = np.bincount(run, ours[either]), np.bincount(run, theirs[either])
+    return float(((of_ours != 1) | (of_theirs != 1)).mean()) <= TURN_OVERLAP
 
 
 def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:

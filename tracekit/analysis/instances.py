@@ -56,8 +56,12 @@ class Traits:
     def difference(self) -> str:
         """In what the instances differ, in words; empty where nothing shows it."""
         units = any(len(np.unique(values[values >= 0])) > 1 for values in (self.engine, self.gpu))
-        told = (("process", self.processes > 1), ("number of inputs", self.interfaces > 1), ("compute unit", units))
-        return ", ".join(name for name, differs in told if differs)
+        differences = (
+            ("process", self.processes > 1),
+            ("number of inputs", self.interfaces > 1),
+            ("compute unit", units),
+        )
+        return ", ".join(name for name, differs in differences if differs)
 
 
 def traits(predictions: pd.DataFrame, data: pd.DataFrame, hardware: pd.DataFrame) -> Traits:
@@ -78,17 +82,17 @@ def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
     return np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
 
 
-def _places(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, BoolArray]:
-    """Place of the prediction that each row is linked to, and whether there is one."""
+def _positions_of_predictions(predictions: pd.DataFrame, rows: pd.DataFrame) -> tuple[IntArray, BoolArray]:
+    """Position of the prediction that each row is linked to, and whether there is one."""
     linked = rows["prediction"].to_numpy(np.int64, na_value=-1)
-    place = predictions.index.get_indexer(pd.Index(linked)).astype(np.int64)
-    return place, place >= 0
+    position = predictions.index.get_indexer(pd.Index(linked)).astype(np.int64)
+    return position, position >= 0
 
 
 def _count(predictions: pd.DataFrame, rows: pd.DataFrame) -> IntArray:
     """Rows linked to each prediction."""
-    place, known = _places(predictions, rows)
-    return np.bincount(place[known], minlength=len(predictions)).astype(np.int64)
+    position, known = _positions_of_predictions(predictions, rows)
+    return np.bincount(position[known], minlength=len(predictions)).astype(np.int64)
 
 
 def _usual(instance: IntArray, counts: IntArray) -> IntArray:
@@ -97,8 +101,8 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
     some = counts > 0
     if some.any():
         pairs, times = np.unique(np.column_stack((instance[some], counts[some])), axis=0, return_counts=True)
-        whole = np.bincount(instance[some], minlength=len(usual))
-        often = times >= USUAL * whole[pairs[:, 0]]
+        totals = np.bincount(instance[some], minlength=len(usual))
+        often = times >= USUAL * totals[pairs[:, 0]]
         usual[pairs[often, 0]] = pairs[often, 1]
     return usual
 
@@ -106,9 +110,9 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 def _process(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none."""
     rows = hardware[hardware["pid"].notna().to_numpy(dtype=bool)]
-    place, known = _places(predictions, rows)
+    position, known = _positions_of_predictions(predictions, rows)
     pid = np.full(len(predictions), -1, np.int64)
-    pid[place[known]] = rows["pid"].to_numpy(np.int64)[known]
+    pid[position[known]] = rows["pid"].to_numpy(np.int64)[known]
     return pid
 
 
@@ -116,5 +120,5 @@ def _filled(values: IntArray, known: BoolArray) -> IntArray:
     """`values` with the most frequent of the known ones in place of those that are not known."""
     if not known.any():
         return values
-    found, times = np.unique(values[known], return_counts=True)
-    return np.where(known, values, found[np.argmax(times)])
+    distinct, times = np.unique(values[known], return_counts=True)
+    return np.where(known, values, distinct[np.argmax(times)])

@@ -57,27 +57,27 @@ def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     codes = rows["model"].cat.codes.to_numpy()
     for code in np.unique(codes):
-        own = codes == code
-        known = cold_loads(rows[own], trace, rule)
-        cold[own], unknown[own] = known.cold, known.unknown
+        of_model = codes == code
+        known = cold_loads(rows[of_model], trace, rule)
+        cold[of_model], unknown[of_model] = known.cold, known.unknown
     return TopLoads(rows, cold, unknown)
 
 
-def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, least: int) -> tuple[LoadChain, ...]:
+def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int) -> tuple[LoadChain, ...]:
     """Chains of loads (sorted by start) in which each starts at most `gap_ns` after those before it have ended, with
-    `least` different models or instances. O(l log l + chains × preparations)."""
+    `min_models` different models or instances. O(l log l + chains × preparations)."""
     times = Intervals.from_rows(loads)
     if not len(times):
         return ()
     reach = np.maximum.accumulate(times.ends)
     chain = np.concatenate(([0], np.cumsum(times.starts[1:] - reach[:-1] > gap_ns)))
-    own = loads.groupby(["model", "instance"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
-    models = np.bincount(np.unique(np.column_stack((chain, own)), axis=0)[:, 0])
+    instance = loads.groupby(["model", "instance"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
+    models = np.bincount(np.unique(np.column_stack((chain, instance)), axis=0)[:, 0])
     edges = np.searchsorted(chain, np.arange(len(models) + 1))
     prepared = preparations(trace)
     return tuple(
         _chain(loads.iloc[edges[number] : edges[number + 1]], int(models[number]), prepared)
-        for number in np.flatnonzero(models >= least)
+        for number in np.flatnonzero(models >= min_models)
     )
 
 

@@ -34,52 +34,53 @@ def pauses_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
-def stand_alone(predictions: pd.DataFrame, places: IntArray, pause_ns: int) -> BoolArray:
-    """For the predictions at `places` whether a pause follows that is at least `pause_ns` and stands out from the other
-    pauses between predictions.
+def stand_alone(predictions: pd.DataFrame, positions: IntArray, pause_ns: int) -> BoolArray:
+    """For the predictions at `positions` whether a pause follows that is at least `pause_ns` and stands out from the
+    other pauses between predictions.
 
     A call to warm a model up looks so, and a call for a user who always takes his time does not. O(predictions).
     """
     between = pauses_after(predictions)[:-1]
-    followed = places < len(between)
-    alone = np.zeros(len(places), dtype=bool)
-    chosen = places[followed]
+    followed = positions < len(between)
+    alone = np.zeros(len(positions), dtype=bool)
+    chosen = positions[followed]
     usual = np.nan_to_num(medians_of_others(between, chosen), nan=np.inf)
     alone[followed] = (between[chosen] >= pause_ns) & (between[chosen] >= PAUSE_RATIO * usual)
     return alone
 
 
 def next_call(
-    work: pd.DataFrame, predictions: pd.DataFrame, soon_ns: int, setup: pd.DataFrame | None = None
+    work: pd.DataFrame, predictions: pd.DataFrame, max_delay_ns: int, setup: pd.DataFrame | None = None
 ) -> IntArray:
-    """For each row of `work` the place of the prediction that waited for it, -1 where none did.
+    """For each row of `work` the position of the prediction that waited for it, -1 where none did.
 
-    None started while the row lasted: whoever goes on calling does not wait. And it starts at most `soon_ns` after the
-    row ended, or after `setup` (rows of any model that the app works through before it gets to the call), each part of
-    which follows the one before at most `soon_ns` later. `predictions` are sorted by start. O(n log n) in all rows.
+    None started while the row lasted: whoever goes on calling does not wait. And it starts at most `max_delay_ns` after
+    the row ended, or after `setup` (rows of any model that the app works through before it gets to the call), each part
+    of which follows the one before at most `max_delay_ns` later. `predictions` are sorted by start. O(n log n) in all
+    rows.
     """
     times = Intervals.from_rows(work)
     starts = predictions["start_ns"].to_numpy()
     before, after = (np.searchsorted(starts, time, side="left") for time in (times.starts, times.ends))
     following = np.append(starts, _NEVER)[after]
-    waits = (before == after) & (following - times.ends <= soon_ns)
+    waits = (before == after) & (following - times.ends <= max_delay_ns)
     if setup is not None and len(starts) and not waits.all():
         late = np.flatnonzero((before == after) & ~waits & (following < _NEVER))
-        ready = _ready(times.where(late), Intervals.from_rows(setup), starts, soon_ns)
-        waits[late] = following[late] - ready <= soon_ns
+        ready = _ready(times.where(late), Intervals.from_rows(setup), starts, max_delay_ns)
+        waits[late] = following[late] - ready <= max_delay_ns
     return np.where(waits, after, -1).astype(np.int64)
 
 
-def _ready(work: Intervals, setup: Intervals, calls: IntArray, soon_ns: int) -> IntArray:
+def _ready(work: Intervals, setup: Intervals, calls: IntArray, max_delay_ns: int) -> IntArray:
     """When the chain of setup work ends in which each row of work stands: shape (work,), its own end where it stands
     alone. Setup during which one of the `calls` starts holds up none of them."""
     holds_up = np.searchsorted(calls, setup.starts, side="left") == np.searchsorted(calls, setup.ends, side="left")
     steps = setup.where(holds_up).joined(work)
     # Rows that follow each other closely enough touch once each is made longer by that time.
-    chains = Intervals(steps.starts, steps.ends + soon_ns).union()
+    chains = Intervals(steps.starts, steps.ends + max_delay_ns).union()
     chain = np.searchsorted(chains.starts, work.ends, side="right") - 1
     inside = (chain >= 0) & (work.ends <= np.append(chains.ends, -1)[chain])
-    return np.where(inside, np.maximum(np.append(chains.ends, 0)[chain] - soon_ns, work.ends), work.ends)
+    return np.where(inside, np.maximum(np.append(chains.ends, 0)[chain] - max_delay_ns, work.ends), work.ends)
 
 
 @cached_by_trace

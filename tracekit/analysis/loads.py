@@ -71,10 +71,10 @@ class Uses:
     group: IntArray
     """Shape (predictions,): the group of each, numbered in the order of their first predictions."""
     load: IntArray
-    """Shape (groups,): place of the load among the loads; less than 0 for predictions before the first load of their
+    """Shape (groups,): index of the load among the loads; less than 0 for predictions before the first load of their
     instance, which make a group for each instance."""
     first: IntArray
-    """Shape (groups,): place of the first prediction among the predictions."""
+    """Shape (groups,): index of the first prediction among the predictions."""
     first_ns: IntArray
     """Shape (groups,): its start."""
     last_ns: IntArray
@@ -103,7 +103,7 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame) -> Uses:
 
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
-    """Place of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
+    """Index of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
     instance = pd.factorize(_instances(loads, predictions))[0].astype(np.int64)
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
     ends = Intervals.from_rows(loads).ends
@@ -113,7 +113,7 @@ def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     key = of_load * width + np.searchsorted(ascending, ends, side="right")
     order = np.argsort(key, kind="stable")
     sought = of_prediction * width + np.searchsorted(ascending, predictions["start_ns"].to_numpy(), side="right")
-    found = np.searchsorted(key[order], sought, side="right") - 1
-    latest = np.append(order, -1)[found]
-    same = (found >= 0) & (np.append(of_load, -1)[latest] == of_prediction)
+    index = np.searchsorted(key[order], sought, side="right") - 1
+    latest = np.append(order, -1)[index]
+    same = (index >= 0) & (np.append(of_load, -1)[latest] == of_prediction)
     return np.where(same, latest, -2 - of_prediction).astype(np.int64)

@@ -77,11 +77,11 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     warm follows from all rows, whether they count or not. O(n log n) in the rows of the trace.
     """
     models = shown_models(trace, shown)
-    whole = breakdown(trace), _working(trace), first_after_load(trace.activity)
+    of_trace = breakdown(trace), _working(trace), first_after_load(trace.activity)
     rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
     summaries = [
         _summary(
-            whole,
+            of_trace,
             str(name),
             str(level),
             parents,
@@ -138,14 +138,14 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
 
     def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> pd.DataFrame:
         number = names.get(name)
-        own = order[:0] if number is None else order[edges[number] : edges[number + 1]]
-        return rows.take(own[chosen(level, wanted)[own]])
+        of_model = order[:0] if number is None else order[edges[number] : edges[number + 1]]
+        return rows.take(of_model[chosen(level, wanted)[of_model]])
 
     return rows_of
 
 
 def _summary(
-    whole: tuple[Breakdown, CoveredTime | None, BoolArray],
+    of_trace: tuple[Breakdown, CoveredTime | None, BoolArray],
     name: str,
     level: str,
     parents: tuple[str, ...],
@@ -165,20 +165,20 @@ def _summary(
         prediction=row_statistics(predictions),
         load=row_statistics(loads),
     )
-    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, predictions, whole)
+    return summary if level == Level.SUB or predictions.empty else _with_calls(summary, predictions, of_trace)
 
 
 def _with_calls(
     summary: ModelSummary,
     predictions: pd.DataFrame,
-    whole: tuple[Breakdown, CoveredTime | None, BoolArray],
+    of_trace: tuple[Breakdown, CoveredTime | None, BoolArray],
 ) -> ModelSummary:
     """The summary with what the app's calls tell.
 
     Predictions inferred from hardware have no known start and end of the call, and no loads: neither latencies nor
     frame rates follow from them.
     """
-    parts, busy, cold = whole
+    parts, busy, cold = of_trace
     timed = not is_any(predictions["attribution"], Attribution.INFERRED).any()
     warm = ~cold[predictions.index]
     return replace(

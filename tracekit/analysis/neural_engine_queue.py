@@ -40,7 +40,7 @@ MIN_FREE = 5
 """Fewest pieces for which the engine was free that show how long the way to it takes. Fewer are chance (heuristic)."""
 
 
-def own_engine_rows(hardware: pd.DataFrame) -> pd.DataFrame:
+def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
     """Execution rows of the Neural Engine among a model's hardware rows, with the columns of times, `model`,
     `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
     return hardware.loc[is_any(hardware["kind"], Kind.ANE_EXEC), list(_COLUMNS)]
@@ -59,7 +59,7 @@ class EngineWaits:
     start_ns: IntArray
     end_ns: IntArray
     """When its own work began."""
-    own_model_ns: IntArray
+    same_model_ns: IntArray
     """The part in which the engine worked for other predictions of the same model."""
 
     @property
@@ -70,7 +70,7 @@ class EngineWaits:
     @property
     def others_ns(self) -> IntArray:
         """The part in which the engine worked for anybody else."""
-        return self.length_ns - self.own_model_ns
+        return self.length_ns - self.same_model_ns
 
     def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
         """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
@@ -90,14 +90,14 @@ def engine_waits(
     busy without a break. O(n log n) in the engine's rows and those of the predictions.
     """
     line = _timeline(trace)
-    found = _pieces(line, predictions, data, compute, hardware)
-    if found is None:
+    pieces = _pieces(line, predictions, data, compute, hardware)
+    if pieces is None:
         return EngineWaits(*(np.zeros(0, np.int64) for _ in range(4)))
     handover, ways = _usual(trace)
-    late = found.begin - found.ready > _usual_way(found, np.zeros(len(found.ready), np.int64), ways)
-    queued = found.met & late & (np.abs(found.begin - found.reach) <= handover)
-    low = np.maximum(found.ready, line.opened(handover)[found.place])[queued]
-    start, called = found.begin[queued], found.called[queued]
+    late = pieces.begin - pieces.ready > _usual_way(pieces, np.zeros(len(pieces.ready), np.int64), ways)
+    queued = pieces.met & late & (np.abs(pieces.begin - pieces.reach) <= handover)
+    low = np.maximum(pieces.ready, line.opened(handover)[pieces.timeline_row])[queued]
+    start, called = pieces.begin[queued], pieces.called[queued]
     waited = low < start
     low, start = low[waited], start[waited]
     executed = Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_EXEC))
@@ -110,8 +110,8 @@ class _Pieces:
 
     called: IntArray
     """Label of the prediction."""
-    place: IntArray
-    """Place in the `_Timeline`."""
+    timeline_row: IntArray
+    """Row of the `_Timeline`."""
     ready: IntArray
     """Latest end of what the prediction did before, in ns; its start if it did nothing."""
     begin: IntArray
@@ -131,9 +131,9 @@ def _pieces(
     called, begin, _ = _calls_and_times(hardware, executed)
     label, linked = hardware.index.to_numpy()[executed], called >= 0
     owner = np.append(called, -1)[pd.Index(label).get_indexer(pd.Index(line.reaching))]
-    called, begin, place = called[linked], begin[linked], line.label.searchsorted(label[linked])
+    called, begin, timeline_row = called[linked], begin[linked], line.label.searchsorted(label[linked])
     began = predictions["start_ns"].to_numpy()[predictions.index.get_indexer(pd.Index(called))]
-    met = (line.reach_before[place] > began) & (owner[place] != called)
+    met = (line.reach_before[timeline_row] > began) & (owner[timeline_row] != called)
     if not met.any():
         return None
     did = [
@@ -141,8 +141,8 @@ def _pieces(
         _calls_and_times(compute, ~is_any(compute["kind"], Kind.ANE_REQUEST)),
         _calls_and_times(hardware, executed | is_any(hardware["kind"], Kind.GPU_EXEC)),
     ]
-    ready, reach = _last_end_before(did, called, begin, began), line.reach_before[place]
-    return _Pieces(called, place, ready, begin, reach, met & (reach > ready), ~pd.Index(called).duplicated())
+    ready, reach = _last_end_before(did, called, begin, began), line.reach_before[timeline_row]
+    return _Pieces(called, timeline_row, ready, begin, reach, met & (reach > ready), ~pd.Index(called).duplicated())
 
 
 def _ways(pieces: _Pieces, model: IntArray) -> pd.Series:
@@ -151,8 +151,8 @@ def _ways(pieces: _Pieces, model: IntArray) -> pd.Series:
     O(n log n)."""
     free = pieces.reach <= pieces.ready
     groups = pd.Series((pieces.begin - pieces.ready)[free]).groupby(_kind(pieces, model)[free])
-    most, twice = groups.quantile(USUAL_SHARE), STANDS_OUT * groups.median()
-    return most.where(most >= twice, twice)[(groups.size() >= MIN_FREE).to_numpy()]
+    usual, twice = groups.quantile(USUAL_SHARE), STANDS_OUT * groups.median()
+    return usual.where(usual >= twice, twice)[(groups.size() >= MIN_FREE).to_numpy()]
 
 
 def _kind(pieces: _Pieces, model: IntArray) -> IntArray:
@@ -166,8 +166,8 @@ def _usual_way(pieces: _Pieces, model: IntArray, fallback: pd.Series) -> FloatAr
     usual = np.zeros(len(pieces.ready))
     ours = (_ways(pieces, model), _kind(pieces, model))
     for ways, kind in ((fallback, _kind(pieces, np.zeros_like(model))), ours):
-        place = ways.index.get_indexer(pd.Index(kind))
-        usual[place >= 0] = ways.to_numpy()[place[place >= 0]]
+        index = ways.index.get_indexer(pd.Index(kind))
+        usual[index >= 0] = ways.to_numpy()[index[index >= 0]]
     return usual
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.copies import cut_to_predictions, data_rows, places
+from tracekit.analysis.copies import cut_to_predictions, data_rows, positions_of_predictions
 from tracekit.analysis.latency import growth
 from tracekit.trace.events import COPY_KINDS, Kind, Level
 from tracekit.trace.frames import is_any
@@ -47,7 +47,7 @@ class StateCopies:
 def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
     copies = data_rows(data, COPY_KINDS)
-    group = places(predictions, copies)
+    group = positions_of_predictions(predictions, copies)
     linked = group < len(predictions)
     if not linked.all():
         copies, group = copies.where(linked), group[linked]

@@ -77,16 +77,16 @@ def row_statistics(rows: pd.DataFrame) -> Statistics | None:
 
 
 def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
-    """For each of the n values at the places `of` the median of the n - 1 others; NaN where there is no other. O(n)."""
+    """For each of the n values at indexes `of` the median of the n - 1 others; NaN where there is no other. O(n)."""
     count = len(values)
     if count < 2:
         return np.full(len(of), np.nan)
     low, high = (count - 2) // 2, (count - 1) // 2
     # Without one value, those that follow it in ascending order move up by one place.
     near = np.partition(values, [low, low + 1, high, min(high + 1, count - 1)])
-    own = values[of]
-    below = np.where(own > near[low], near[low], near[low + 1])
-    above = np.where(own > near[high], near[high], near[min(high + 1, count - 1)])
+    value = values[of]
+    below = np.where(value > near[low], near[low], near[low + 1])
+    above = np.where(value > near[high], near[high], near[min(high + 1, count - 1)])
     medians: FloatArray = (below.astype(np.float64) + above) / 2
     return medians
 

@@ -30,7 +30,7 @@ class Bursts:
     burst: IntArray
     """Shape (predictions,): number of the burst of each prediction, 0 to bursts - 1, in the order of the frame."""
     first: IntArray
-    """Shape (bursts,): place of the first prediction of each burst."""
+    """Shape (bursts,): index of the first prediction of each burst."""
     count: IntArray
     """Shape (bursts,): predictions in it; 1 for a prediction on its own."""
     start_ns: IntArray
@@ -83,19 +83,19 @@ class IdleGaps:
     """Time of the gap in which no row of the hardware was active; None where it was not given."""
 
 
-def gaps(predictions: pd.DataFrame, found: Bursts, busy: CoveredTime | None = None) -> IdleGaps:
+def gaps(predictions: pd.DataFrame, burst_times: Bursts, busy: CoveredTime | None = None) -> IdleGaps:
     """Gaps between predictions inside their bursts.
 
     `busy`: when the compute units worked, whoever they worked for; None where that was not recorded.
     O((n + m) log n), m the pieces of `busy`.
     """
     called = Intervals.from_rows(predictions)
-    group, piece_starts, piece_ends = union_by_group(found.burst, called.starts, called.ends)
+    group, piece_starts, piece_ends = union_by_group(burst_times.burst, called.starts, called.ends)
     # A gap opens where a burst or a piece begins or ends: calls without duration at the edge of a burst leave no piece.
-    owner = np.concatenate((np.arange(len(found.count)), group))
-    low = np.concatenate((found.start_ns, piece_ends))[np.argsort(owner, kind="stable")]
-    owner = np.concatenate((group, np.arange(len(found.count))))
-    high = np.concatenate((piece_starts, found.end_ns))[np.argsort(owner, kind="stable")]
+    owner = np.concatenate((np.arange(len(burst_times.count)), group))
+    low = np.concatenate((burst_times.start_ns, piece_ends))[np.argsort(owner, kind="stable")]
+    owner = np.concatenate((group, np.arange(len(burst_times.count))))
+    high = np.concatenate((piece_starts, burst_times.end_ns))[np.argsort(owner, kind="stable")]
     low, high = low[high > low], high[high > low]
     return IdleGaps(low, high, None if busy is None else busy.free_within(low, high))
 
@@ -141,7 +141,7 @@ class Throughput:
 
 def summarize_throughput(
     predictions: pd.DataFrame,
-    found: Bursts,
+    burst_times: Bursts,
     busy: CoveredTime | None = None,
     *,
     tolerance: float = 0.02,
@@ -154,19 +154,19 @@ def summarize_throughput(
     half the distance between the quartiles is at most `spread` of it, and gaps make up at least `slack` of the span:
     all (heuristic), set so that the nearest rates, 24 and 25, stay apart and that back-to-back calls have none.
     """
-    several = found.count > 1
+    several = burst_times.count > 1
     starts = predictions["start_ns"].to_numpy()
-    distances = np.diff(starts)[np.diff(found.burst) == 0]
-    span = int((found.end_ns - found.start_ns)[several].sum())
-    gap = int(found.gap_ns[several].sum())
+    distances = np.diff(starts)[np.diff(burst_times.burst) == 0]
+    span = int((burst_times.end_ns - burst_times.start_ns)[several].sum())
+    gap = int(burst_times.gap_ns[several].sum())
     steady = None
     if len(distances) and span and gap >= slack * span:
         steady = _steady_rate(distances, tolerance, spread)
     total = int(distances.sum())
-    free = gaps(predictions, found, busy)
+    free = gaps(predictions, burst_times, busy)
     return Throughput(
-        bursts=len(found.count),
-        predictions=int(found.count[several].sum()),
+        bursts=len(burst_times.count),
+        predictions=int(burst_times.count[several].sum()),
         span_ns=span,
         gap_ns=gap,
         gaps=duration_statistics(free.start_ns, free.end_ns - free.start_ns),

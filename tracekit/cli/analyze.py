@@ -71,7 +71,7 @@ def _add_checks(group: _ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="[MODEL=]TIME",
-        help="deadline for each prediction: 16.7ms, 33.3 or 30fps (repeatable)",
+        help="deadline for each prediction: 16.7ms, 33.3 (milliseconds) or 30fps (repeatable)",
     )
     group.add_argument(
         "--expect",

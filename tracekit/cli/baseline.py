@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("action", choices=("save", "update", "show"), help="write a new one, add to one, or print one")
+    parser.add_argument(
+        "action", choices=("save", "update", "show"), help="create a baseline, add recordings to one, or print one"
+    )
     parser.add_argument("file", metavar="FILE", help="the baseline, for example perf/baseline.json")
     parser.add_argument("path", metavar="PATH", nargs="*", help="recordings of the build, three or more")
     add_reader_arguments(parser)
@@ -35,11 +37,13 @@ def run(arguments: Namespace) -> ExitStatus:
     path = Path(arguments.file)
     if arguments.action == "show":
         if arguments.path:
-            raise UsageError("baseline show takes the baseline alone")
+            raise UsageError("baseline show takes only FILE, no recordings")
         emit(render_baseline(load_baseline(path)))
         return ExitStatus.DONE
     if not arguments.path:
-        raise UsageError(f"missing recordings: tracekit baseline {arguments.action} {path} A.trace B.trace C.trace")
+        raise UsageError(
+            f"missing recordings; usage: tracekit baseline {arguments.action} {path} A.trace B.trace C.trace"
+        )
     check_output(path, arguments.path)
     if arguments.action == "save" and path.exists():
         raise UsageError(f"{path} exists; add to it with 'tracekit baseline update', or delete it first")

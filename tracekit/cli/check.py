@@ -31,12 +31,18 @@ SUMMARY_BYTES = 900_000
 def add_arguments(parser: ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("path", metavar="PATH", nargs="+", help="recordings of the build to check")
-    parser.add_argument("--baseline", metavar="FILE", help="compare with this baseline (default: that of the settings)")
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="compare with this baseline (default: the one in the config file)"
+    )
     parser.add_argument(
         "--allow-environment-change", action="store_true", help="compare even if device, system or template differ"
     )
     parser.add_argument(
-        "--allow-missing", action="append", default=[], metavar="MODEL", help="a model that may be gone; repeatable"
+        "--allow-missing",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="do not fail if this model is missing (repeatable)",
     )
     add_reader_arguments(parser)
     add_config_arguments(parser)

@@ -58,7 +58,7 @@ def run(arguments: Namespace) -> ExitStatus:
 def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     """Paths before and after. Raises `UsageError` unless both are given, in one way."""
     if arguments.path and (arguments.before or arguments.after):
-        raise UsageError("give either two paths, or --before and --after with theirs")
+        raise UsageError("pass either two paths, or --before and --after, not both")
     if arguments.path:
         if len(arguments.path) != 2:
             raise UsageError(
@@ -67,7 +67,7 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
             )
         return [arguments.path[0]], [arguments.path[1]]
     if not arguments.before or not arguments.after:
-        raise UsageError("missing recordings: tracekit compare BEFORE AFTER, or --before A B C --after D E F")
+        raise UsageError("missing recordings; usage: tracekit compare BEFORE AFTER, or --before A B C --after D E F")
     return arguments.before, arguments.after
 
 

@@ -108,7 +108,7 @@ def _exists(path: str) -> bool:
 
 def _no_command() -> UsageError:
     names = ", ".join(command.name for command in COMMANDS)
-    return UsageError(f"missing command: {names} (see 'tracekit --help')")
+    return UsageError(f"missing command; choose from {names} (see 'tracekit --help')")
 
 
 def _show_traceback(debug: bool) -> None:

@@ -66,7 +66,7 @@ def run(arguments: Namespace) -> ExitStatus:
     # What can be seen to be wrong at once is not first found out after a long read.
     writer_for(arguments.format)
     folder = Path(arguments.output)
-    _check_place(folder, arguments.path)
+    _check_destination(folder, arguments.path)
     check_folder(folder, arguments.force)
     with showing_progress(arguments.quiet) as progress:
         reading = open_reading(
@@ -102,7 +102,7 @@ def _written(recording: Recording, folder: Path, arguments: Namespace) -> Writte
     )
 
 
-def _check_place(folder: Path, paths: list[str]) -> None:
+def _check_destination(folder: Path, paths: list[str]) -> None:
     """Raise `UsageError` for a folder inside a trace bundle, or one that holds the input or is it."""
     from tracekit.recording.places import would_be_replaced
 

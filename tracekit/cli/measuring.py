@@ -22,10 +22,10 @@ def measured(paths: Sequence[str], arguments: Namespace, config: Path | None) ->
     from tracekit.report.choice import shown_of
     from tracekit.trace.open import open_trace
 
-    found = []
+    measurements = []
     for path in paths:
         with showing_progress() as progress:
             trace = open_trace(path, reader=arguments.reader, xctrace=xctrace_options(arguments), progress=progress)
         shown = shown_of(trace, models=getattr(arguments, "model", ()))
-        found.append(measure(trace, judge(trace, shown=shown, config=config), shown))
-    return found
+        measurements.append(measure(trace, judge(trace, shown=shown, config=config), shown))
+    return measurements

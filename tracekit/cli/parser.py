@@ -53,8 +53,8 @@ COMMANDS: tuple[Command, ...] = (
 EPILOG = """\
 exit status:
   0    done; no finding at or above --fail-on
-  1    a finding reached --fail-on
-  2    unusable input, bad usage, or a check that failed
+  1    a finding reached --fail-on, or 'tracekit check' failed
+  2    unusable input, bad usage, or an error in a check
   3    inconclusive: no check could be evaluated
 """
 
@@ -94,10 +94,10 @@ def _has_xctrace() -> bool:
     if shutil.which("xcrun") is None:
         return False
     try:
-        found = subprocess.run(["xcrun", "--find", "xctrace"], capture_output=True, timeout=10, check=False)  # noqa: S607
+        completed = subprocess.run(["xcrun", "--find", "xctrace"], capture_output=True, timeout=10, check=False)  # noqa: S607
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return found.returncode == 0
+    return completed.returncode == 0
 
 
 def build_parser() -> Parser:

@@ -36,17 +36,19 @@ class Input:
 def inputs_of(paths: Sequence[str]) -> list[Input]:
     """The recordings that paths mean, in their order: each bundle, folder and archive is one, loose files are one
     together, and a folder of bundles is each of these."""
-    loose = [path for path in paths if not _is_whole(path)]
+    loose = [path for path in paths if not _is_recording(path)]
     inputs = [Input(_name(loose), tuple(loose))] if loose else []
     for path in paths:
-        if _is_whole(path):
+        if _is_recording(path):
             inputs += [Input(Path(each).name, (each,)) for each in (_bundles_in(path) or [path])]
     # In the order in which they were given.
-    order = {path: place for place, path in enumerate(paths)}
-    return sorted(inputs, key=lambda entry: min(order.get(path, _place(order, path)) for path in entry.paths))
+    order = {path: position for position, path in enumerate(paths)}
+    return sorted(
+        inputs, key=lambda entry: min(order.get(path, _position_of_folder(order, path)) for path in entry.paths)
+    )
 
 
-def _is_whole(path: str) -> bool:
+def _is_recording(path: str) -> bool:
     """Whether a path is a recording of its own, or several: not one file of an export."""
     try:
         return path != "-" and (Path(path).is_dir() or Path(path).suffix in (BUNDLE, *ARCHIVES))
@@ -70,9 +72,9 @@ def _name(loose: Sequence[str]) -> str:
     return "standard input" if list(loose) == ["-"] else Path(loose[0]).name
 
 
-def _place(order: dict[str, int], path: str) -> int:
-    """Place of the folder that a bundle lies in."""
-    return next((place for folder, place in order.items() if Path(path).parent == Path(folder)), len(order))
+def _position_of_folder(order: dict[str, int], path: str) -> int:
+    """Position of the folder that a bundle lies in."""
+    return next((position for folder, position in order.items() if Path(path).parent == Path(folder)), len(order))
 
 
 def analyze_all(
@@ -89,7 +91,7 @@ def analyze_all(
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    # Processes that start anew inherit no thread and no open file of this one.
+    # Processes that start afresh inherit no thread and no open file of this one.
     with ProcessPoolExecutor(min(jobs, len(inputs)), get_context("spawn")) as pool:
         pending = [pool.submit(_analyzed, entry, options) for entry in inputs]
         try:

@@ -29,10 +29,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--range", type=_range, metavar="START..END", help="only samples in these seconds of the run")
     parser.add_argument("--model", metavar="NAME", help="only samples inside calls of this model")
     parser.add_argument("--finding", metavar="ID", help="only samples behind the finding of this check")
-    parser.add_argument("--thread", metavar="NAME|TID", help=f"only threads whose name contains this; '{MAIN}' is one")
+    parser.add_argument(
+        "--thread", metavar="NAME|TID", help=f"only threads whose name contains NAME; '{MAIN}' is the main thread"
+    )
     parser.add_argument("--invert", action="store_true", help="begin with the innermost function")
     parser.add_argument("--app-only", action="store_true", help="leave out frames of the system")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text; the others are flame graphs'")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="output format (default: text); collapsed and speedscope are for flame graph tools",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress or notes")
 
 
@@ -138,7 +145,7 @@ COMMAND = Command(
     summary="show what threads were running, as a call tree",
     description=(
         "Show which functions the running threads were in, with the samples and the share of each, for all of a "
-        "recording or a part of it. Threads that wait are not sampled: samples tell CPU time, not elapsed time."
+        "recording or a part of it. Waiting threads are not sampled: samples measure CPU time, not elapsed time."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -77,7 +77,7 @@ def to_text(baseline: Baseline) -> str:
 
 def _compact(text: str) -> str:
     """Indented JSON whose lists of numbers stand on one line. Texts hold no raw line break, so none is touched."""
-    return re.sub(r"\[\n\s*(-?\d+(?:,\n\s*-?\d+)*)\n\s*\]", lambda found: f"[{' '.join(found[1].split())}]", text)
+    return re.sub(r"\[\n\s*(-?\d+(?:,\n\s*-?\d+)*)\n\s*\]", lambda match: f"[{' '.join(match[1].split())}]", text)
 
 
 def load_baseline(path: Path) -> Baseline:

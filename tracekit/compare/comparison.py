@@ -89,7 +89,7 @@ def compare(
     models = []
     for name in names:
         sides = [
-            [found for recording in side if (found := recording.model(wanted)) is not None]
+            [model for recording in side if (model := recording.model(wanted)) is not None]
             for side, wanted in ((before, back.get(name, name)), (after, name))
         ]
         models.append(compare_model(*sides, floor=Floor()))
@@ -128,7 +128,7 @@ def environment_differences(
     before: Sequence[Measurements], after: Sequence[Measurements]
 ) -> tuple[EnvironmentDifference, ...]:
     """Fields of the environment whose values differ. What one side did not record is no difference."""
-    found = []
+    differences = []
     for field in fields(Environment):
         sides = [
             {value for recording in side if (value := getattr(recording.environment, field.name)) is not None}
@@ -136,8 +136,8 @@ def environment_differences(
         ]
         if all(sides) and len(sides[0] | sides[1]) > 1:
             words = [" / ".join(sorted(values)) for values in sides]
-            found.append(EnvironmentDifference(LABELS[field.name], *words))
-    return tuple(found)
+            differences.append(EnvironmentDifference(LABELS[field.name], *words))
+    return tuple(differences)
 
 
 def _order(model: ModelComparison) -> tuple[bool, float, str]:

@@ -71,12 +71,12 @@ Outcomes = dict[tuple[str, str | None], list["CheckResult"]]
 
 
 def _outcomes(side: Iterable[Measurements], renamed: Mapping[str, str]) -> Outcomes:
-    found: Outcomes = {}
+    outcomes: Outcomes = {}
     for recording in side:
         for result in recording.checks:
             model = None if result.model is None else renamed.get(result.model, result.model)
-            found.setdefault((result.id, model), []).append(result)
-    return found
+            outcomes.setdefault((result.id, model), []).append(result)
+    return outcomes
 
 
 def _outcome(side: Outcomes, check: str, model: str | None) -> str:
@@ -96,12 +96,12 @@ def _has_model(side: Outcomes, model: str | None) -> bool:
 def _status(before: str, after: str, *, has_model: tuple[bool, ...]) -> tuple[Status, str]:
     if before == after:
         return Status.STILL_THERE, ""
-    place, words = (0, "before") if after == "finding" else (1, "after")
-    if not has_model[place]:
+    side, words = (0, "before") if after == "finding" else (1, "after")
+    if not has_model[side]:
         return Status.NOT_COMPARABLE, f"no such model {words}"
-    if (before, after)[place] == "unknown":
+    if (before, after)[side] == "unknown":
         return Status.NOT_COMPARABLE, f"not evaluated {words}"
-    return (Status.NEW, "") if place == 0 else (Status.FIXED, "")
+    return (Status.NEW, "") if side == 0 else (Status.FIXED, "")
 
 
 def _change(

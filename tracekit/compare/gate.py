@@ -110,21 +110,21 @@ def _limits(recordings: Sequence[Measurements], settings: CheckSettings) -> list
             text = f"the limit applies to no model: none matches '{limit.pattern}'"
             items.append(Item(Verdict.UNUSABLE, limit.name, None, text, limit))
         for name in matching:
-            own = [model for recording in recordings for model in recording.models if model.name == name]
-            items.append(_limit(limit, name, own))
+            models = [model for recording in recordings for model in recording.models if model.name == name]
+            items.append(_limit(limit, name, models))
     return items
 
 
 def _limit(limit: Limit, name: str, models: Sequence[ModelMeasurements]) -> Item:
     """One limit for one model; of several recordings their median counts."""
     measured = [value for model in models if (value := _measured(limit.name, model)) is not None]
-    least = limit.name in SHARES
-    bound = f"{'at least' if least else 'at most'} {_words(limit.name, limit.value)}"
+    is_minimum = limit.name in SHARES
+    bound = f"{'at least' if is_minimum else 'at most'} {_words(limit.name, limit.value)}"
     if not measured:
         text = f"{_missing(limit.name)}; allowed: {bound}"
         return Item(Verdict.NOT_ENOUGH_DATA, limit.name, name, text, limit)
     value = float(np.median(measured))
-    kept = value >= limit.value if least else value <= limit.value
+    kept = value >= limit.value if is_minimum else value <= limit.value
     text = f"{_words(limit.name, value)}, allowed: {bound}"
     return Item(Verdict.PASSED if kept else Verdict.FAILED, limit.name, name, text, limit)
 
@@ -143,7 +143,7 @@ def _measured(name: str, model: ModelMeasurements) -> float | None:
     if name == "copies":
         return model.copies / model.predictions if model.copies is not None and model.predictions else None
     if name == "in-flight":
-        return model.most_in_flight
+        return model.max_in_flight
     return dict(model.units).get("ane")
 
 
@@ -170,12 +170,14 @@ def _words(name: str, value: float) -> str:
 def _allowed_findings(recordings: Sequence[Measurements], settings: CheckSettings, today: date) -> list[Item]:
     """One item for each severity that has a limit. A check that finds something in several models counts once."""
     items = []
-    found = _findings(recordings)
+    findings = _findings(recordings)
     for severity in SEVERITIES:
         if severity not in settings.findings:
             continue
         ids = dict.fromkeys(
-            result.id for result in found if result.severity == severity and not _is_suppressed(result, settings, today)
+            result.id
+            for result in findings
+            if result.severity == severity and not _is_suppressed(result, settings, today)
         )
         allowed = settings.findings[severity]
         listed = f" ({', '.join(ids)})" if ids else ""
@@ -199,14 +201,14 @@ def _is_suppressed(result: CheckResult, settings: CheckSettings, today: date) ->
 
 
 def _expired(recordings: Sequence[Measurements], settings: CheckSettings, today: date) -> list[Item]:
-    found = _findings(recordings)
+    findings = _findings(recordings)
     items = []
     for entry in settings.suppressions:
-        own = [result for result in found if entry.covers(result.id, result.model)]
+        suppressed = [result for result in findings if entry.covers(result.id, result.model)]
         if entry.expires < today:
             text = f"the suppression of {entry.finding} expired on {entry.expires} ({entry.reason})"
             items.append(Item(Verdict.FAILED, "suppression", None, text))
-        elif own:
+        elif suppressed:
             text = f"{entry.finding} does not count until {entry.expires} ({entry.reason})"
             items.append(Item(Verdict.PASSED, "suppression", None, text))
     return items
@@ -286,7 +288,7 @@ def _with_holm(comparison: Comparison, before: Sequence[Measurements], after: Se
     dropped = set()
     for rank, model in enumerate(changed):
         sides = [
-            [found for recording in side if (found := recording.model(name)) is not None]
+            [entry for recording in side if (entry := recording.model(name)) is not None]
             for side, name in ((before, model.name_before), (after, model.name))
         ]
         strict = compare_model(*sides, floor=Floor(), confidence=1 - 0.05 / (len(compared) - rank))

@@ -221,10 +221,10 @@ def _welch(before: FloatArray, after: FloatArray, confidence: float) -> tuple[fl
     t(k - 1) s sqrt(1 + 1/k).
     """
     estimates = []
-    for own, other in ((before, after), (after, before)):
-        sample = own if len(own) > 1 else other
-        error = float(sample.std(ddof=1)) / math.sqrt(len(own))
-        estimates.append(_Estimate(float(own.mean()), error, len(sample) - 1))
+    for values, other in ((before, after), (after, before)):
+        sample = values if len(values) > 1 else other
+        error = float(sample.std(ddof=1)) / math.sqrt(len(values))
+        estimates.append(_Estimate(float(values.mean()), error, len(sample) - 1))
     if min(len(before), len(after)) == 1:
         shared = math.hypot(*(side.error for side in estimates))
         degrees = max(len(before), len(after)) - 1

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracekit.errors import UsageError, unknown
 from tracekit.report.totals import SEVERITIES
+from tracekit.units import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +40,6 @@ SHARES = ("neural-engine",)
 """Limits that are shares from 0 to 1: the least share of the execution on the Neural Engine."""
 NAMES = (*TIMES, *NUMBERS, *SHARES)
 _KEYS = ("baseline", "findings", "limits", "suppress")
-_TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(ns|us|µs|ms|s)", re.ASCII)
-_UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,8 @@ class Suppression:
 
     def covers(self, check: str, model: str | None) -> bool:
         """Whether it is about this finding."""
-        own, colon, pattern = self.finding.partition(":")
-        return own == check and (not colon or fnmatchcase(model or "", pattern))
+        check_id, colon, pattern = self.finding.partition(":")
+        return check_id == check and (not colon or fnmatchcase(model or "", pattern))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +80,22 @@ class CheckSettings:
 
 def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     """The table `check` of a file of settings; `checks` are the ids there are. Raises `UsageError` with the key."""
-    own = _table(table, "check")
-    _known(own, _KEYS, "check.")
-    baseline = own.get("baseline")
+    settings = _table(table, "check")
+    _known(settings, _KEYS, "check.")
+    baseline = settings.get("baseline")
     if baseline is not None and not isinstance(baseline, str):
         raise UsageError("'check.baseline': must be the path of a file")
     limits = [
         _limit(pattern, name, value)
-        for pattern, entries in _table(own.get("limits", {}), "check.limits").items()
+        for pattern, entries in _table(settings.get("limits", {}), "check.limits").items()
         for name, value in _table(entries, f'check.limits."{pattern}"').items()
     ]
-    suppressed = own.get("suppress", [])
+    suppressed = settings.get("suppress", [])
     if not isinstance(suppressed, list):
         raise UsageError("'check.suppress': write [[check.suppress]] before each")
     return CheckSettings(
         baseline,
-        _findings(_table(own.get("findings", {}), "check.findings")),
+        _findings(_table(settings.get("findings", {}), "check.findings")),
         tuple(limits),
         tuple(_suppression(entry, checks) for entry in suppressed),
     )
@@ -107,10 +106,10 @@ def _limit(pattern: str, name: str, value: object) -> Limit:
     if name not in NAMES:
         raise UsageError(f"{where}: {unknown('limit', name, NAMES)}")
     if name in TIMES:
-        match = _TIME.fullmatch(value.strip()) if isinstance(value, str) else None
-        if match is None or not float(match[1]):
+        time_ns = parse_duration(value) if isinstance(value, str) else None
+        if not time_ns:
             raise UsageError(f'{where}: must be a time above 0 with its unit, as "16ms"')
-        return Limit(pattern, name, float(match[1]) * _UNITS[match[2]])
+        return Limit(pattern, name, time_ns)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
         raise UsageError(f"{where}: must be a number from 0 on")
     if name in SHARES and value > 1:
@@ -127,9 +126,9 @@ def _findings(table: dict[str, Any]) -> dict[str, int]:
 
 
 def _suppression(entry: object, checks: frozenset[str]) -> Suppression:
-    own = _table(entry, "check.suppress")
-    _known(own, ("finding", "reason", "expires"), "check.suppress.")
-    finding, reason, expires = own.get("finding"), own.get("reason"), own.get("expires")
+    settings = _table(entry, "check.suppress")
+    _known(settings, ("finding", "reason", "expires"), "check.suppress.")
+    finding, reason, expires = settings.get("finding"), settings.get("reason"), settings.get("expires")
     if not isinstance(finding, str) or not isinstance(reason, str) or not reason.strip():
         raise UsageError("'check.suppress': needs finding and reason, each a text")
     if type(expires) is not date:
@@ -158,8 +157,8 @@ def line_of(path: Path, pattern: str, name: str) -> int:
     inside = False
     for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
         if line.lstrip().startswith("["):
-            found = header.fullmatch(line)
-            inside = found is not None and found[1].strip("\"' ") == pattern
+            header_match = header.fullmatch(line)
+            inside = header_match is not None and header_match[1].strip("\"' ") == pattern
         elif inside and key.match(line):
             return number
     return 1

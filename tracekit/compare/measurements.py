@@ -90,7 +90,7 @@ class ModelMeasurements:
     """Loads of which the recording does not tell whether they were cold."""
     copies: int | None
     """Rows of copies and conversions that belong to its predictions; None where predictions are inferred."""
-    most_in_flight: int | None
+    max_in_flight: int | None
     warm_parts: Parts | None
     """Of the warm predictions; None where there are too few to resample."""
     parts: Parts | None
@@ -155,13 +155,13 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
     copies = trace.data[is_any(trace.data["kind"], *COPY_KINDS)]
     called = top[is_any(top["kind"], Kind.PREDICTION)]
     warm = warm_mask(trace.activity, called)
-    whole = breakdown(trace)
+    times = breakdown(trace)
     return Measurements(
         source=report.recording.source,
         environment=_environment(trace, report, called),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=tuple(
-            _model(entry.name, top, called, warm, copies, whole)
+            _model(entry.name, top, called, warm, copies, times)
             for entry in report.models
             if entry.level == Level.TOP and (entry.predictions or entry.loads)
         ),
@@ -191,14 +191,14 @@ def _environment(trace: Trace, report: Report, predictions: pd.DataFrame) -> Env
 
 
 def _model(
-    name: str, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, whole: Breakdown
+    name: str, top: pd.DataFrame, called: pd.DataFrame, warm: BoolArray, copies: pd.DataFrame, times: Breakdown
 ) -> ModelMeasurements:
-    own = (called["model"] == name).to_numpy(dtype=bool)
-    predictions = called[own]
+    of_model = (called["model"] == name).to_numpy(dtype=bool)
+    predictions = called[of_model]
     loads = top[(top["model"] == name).to_numpy(dtype=bool) & is_any(top["kind"], *LOAD_KINDS)]
     inferred = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
     timed = predictions[:0] if inferred else predictions
-    is_warm = warm[own][: len(timed)]
+    is_warm = warm[of_model][: len(timed)]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
     return ModelMeasurements(
         name=name,
@@ -209,10 +209,10 @@ def _model(
         cached_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD_CACHED)]),
         other_loads_ns=_durations(loads[is_any(loads["kind"], Kind.LOAD)]),
         copies=None if inferred else int(copies["prediction"].isin(predictions.index).sum()),
-        most_in_flight=None if depth is None else int(depth.max(initial=0)),
-        warm_parts=_parts(whole.of(timed[is_warm].index)),
-        parts=_parts(whole.of(timed.index)),
-        units=_units(whole.of(predictions.index)),
+        max_in_flight=None if depth is None else int(depth.max(initial=0)),
+        warm_parts=_parts(times.of(timed[is_warm].index)),
+        parts=_parts(times.of(timed.index)),
+        units=_units(times.of(predictions.index)),
     )
 
 
@@ -220,32 +220,32 @@ def _durations(rows: pd.DataFrame) -> IntArray:
     return np.asarray(np.rint(rows["duration_ns"].to_numpy() / RESOLUTION_NS), dtype=np.int64) * RESOLUTION_NS
 
 
-def _parts(own: Breakdown) -> Parts | None:
-    count = len(own.frame)
+def _parts(times_of_model: Breakdown) -> Parts | None:
+    count = len(times_of_model.frame)
     if count < MIN_PREDICTIONS:
         return None
-    times = np.column_stack([_time(own, group.parts) for group in GROUPS])
-    block = block_length(own.frame["duration_ns"].to_numpy(dtype=np.float64))
+    times = np.column_stack([_time(times_of_model, group.parts) for group in GROUPS])
+    block = block_length(times_of_model.frame["duration_ns"].to_numpy(dtype=np.float64))
     errors = mean_errors(times, block)
     means = (
         PartMean(
             group.name,
-            float(times[:, place].mean()),
-            float(errors[place]),
-            not any((own.unknown[part] >= 0).any() for part in group.parts),
+            float(times[:, index].mean()),
+            float(errors[index]),
+            not any((times_of_model.unknown[part] >= 0).any() for part in group.parts),
         )
-        for place, group in enumerate(GROUPS)
+        for index, group in enumerate(GROUPS)
     )
     return Parts(tuple(means), max(count / block - 1, 1.0))
 
 
-def _time(own: Breakdown, parts: Sequence[str]) -> FloatArray:
+def _time(breakdown: Breakdown, parts: Sequence[str]) -> FloatArray:
     """Time of some parts in each prediction, what is not known left out: shape (predictions,)."""
-    columns = [own.frame[f"{part}_ns"].to_numpy(dtype=np.float64, na_value=0.0) for part in parts]
+    columns = [breakdown.frame[f"{part}_ns"].to_numpy(dtype=np.float64, na_value=0.0) for part in parts]
     return np.asarray(np.sum(columns, axis=0), dtype=np.float64)
 
 
-def _units(own: Breakdown) -> tuple[tuple[str, float], ...]:
-    busy = [(str(unit), _time(own, [f"{str(unit).lower()}_busy"]).sum()) for unit in UNITS]
+def _units(breakdown: Breakdown) -> tuple[tuple[str, float], ...]:
+    busy = [(str(unit), _time(breakdown, [f"{str(unit).lower()}_busy"]).sum()) for unit in UNITS]
     total = sum(time for _, time in busy)
     return tuple((name, float(time / total)) for name, time in busy) if total else ()

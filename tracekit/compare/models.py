@@ -130,7 +130,7 @@ def compare_model(
         cold_load_ns=pair(lambda entry: _median(entry.cold_loads_ns)),
         cached_load_ns=pair(lambda entry: _median(entry.cached_loads_ns)),
         copies=pair(_copies),
-        in_flight=pair(lambda entry: entry.most_in_flight),
+        in_flight=pair(lambda entry: entry.max_in_flight),
         units=tuple((name, pair(_share(name))) for name in units),
     )
 
@@ -156,7 +156,7 @@ def _parts(
     known = [[entry for entry in side if entry is not None] for side in sides]
     if not all(known):
         return ()
-    changes = (_part(place, *known) for place in range(len(GROUPS)))
+    changes = (_part(index, *known) for index in range(len(GROUPS)))
     return tuple(change for change in changes if change.before_ns or change.after_ns)
 
 
@@ -164,15 +164,15 @@ def _of_basis(entry: ModelMeasurements, basis: Basis) -> Parts | None:
     return entry.parts if basis is Basis.ALL else entry.warm_parts
 
 
-def _part(place: int, before: Sequence[Parts], after: Sequence[Parts]) -> PartChange:
-    own = [[entry.means[place] for entry in side] for side in (before, after)]
-    means = [float(np.mean([part.mean_ns for part in side])) for side in own]
+def _part(index: int, before: Sequence[Parts], after: Sequence[Parts]) -> PartChange:
+    means_of_sides = [[entry.means[index] for entry in side] for side in (before, after)]
+    means = [float(np.mean([part.mean_ns for part in side])) for side in means_of_sides]
     low = high = None
     if len(before) == len(after) == 1:
-        width = _width(own[0][0], own[1][0], before[0].degrees, after[0].degrees)
+        width = _width(means_of_sides[0][0], means_of_sides[1][0], before[0].degrees, after[0].degrees)
         low, high = means[1] - means[0] - width, means[1] - means[0] + width
-    complete = all(part.complete for side in own for part in side)
-    return PartChange(own[0][0].part, means[0], means[1], low, high, complete)
+    complete = all(part.complete for side in means_of_sides for part in side)
+    return PartChange(means_of_sides[0][0].part, means[0], means[1], low, high, complete)
 
 
 def _width(before: PartMean, after: PartMean, *degrees: float) -> float:

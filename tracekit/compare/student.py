@@ -38,7 +38,7 @@ def half_width(errors: Sequence[float], degrees: Sequence[float], confidence: fl
     squares = [error**2 for error in errors]
     if not any(squares):
         return 0.0
-    joint = sum(squares) ** 2 / sum(square**2 / own for square, own in zip(squares, degrees, strict=True))
+    joint = sum(squares) ** 2 / sum(square**2 / degree for square, degree in zip(squares, degrees, strict=True))
     return t_quantile(0.5 + confidence / 2, joint) * math.sqrt(sum(squares))
 
 

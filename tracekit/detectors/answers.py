@@ -101,10 +101,10 @@ def too_few_predictions(
 ) -> InsufficientData:
     """`3 comparable predictions with GPU work, 10 needed.`
 
-    `adjective` and `which`, before and after the noun, set these predictions apart; the sentence `left_out` says which
+    `adjective` and `which`, before and after the noun, set these predictions apart; the clause `left_out` says which
     others do not count.
     """
     noun = f"{adjective and f'{adjective} '}prediction"
     seen = format_count(count, noun) if count else f"No {noun}s"
-    reason = f"{seen}{which and f' {which}'}, {needed} needed.{left_out and f' {left_out}'}"
+    reason = f"{seen}{which and f' {which}'}, {needed} needed{left_out and f'; {left_out}'}."
     return InsufficientData(model, reason, record)

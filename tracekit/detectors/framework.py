@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tracekit.analysis.loads import first_of_model
-from tracekit.analysis.neural_engine_queue import engine_waits, own_engine_rows
+from tracekit.analysis.neural_engine_queue import engine_executions, engine_waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,8 +78,8 @@ class ModelView:
 
     @cached_property
     def engine_rows(self) -> pd.DataFrame:
-        """Execution rows of the Neural Engine in `hardware`, with the columns that `own_engine_rows` leaves."""
-        return own_engine_rows(self.hardware)
+        """Execution rows of the Neural Engine in `hardware`, with the columns that `engine_executions` leaves."""
+        return engine_executions(self.hardware)
 
     @cached_property
     def engine_waits(self) -> EngineWaits:

@@ -9,6 +9,7 @@ from tracekit.detectors.patterns import Pattern
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
+    from tracekit.detectors.options import OptionInfo
 
 
 HEURISTIC = "*Heuristic*: chosen by judgment, not taken from a measurement or a documented limit."
@@ -60,6 +61,11 @@ def _thresholds(detector: AnyDetector) -> str:
         *(f"| `{info.name}` | {info.default} | {info.unit} | {info.basis} |" for info in infos),
         "",
         *([HEURISTIC, ""] if any(info.basis.startswith("Heuristic: ") for info in infos) else []),
-        f"Change one with `tracekit analyze PATH --set {detector.id}.{infos[0].name}={infos[0].default}`.",
+        f"To change one: `tracekit analyze PATH --set {detector.id}.{infos[0].name}={_other_value(infos[0])}`.",
     ]
     return "\n".join(lines)
+
+
+def _other_value(info: OptionInfo) -> float:
+    """A value that the option may have and has not by default, for an example."""
+    return next(value for value in (info.default * 2, info.default / 2) if info.minimum <= value <= info.maximum)

@@ -39,7 +39,7 @@ class Meter:
         return self._done
 
     def begin_again(self, done: int) -> None:
-        """Count from there on, since a file is read anew."""
+        """Count from there on, since a file is read again."""
         self._done = done
 
     def advance(self, count: int, source: str) -> None:

@@ -134,7 +134,7 @@ class Table:
     attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
     """Attributes of the table of contents that tell tables of one schema apart, for example `category`."""
     position: int | None = None
-    """1-based place among the tables of its run (`table[N]`), where the input tells."""
+    """1-based position among the tables of its run (`table[N]`), where the input tells."""
     source: str = ""
     """Name of the file or archive member it was read from, without folders."""
     reason: str = ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tracekit.analysis.code.tree import CallTree
 
-LEAST_SHARE: Final = 0.01
+MIN_SHARE: Final = 0.01
 """Branches of fewer of all samples are counted, not printed."""
 MAX_INDENT: Final = 40
 """Levels of indentation."""
@@ -34,7 +34,7 @@ def as_text(tree: CallTree, title: str) -> str:
         node, depth, library = waiting.pop()
         samples, name = int(tree.samples[node]), int(tree.name[node])
         image = tree.images[name]
-        inner = [int(each) for each in below.get(node, ()) if tree.samples[each] >= LEAST_SHARE * tree.total]
+        inner = [int(each) for each in below.get(node, ()) if tree.samples[each] >= MIN_SHARE * tree.total]
         plain = len(inner) == 1 and int(tree.samples[inner[0]]) == samples and image == library
         if not plain or tree.is_app[name]:
             where = f"  [{image}]" if image and not tree.names[name].startswith(f"{image} + ") else ""
@@ -49,7 +49,8 @@ def as_collapsed(tree: CallTree) -> str:
     """One line for each path on which samples end: its functions joined by `;`, and their number. The form that flame
     graph tools read."""
     lines = (
-        f"{';'.join(visible(tree.names[name]).replace(';', ':') for name in path)} {own}" for path, own in _paths(tree)
+        f"{';'.join(visible(tree.names[name]).replace(';', ':') for name in path)} {samples}"
+        for path, samples in _paths(tree)
     )
     return "".join(f"{line}\n" for line in lines)
 
@@ -62,9 +63,9 @@ def as_speedscope(tree: CallTree, name: str) -> str:
         "name": name,
         "unit": "none",
         "startValue": 0,
-        "endValue": sum(own for _, own in paths),
+        "endValue": sum(samples for _, samples in paths),
         "samples": [path for path, _ in paths],
-        "weights": [own for _, own in paths],
+        "weights": [samples for _, samples in paths],
     }
     frames = [{"name": each, "file": image} for each, image in zip(tree.names, tree.images, strict=True)]
     document = {"$schema": _SPEEDSCOPE, "shared": {"frames": frames}, "profiles": [profile], "exporter": "tracekit"}

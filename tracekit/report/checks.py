@@ -29,10 +29,10 @@ OUTCOME_ORDER = ("error", "insufficient_data", "passed", "not_applicable")
 
 def checks_from(judgments: Sequence[Judgment]) -> tuple[Check, ...]:
     """The checks of a report: findings by est. savings, then the others by outcome, id and model."""
-    found = tuple(_check(entry.judgment, entry.extra_savings_ns, entry.related) for entry in rank(judgments))
+    findings = tuple(_check(entry.judgment, entry.extra_savings_ns, entry.related) for entry in rank(judgments))
     others = [_check(entry) for entry in judgments if not isinstance(entry.outcome, Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
-    return (*found, *others)
+    return (*findings, *others)
 
 
 def _check(judgment: Judgment, extra_savings_ns: int | None = None, related: tuple[Related, ...] = ()) -> Check:

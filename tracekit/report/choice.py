@@ -58,8 +58,8 @@ def shown_of(
 def unknown_model(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     """Error for a pattern that no model matches. `redact` leaves out models that only other processes ran."""
     names = model_names(trace)
-    own = sorted(set(names) - set(private_facts(trace).foreign_models)) if redact else names
-    return _error("model", wanted, own, hidden=len(names) - len(own))
+    offered = sorted(set(names) - set(private_facts(trace).foreign_models)) if redact else names
+    return _error("model", wanted, offered, hidden=len(names) - len(offered))
 
 
 def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
@@ -68,10 +68,10 @@ def unknown_process(trace: Trace, wanted: str, *, redact: bool) -> UsageError:
     target = trace.run.target.process
     if not redact:
         return _error("process", wanted, sorted({name for name, _ in pairs}), hidden=0)
-    own = [] if target is None else [target.name]
-    others = [pid for name, pid in pairs if name not in own]
+    offered = [] if target is None else [target.name]
+    others = [pid for name, pid in pairs if name not in offered]
     known = [str(pid) for pid in others if pid is not None]
-    return _error("process", wanted, [*own, *known], hidden=len(others))
+    return _error("process", wanted, [*offered, *known], hidden=len(others))
 
 
 def plain(text: str) -> str:

@@ -236,8 +236,8 @@ def fitting(columns: Sequence[Column[Row]], widths: Sequence[int], room: int, ga
     """The columns that fit into `room` cells when each takes its width and a gap before it."""
     kept = list(zip(columns, widths, strict=True))
     while sum(width + gap for _, width in kept) > room:
-        least = max(kept, key=lambda entry: entry[0].rank)
-        if least[0].rank == 0:
+        least_important = max(kept, key=lambda entry: entry[0].rank)
+        if least_important[0].rank == 0:
             break
-        kept.remove(least)
+        kept.remove(least_important)
     return tuple(column for column, _ in kept)

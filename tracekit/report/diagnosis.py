@@ -193,30 +193,34 @@ def diagnose(report: Report) -> Diagnosis:
             if check.pattern == Pattern.RECORDING and check.outcome in ("finding", "error")
         ),
         branches=tuple(
-            BranchAnswer(branch.title, told(report), tuple(_answer(leaf, report.checks) for leaf in branch.leaves))
-            for branch, told in zip(TREE, facts, strict=True)
+            BranchAnswer(branch.title, facts_of(report), tuple(_answer(leaf, report.checks) for leaf in branch.leaves))
+            for branch, facts_of in zip(TREE, facts, strict=True)
         ),
     )
 
 
 def _answer(leaf: Leaf, checks: Sequence[Check]) -> LeafAnswer:
-    own = [check for check in checks if check.pattern == leaf.pattern]
-    found = [check for check in own if check.outcome == "finding"]
-    looked = [check for check in own if check.outcome == "passed"]
-    blind = [check for check in own if check.outcome in ("insufficient_data", "error")]
-    if found:
-        about = (f"{check.model}: {check.summary}" if check.model else check.summary for check in found)
-        return _told(leaf, Answer.SEEN, about, found)
+    of_leaf = [check for check in checks if check.pattern == leaf.pattern]
+    findings = [check for check in of_leaf if check.outcome == "finding"]
+    looked = [check for check in of_leaf if check.outcome == "passed"]
+    blind = [check for check in of_leaf if check.outcome in ("insufficient_data", "error")]
+    if findings:
+        about = (f"{check.model}: {check.summary}" if check.model else check.summary for check in findings)
+        return _leaf_answer(leaf, Answer.SEEN, about, findings)
     if looked:
         shown = f"Recordings show {leaf.shows}: {_count(looked)} passed."
         unseen = [f"{_count(blind)} not evaluated."] if blind else []
-        return _told(leaf, Answer.NOT_SEEN, [shown, *unseen], looked)
+        return _leaf_answer(leaf, Answer.NOT_SEEN, [shown, *unseen], looked)
     if blind:
-        return _told(leaf, Answer.UNKNOWN, dict.fromkeys(f"{check.summary} {check.record}" for check in blind), blind)
-    if own:
-        reasons = dict.fromkeys(f"{check.model}: {check.summary}" if check.model else check.summary for check in own)
-        return _told(leaf, Answer.UNKNOWN, reasons, own)
-    return _told(leaf, Answer.UNKNOWN, [_unanswered(leaf)], own)
+        return _leaf_answer(
+            leaf, Answer.UNKNOWN, dict.fromkeys(f"{check.summary} {check.record}" for check in blind), blind
+        )
+    if of_leaf:
+        reasons = dict.fromkeys(
+            f"{check.model}: {check.summary}" if check.model else check.summary for check in of_leaf
+        )
+        return _leaf_answer(leaf, Answer.UNKNOWN, reasons, of_leaf)
+    return _leaf_answer(leaf, Answer.UNKNOWN, [_unanswered(leaf)], of_leaf)
 
 
 def _unanswered(leaf: Leaf) -> str:
@@ -228,7 +232,7 @@ def _unanswered(leaf: Leaf) -> str:
     return "tracekit has no check for this yet."
 
 
-def _told(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Check]) -> LeafAnswer:
+def _leaf_answer(leaf: Leaf, answer: Answer, evidence: Iterable[str], checks: Sequence[Check]) -> LeafAnswer:
     sentences = tuple(sentence.strip() for sentence in evidence)
     return LeafAnswer(str(leaf.pattern), answer, sentences, tuple(dict.fromkeys(c.id for c in checks)), leaf.ask)
 

@@ -40,8 +40,8 @@ class FindingChange:
     @property
     def check(self) -> Check:
         """The check that found it; the later one where both did."""
-        found = [check for check in (self.after, self.before) if check is not None and check.outcome == "finding"]
-        return found[0]
+        findings = [check for check in (self.after, self.before) if check is not None and check.outcome == "finding"]
+        return findings[0]
 
 
 def finding_changes(before: Report, after: Report) -> tuple[FindingChange, ...]:
@@ -64,14 +64,14 @@ def _change(check: Check, others: Sequence[Check], *, after: bool) -> FindingCha
     alike = [other for other in others if other.id == check.id]
     other = next((other for other in alike if other.model == check.model), None)
     # An answer for the recording as a whole stands for all its models, but that nothing applied to any of them.
-    whole = next((other for other in alike if other.model is None), None)
-    told = other or whole
+    overall = next((other for other in alike if other.model is None), None)
+    answer = other or overall
     if other is not None and other.outcome == "finding":
         status = FindingStatus.SAME
-    elif not alike or (told is not None and told.outcome in ("insufficient_data", "error")):
+    elif not alike or (answer is not None and answer.outcome in ("insufficient_data", "error")):
         status = FindingStatus.NOT_EVALUATED_BEFORE if after else FindingStatus.NOT_EVALUATED_AFTER
-    elif other is not None or (whole is not None and whole.outcome == "passed"):
+    elif other is not None or (overall is not None and overall.outcome == "passed"):
         status = FindingStatus.NEW if after else FindingStatus.FIXED
     else:
         status = FindingStatus.MODEL_NEW if after else FindingStatus.MODEL_GONE
-    return FindingChange(status, told, check) if after else FindingChange(status, check, told)
+    return FindingChange(status, answer, check) if after else FindingChange(status, check, answer)

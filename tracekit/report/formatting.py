@@ -26,7 +26,7 @@ OUTCOMES = {
     "passed": "passed",
     "not_applicable": "not applicable",
     "insufficient_data": "not evaluated",
-    "error": "failed",
+    "error": "error",
 }
 """Outcomes of checks in words."""
 

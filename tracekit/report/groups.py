@@ -1,4 +1,4 @@
-"""Checks that say the same thing, told once: a finding in five models is one problem with one fix."""
+"""Checks that say the same thing, given once: a finding in five models is one problem with one fix."""
 
 from __future__ import annotations
 
@@ -81,33 +81,33 @@ def skip_reasons(checks: Iterable[Check], *, together: bool = False) -> tuple[Sk
     for check in checks:
         if check.outcome == "insufficient_data":
             groups.setdefault((check.summary, check.record), []).append(check)
-    found = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
-    return _taken_together(found) if together else tuple(found)
+    reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
+    return _merged(reasons) if together else tuple(reasons)
 
 
-def _taken_together(found: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
+def _merged(reasons: Iterable[SkipReason]) -> tuple[SkipReason, ...]:
     alike: dict[tuple[frozenset[str], str], list[SkipReason]] = {}
-    for obstacle in found:
-        who = frozenset(check.id for check in obstacle.checks)
-        alike.setdefault((who, obstacle.record), []).append(obstacle)
+    for entry in reasons:
+        who = frozenset(check.id for check in entry.checks)
+        alike.setdefault((who, entry.record), []).append(entry)
     return tuple(
         SkipReason(
             group[0].reason,
             group[0].record,
-            tuple(check for obstacle in group for check in obstacle.checks),
+            tuple(check for entry in group for check in entry.checks),
             len(group) - 1,
         )
         for group in alike.values()
     )
 
 
-def would_help(checks: Iterable[Check], most: int = 2) -> tuple[str, ...]:
+def would_help(checks: Iterable[Check], limit: int = 2) -> tuple[str, ...]:
     """What to record so that more detectors can look: the advice that helps most of them first."""
     helped: dict[str, set[str]] = {}
     for check in checks:
         if check.outcome == "insufficient_data" and 0 < len(check.record) <= _SHORT:
             helped.setdefault(check.record, set()).add(check.id)
-    return tuple(sorted(helped, key=lambda record: -len(helped[record]))[:most])
+    return tuple(sorted(helped, key=lambda record: -len(helped[record]))[:limit])
 
 
 _SHORT = 90
@@ -122,12 +122,12 @@ def with_outcome(checks: Iterable[Check], outcome: str) -> tuple[Check, ...]:
 def names(checks: Sequence[Check], every: Iterable[Check]) -> tuple[str, ...]:
     """Each detector once; where `every`, the checks of the report, holds it for more models, with the only one of these
     or with how many they are: `an-id (Segmenter)`, `an-id (2 of 5 models)`."""
-    here, whole = (Counter(check.id for check in some if check.model is not None) for some in (checks, every))
+    here, totals = (Counter(check.id for check in some if check.model is not None) for some in (checks, every))
     model = {check.id: check.model for check in checks}
 
     def about(name: str) -> str:
-        if not 0 < here[name] < whole[name]:
+        if not 0 < here[name] < totals[name]:
             return ""
-        return f" ({model[name]})" if here[name] == 1 else f" ({here[name]:,} of {format_count(whole[name], 'model')})"
+        return f" ({model[name]})" if here[name] == 1 else f" ({here[name]:,} of {format_count(totals[name], 'model')})"
 
     return tuple(f"{name}{about(name)}" for name in dict.fromkeys(check.id for check in checks))

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 TITLE = "Predictions over time"
 
 SLOWER = 1.2
-"""Ratio of latencies from which on a difference is told in words."""
+"""Ratio of latencies from which on a difference is put in words."""
 
 TREND = 0.9
 """Rank correlation from which on latencies grow or fall with their order: one step alone reaches 0.87 at most."""
 
 SHIFTS = 3
-"""Most shifts that are told one by one."""
+"""Most shifts that are named one by one."""
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -64,13 +64,13 @@ class TimeRow:
     """One for each of `COLUMNS`."""
     pace: str
     """How they follow each other, in words."""
-    course: str
+    trend: str
     """How their latency runs; empty where they are too few to tell."""
 
     @property
     def sentence(self) -> str:
         """Both."""
-        return "; ".join(part for part in (self.pace, self.course) if part)
+        return "; ".join(part for part in (self.pace, self.trend) if part)
 
 
 def time_rows(models: Iterable[ModelSummary]) -> tuple[TimeRow, ...]:
@@ -80,7 +80,7 @@ def time_rows(models: Iterable[ModelSummary]) -> tuple[TimeRow, ...]:
             model.name,
             _cells(model.throughput, model.in_flight, model.latency),
             _pace(model.throughput, model.in_flight),
-            _course(model.latency_trend, model.latency),
+            _trend_words(model.latency_trend, model.latency),
         )
         for model in models
         if model.throughput is not None and model.throughput.per_second is not None
@@ -130,31 +130,31 @@ def _time(ns: float | None) -> str:
     return formatting.ABSENT if ns is None else format_time(ns)
 
 
-def _course(course: LatencyTrend | None, latency: Latency | None) -> str:
+def _trend_words(latency_trend: LatencyTrend | None, latency: Latency | None) -> str:
     """What the latency does: the first calls, then the plainest of trend, shifts and levels."""
     parts = []
     warm, cold = (latency.warm, latency.cold) if latency else (None, None)
     if warm and cold and cold.p50_ns >= SLOWER * warm.p50_ns:
         parts.append(f"first after a load {format_time(cold.p50_ns)}, then {format_time(warm.p50_ns)} (medians)")
-    if course is not None:
-        parts.append(_run(course))
+    if latency_trend is not None:
+        parts.append(_trend_sentence(latency_trend))
     return "; ".join(parts)
 
 
-def _run(course: LatencyTrend) -> str:
-    drift, correlation = course.trend.last_to_first_third, course.trend.correlation
+def _trend_sentence(latency_trend: LatencyTrend) -> str:
+    drift, correlation = latency_trend.trend.last_to_first_third, latency_trend.trend.correlation
     if drift is not None and correlation is not None and abs(correlation) >= TREND and _apart(drift):
         return f"latency {'grows' if drift > 1 else 'falls'}: the last third takes {drift:.1f}x as long as the first"
-    if len(course.levels) > 1:
+    if len(latency_trend.levels) > 1:
         steps = [
             f"{format_time(level.median_ns)} at {formatting.moment(level.start_ns)}"
-            for level in course.levels[1 : 1 + SHIFTS]
+            for level in latency_trend.levels[1 : 1 + SHIFTS]
         ]
-        more = len(course.levels) - 1 - len(steps)
-        first = format_time(course.levels[0].median_ns)
+        more = len(latency_trend.levels) - 1 - len(steps)
+        first = format_time(latency_trend.levels[0].median_ns)
         return f"latency shifts from {first} to {', to '.join(steps)}{f' and {more} more' if more else ''} (medians)"
-    if len(course.modes) > 1:
-        levels = [f"{format_time(mode.median_ns)} ({format_share(mode.share)})" for mode in course.modes]
+    if len(latency_trend.modes) > 1:
+        levels = [f"{format_time(mode.median_ns)} ({format_share(mode.share)})" for mode in latency_trend.modes]
         kind = "bimodal latency" if len(levels) == 2 else f"latency has {len(levels)} modes"
         return f"{kind}: {formatting.listed(levels)}"
     return "stable latency"

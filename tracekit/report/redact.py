@@ -326,11 +326,11 @@ class _Cleaner:
         return self._pattern.sub(self._replacement, text)
 
     def _replacement(self, match: re.Match[str]) -> str:
-        rule, whole = match.lastgroup, match.group()
+        rule, text = match.lastgroup, match.group()
         if rule in _REPLACEMENTS:
             return _REPLACEMENTS[rule]
-        name = _bare(whole) if rule in {"quoted", "numbered"} else whole
-        return whole.replace(name, self._aliases.get(name, name), 1)
+        name = _bare(text) if rule in {"quoted", "numbered"} else text
+        return text.replace(name, self._aliases.get(name, name), 1)
 
 
 def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple[str, str]]:

@@ -33,11 +33,11 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: Shown | 
     by_detector: dict[str, list[Judgment]] = {}
     for judgment in judgments:
         by_detector.setdefault(judgment.detector.id, []).append(judgment)
-    found: list[Judgment] = []
+    kept_judgments: list[Judgment] = []
     for group in by_detector.values():
         kept = [_placed(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
-        found += kept or [Judgment(group[0].detector, _nothing_shown(shown))]
-    return tuple(found)
+        kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown(shown))]
+    return tuple(kept_judgments)
 
 
 def _is_shown(judgment: Judgment, shown: Shown, present: frozenset[str]) -> bool:

@@ -65,8 +65,8 @@ class Slice:
     @property
     def words(self) -> str:
         """Time and share."""
-        least = AT_LEAST if self.incomplete else ""
-        return f"{least}{format_time(self.mean_ns)} ({format_share(self.share)})"
+        prefix = AT_LEAST if self.incomplete else ""
+        return f"{prefix}{format_time(self.mean_ns)} ({format_share(self.share)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +86,22 @@ class PartsRow:
         """The slices drawn in so many cells: whole cells first, the rest by largest remainder."""
         wanted = [part.share * cells for part in self.slices]
         given = [int(amount) for amount in wanted]
-        by_remainder = sorted(range(len(given)), key=lambda place: given[place] - wanted[place])
-        for place in by_remainder[: cells - sum(given)]:
-            given[place] += 1
+        by_remainder = sorted(range(len(given)), key=lambda index: given[index] - wanted[index])
+        for index in by_remainder[: cells - sum(given)]:
+            given[index] += 1
         return "".join(part.group.sign * size for part, size in zip(self.slices, given, strict=True))
+
+    @property
+    def large(self) -> list[Slice]:
+        """The groups that took most, largest first."""
+        return sorted((part for part in self.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
 
     @property
     def headline(self) -> str:
         """The groups that took most, in whole percent."""
-        large = sorted((part for part in self.slices if part.share >= WORTH_SAYING), key=lambda part: -part.share)
         return ", ".join(
-            f"{part.group.name} {AT_LEAST if part.incomplete else ''}{format_percent(part.share)}" for part in large
+            f"{part.group.name} {AT_LEAST if part.incomplete else ''}{format_percent(part.share)}"
+            for part in self.large
         )
 
     @property
@@ -118,20 +123,20 @@ def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
     )
 
 
-def parts_row(name: str, whole: BreakdownSummary, rate: FrameRate | None = None) -> PartsRow:
+def parts_row(name: str, breakdown: BreakdownSummary, rate: FrameRate | None = None) -> PartsRow:
     """The row of a breakdown, which must hold some time."""
     slices = []
     for group in GROUPS:
-        members = [part for part in whole.parts if part.part in group.parts]
+        members = [part for part in breakdown.parts if part.part in group.parts]
         time = sum(part.total_ns or 0 for part in members)
         if time:
             incomplete = any(part.unknown for part in members)
-            slices.append(Slice(group, time / whole.predictions, time / whole.total_ns, incomplete))
+            slices.append(Slice(group, time / breakdown.predictions, time / breakdown.total_ns, incomplete))
     return PartsRow(
         name=name,
-        mean_ns=whole.mean_ns,
+        mean_ns=breakdown.mean_ns,
         slices=tuple(slices),
-        parts=whole.parts,
+        parts=breakdown.parts,
         at_mean=rate.at_mean if rate else None,
         at_p95=rate.at_p95 if rate else None,
     )
@@ -139,8 +144,8 @@ def parts_row(name: str, whole: BreakdownSummary, rate: FrameRate | None = None)
 
 def shown_groups(rows: Iterable[PartsRow]) -> tuple[Group, ...]:
     """Groups that took time in any of the rows."""
-    found = {part.group for row in rows for part in row.slices}
-    return tuple(group for group in GROUPS if group in found)
+    groups = {part.group for row in rows for part in row.slices}
+    return tuple(group for group in GROUPS if group in groups)
 
 
 def legend(rows: Sequence[PartsRow]) -> str:
@@ -168,15 +173,16 @@ _REASONS: dict[str, str] = {
 }
 """Why the time of a unit is not known, as a sentence about it."""
 
-_MEANINGS: tuple[tuple[Part, str], ...] = (
-    (Part.ANE_REQUESTED, "requested: queued or executing, which cannot be told apart here"),
-    (Part.GPU_REQUESTED, "requested: queued or executing, which cannot be told apart here"),
-    (Part.ANE_QUEUE, "queued: requested, but not executing on the compute unit"),
-    (Part.GPU_QUEUE, "queued: requested, but not executing on the compute unit"),
-    (Part.OTHER, "other: Core ML events unknown to tracekit"),
-    (Part.AMBIGUOUS, "ambiguous: work for this prediction or another one in flight"),
-    (Part.UNACCOUNTED, "unaccounted: time that no recorded event explains"),
-)
+MEANINGS: dict[str, str] = {
+    Part.ANE_REQUESTED: "requested: queued or executing, which cannot be told apart here",
+    Part.GPU_REQUESTED: "requested: queued or executing, which cannot be told apart here",
+    Part.ANE_QUEUE: "queued: requested, but not executing on the compute unit",
+    Part.GPU_QUEUE: "queued: requested, but not executing on the compute unit",
+    Part.OTHER: "other: Core ML events unknown to tracekit",
+    Part.AMBIGUOUS: "ambiguous: compute-unit work of this prediction or of another one in flight",
+    Part.UNACCOUNTED: "unaccounted: time that no recorded event explains",
+}
+"""What a part is, as a note."""
 
 _INFERRED = "predictions inferred from hardware: Core ML and CPU work around them was not recorded"
 
@@ -186,7 +192,7 @@ _FRAMES = "fps: one prediction per frame, not overlapping; from mean and p95 of 
 def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:
     """What a reader must know about the parts shown: what they mean, and why some are not known."""
     parts = [part for row in rows for part in row.parts]
-    notes = [words for kind, words in _MEANINGS if any(part.part == kind and part.total_ns for part in parts)]
+    notes = [words for kind, words in MEANINGS.items() if any(part.part == kind and part.total_ns for part in parts)]
     for part in parts:
         for reason in part.unknown:
             if reason == Unknown.NO_CORE_ML:

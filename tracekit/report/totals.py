@@ -57,7 +57,7 @@ def count_checks(checks: Iterable[Check]) -> Totals:
             rank = SEVERITIES.index(check.severity or "low")
             ranks[check.id] = min(rank, ranks.get(check.id, rank))
             models.add(check.model)
-    kinds = [_decisive(found) for found in outcomes.values()]
+    kinds = [_decisive(of_check) for of_check in outcomes.values()]
     by_rank = list(ranks.values())
     return Totals(
         findings=len(ranks),

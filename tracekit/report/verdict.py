@@ -38,7 +38,7 @@ def summarize(checks: Sequence[Check]) -> Summary:
         errors=totals.failed,
         evaluated=evaluated,
         savings_ns=sum(extra) if extra else None,
-        verdict=_verdict(checks) if evaluated else f"Inconclusive: {_obstacle(judging)}",
+        verdict=_verdict(checks) if evaluated else f"Inconclusive: {_skip_reason(judging)}",
     )
 
 
@@ -59,7 +59,7 @@ def _verdict(checks: Sequence[Check]) -> str:
     ]
     words = [(count, what) for count, what in counts if count]
     rest = ", ".join(
-        f"{format_count(count, 'check') if not place else count} {what}" for place, (count, what) in enumerate(words)
+        f"{format_count(count, 'check') if not index else count} {what}" for index, (count, what) in enumerate(words)
     )
     return f"{totals.found}{'; ' if totals.findings else '. '}{rest}." if rest else f"{totals.found}."
 
@@ -69,7 +69,7 @@ def _ids(checks: Sequence[Check], *outcomes: str) -> set[str]:
     return {check.id for check in checks if check.outcome in outcomes}
 
 
-def _obstacle(checks: Sequence[Check]) -> str:
+def _skip_reason(checks: Sequence[Check]) -> str:
     """Why none of the checks could be evaluated, as the end of a sentence."""
     if not checks:
         return "no check was run."

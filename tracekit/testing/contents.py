@@ -83,7 +83,8 @@ _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
     """Schema and attributes of every table that the recording lists, in its order."""
     listed: list[tuple[str, dict[str, str]]] = [
-        ("kdebug", {"codes": codes, **({"target": "SINGLE"} if own else {})}) for codes, own in _KDEBUG
+        ("kdebug", {"codes": codes, **({"target": "SINGLE"} if single_target else {})})
+        for codes, single_target in _KDEBUG
     ]
     listed += [(schema or scenario.xcode.neural_engine_schema, pairs) for schema, pairs in _TEMPLATE]
     listed += [("os-signpost", {"subsystem": subsystem, "category": name}) for subsystem, name in _SIGNPOSTS]
@@ -110,7 +111,7 @@ def _added(scenario: Scenario) -> set[str]:
         scenario.xcode.signpost_interval_schema: scenario.signposts,
         points: scenario.points,
     }
-    return scenario.recorded | {schema for schema, found in rows.items() if found}
+    return scenario.recorded | {schema for schema, listed in rows.items() if listed}
 
 
 def _quoted(key: str, text: str) -> str:

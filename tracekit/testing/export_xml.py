@@ -166,7 +166,7 @@ def _runs(scenario: Scenario | Sequence[Scenario]) -> list[Scenario]:
 
 
 def _numbered(runs: Sequence[Scenario]) -> list[tuple[int, int, TableContent]]:
-    """All tables with the number of their run and their place in it."""
+    """All tables with the number of their run and their position in it."""
     return [(number, position, table) for number, run in enumerate(runs, start=1) for position, table in tables_of(run)]
 
 

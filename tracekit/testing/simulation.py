@@ -51,7 +51,7 @@ class Use:
     process: Process
     model: Model | None
     """None for drawing and other work without a model."""
-    asked_ns: int
+    requested_ns: int
     begin_ns: int
     end_ns: int
     alone_ns: int

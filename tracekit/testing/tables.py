@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Rows = Iterable[tuple[Cell, ...]]
 
-_LEAST_TID = 0x1200
+_MIN_TID = 0x1200
 """Thread numbers of a scenario start here, so that they differ from process numbers."""
 
 
@@ -49,7 +49,7 @@ TIME_PROFILE = "time-profile"
 
 def main_thread(process: Process) -> Thread:
     """The main thread of a process."""
-    return Thread(_LEAST_TID + process.pid * 8, process, "Main Thread")
+    return Thread(_MIN_TID + process.pid * 8, process, "Main Thread")
 
 
 def written_order(rows: Sequence[Caused]) -> list[int]:
@@ -58,7 +58,7 @@ def written_order(rows: Sequence[Caused]) -> list[int]:
 
 
 def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
-    """Tables whose rows a scenario knows, each with its 1-based place in the table of contents."""
+    """Tables whose rows a scenario knows, each with its 1-based position in the table of contents."""
     documented = scenario.xcode.documented
     return [
         (
@@ -137,7 +137,7 @@ def _neural_engine(scenario: Scenario) -> Rows:
 
 def _gpu(scenario: Scenario) -> Rows:
     for row in scenario.gpu:
-        own = row.process == scenario.target
+        of_target = row.process == scenario.target
         yield (
             row.start_ns,
             row.duration_ns,
@@ -148,7 +148,7 @@ def _gpu(scenario: Scenario) -> Rows:
             _gpu_label(row),
             "Active",
             0,
-            0 if own else 1001,
+            0 if of_target else 1001,
             row.process,
             scenario.device.gpu,
             "",

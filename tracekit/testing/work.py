@@ -209,25 +209,25 @@ class Work:
 
     def _engine_step(self, plan: Plan, step: Step, lead_ns: int, operation: int) -> Planning:
         """A request to the Neural Engine, which starts when it is free."""
-        asked = plan.at
+        requested_at = plan.at
         length = yield from self._queued(plan, step, self.draws.around(lead_ns, self.jitter))
         at = plan.at - length
         label = ENGINE_PREDICTION if self.generic_labels else None
         plan.rows.append(lambda prediction: prediction.neural_engine(at, length, label, operation))
         if self.requests:
-            plan.event_at("Neural Engine Request", asked, plan.at - asked)
+            plan.event_at("Neural Engine Request", requested_at, plan.at - requested_at)
         plan.at += self.draws.around(min(110_000, step.compute_ns // 100), self.jitter)
 
     def _gpu_step(self, plan: Plan, step: Step, operation: int) -> Planning:
         """A request to the GPU: its preparation overlaps it, and both together may exceed the prediction."""
         plan.event("CPU", self.draws.around(28_000, self.jitter), before=2_000)
-        asked = plan.at
+        requested_at = plan.at
         prepare = self.draws.around(step.compute_ns // 6, self.jitter)
         length = yield from self._queued(plan, step, prepare // 2)
         at, buffers = plan.at - length, self.draws.integer(1, 4)
         plan.rows.append(lambda prediction: prediction.gpu(at, length, operation, buffers))
-        plan.event_at("Prepare GPU Request", asked, prepare)
-        plan.event_at("GPU Request", asked + prepare // 3, plan.at - asked - prepare // 3)
+        plan.event_at("Prepare GPU Request", requested_at, prepare)
+        plan.event_at("GPU Request", requested_at + prepare // 3, plan.at - requested_at - prepare // 3)
         plan.at += self.draws.around(min(60_000, step.compute_ns // 100), self.jitter)
 
     def _cpu_step(self, plan: Plan, step: Step) -> Planning:

@@ -97,7 +97,7 @@ def attributed(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -
 
 
 def graph_rows(hardware: pd.DataFrame, buffer: IntArray) -> IntArray:
-    """For each MPS row the place of the GPU row that ran its command buffer; -1 for other rows and where there is none.
+    """For each MPS row the index of the GPU row that ran its command buffer; -1 for other rows and where there is none.
 
     `buffer` is the id of the command buffer of each row, 0 where it has none. Several GPU rows may share one: the first
     that names a model counts, else the first. O(n log n).
@@ -110,19 +110,19 @@ def graph_rows(hardware: pd.DataFrame, buffer: IntArray) -> IntArray:
         return partner
     unnamed = np.asarray(hardware["model"].cat.codes)[ran] < 0
     ran = ran[np.lexsort((ran, unnamed, buffer[ran]))]
-    place = np.searchsorted(buffer[ran], buffer[graph])
-    found = ran[np.minimum(place, len(ran) - 1)]
-    partner[graph] = np.where(buffer[found] == buffer[graph], found, -1)
+    index = np.searchsorted(buffer[ran], buffer[graph])
+    gpu_row = ran[np.minimum(index, len(ran) - 1)]
+    partner[graph] = np.where(buffer[gpu_row] == buffer[graph], gpu_row, -1)
     return partner
 
 
 def with_graphs(hardware: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
     """The hardware rows, with the MPS rows sharing what is known of the GPU row that ran their command buffer.
 
-    A row that names its own process keeps what that told.
+    A row that names its own process keeps what that says.
     """
-    told = is_any(hardware["attribution"], Attribution.FOREIGN)
-    source = np.where((graphs >= 0) & ~told, graphs, np.arange(len(hardware)))
+    is_foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
+    source = np.where((graphs >= 0) & ~is_foreign, graphs, np.arange(len(hardware)))
     shared = ("model", "parent_model", "operation", "prediction", "attribution")
     return hardware.assign(**{name: hardware[name].array.take(source) for name in shared})
 
@@ -132,24 +132,24 @@ class _Answer:
     """What was found for each hardware row; shape (rows,) each."""
 
     call: IntArray
-    """Place among the predictions; -1 where there is not one."""
+    """Index among the predictions; -1 where there is not one."""
     attribution: IntArray
-    """Place in `Attribution`."""
+    """Index in `Attribution`."""
 
     @staticmethod
     def of(hardware: pd.DataFrame) -> _Answer:
-        """What the rows themselves tell."""
-        told = codes_in(hardware["attribution"], pd.Index(_VALUES, dtype=object))
-        return _Answer(np.full(len(hardware), -1, np.int64), told)
+        """What the rows themselves say."""
+        codes = codes_in(hardware["attribution"], pd.Index(_VALUES, dtype=object))
+        return _Answer(np.full(len(hardware), -1, np.int64), codes)
 
     @property
     def named(self) -> BoolArray:
         """Whether the row's label names a model that may be the target's."""
         return np.isin(self.attribution, (_code(Attribution.LABEL), _code(Attribution.EXACT)))
 
-    def set(self, places: IndexArray, value: Attribution) -> None:
+    def set(self, row_numbers: IndexArray, value: Attribution) -> None:
         """Say how sure some rows are."""
-        self.attribution[places] = _code(value)
+        self.attribution[row_numbers] = _code(value)
 
 
 def _code(value: Attribution) -> int:
@@ -162,23 +162,23 @@ def _all_named(events: pd.DataFrame) -> bool:
     return not activity["model"].isna().any() and _UNNAMED not in events["model"].cat.categories
 
 
-def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, places: IndexArray) -> None:
+def _leave_to_one_process(answer: _Answer, calls: Calls, pid: pd.Series, row_numbers: IndexArray) -> None:
     """Take back links of rows where those of one prediction name several processes: Core ML tells its process nowhere,
     and it is of one of them only."""
-    places = places[(answer.call[places] >= 0) & pid.notna().to_numpy()[places]]
+    row_numbers = row_numbers[(answer.call[row_numbers] >= 0) & pid.notna().to_numpy()[row_numbers]]
     _, outermost = calls.tiers()
-    call, owner = outermost[answer.call[places]], pid.to_numpy(np.int64, na_value=-1)[places]
-    least, most = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
-    np.minimum.at(least, call, owner)
-    np.maximum.at(most, call, owner)
-    answer.call[places[(least != most)[call]]] = -1
+    call, owner = outermost[answer.call[row_numbers]], pid.to_numpy(np.int64, na_value=-1)[row_numbers]
+    lowest_pid, highest_pid = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
+    np.minimum.at(lowest_pid, call, owner)
+    np.maximum.at(highest_pid, call, owner)
+    answer.call[row_numbers[(lowest_pid != highest_pid)[call]]] = -1
 
 
-def _link_by_time(answer: _Answer, calls: Calls, rows: Rows, places: IndexArray) -> None:
+def _link_by_time(answer: _Answer, calls: Calls, rows: Rows, row_numbers: IndexArray) -> None:
     """Link rows that name no model to the prediction that contains them."""
-    answer.call[places], count = innermost(calls, rows.at(places))
-    answer.set(places[answer.call[places] >= 0], Attribution.CONTAINED)
-    answer.set(places[count > 1], Attribution.AMBIGUOUS)
+    answer.call[row_numbers], count = innermost(calls, rows.at(row_numbers))
+    answer.set(row_numbers[answer.call[row_numbers] >= 0], Attribution.CONTAINED)
+    answer.set(row_numbers[count > 1], Attribution.AMBIGUOUS)
 
 
 def _doubt(answer: _Answer, calls: Calls, rows: Rows, generic: IndexArray, named: IndexArray) -> None:
@@ -200,17 +200,17 @@ def _filled(hardware: pd.DataFrame, answer: _Answer, calls: Calls, events: pd.Da
     linked = answer.call >= 0
     call = np.where(linked, answer.call, 0)
     by_time = answer.attribution == _code(Attribution.CONTAINED)
-    own, names = hardware["model"].cat, events["model"].cat.categories
+    models, names = hardware["model"].cat, events["model"].cat.categories
     # Of no prediction there is nothing to take; the appended value stands for it.
     called = np.append(calls.model, -1)[answer.call]
-    model = np.where(by_time & (called >= 0), called + len(own.categories), np.asarray(own.codes))
+    model = np.where(by_time & (called >= 0), called + len(models.categories), np.asarray(models.codes))
     # A row that names a stage and lies in the pipeline's own prediction has that pipeline around it.
     in_pipeline = linked & ~by_time & (called >= 0) & (called != codes_in(hardware["model"], names))
     parents = events["parent_model"].cat
     parent = np.append(np.asarray(parents.codes)[calls.row], -1)[answer.call]
     around = np.where(in_pipeline, called + len(parents.categories), parent)
     return hardware.assign(
-        model=recode(model, [*own.categories, *names]),
+        model=recode(model, [*models.categories, *names]),
         parent_model=recode(around, [*parents.categories, *names]),
         prediction=pd.arrays.IntegerArray(np.append(calls.label, 0)[call], ~linked),
         attribution=fixed("attribution", answer.attribution, _VALUES),

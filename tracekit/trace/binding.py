@@ -84,13 +84,13 @@ def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] =
 
     `order` fixes the first categories; the other texts follow in order of appearance. Distinct codes may share a text.
     """
-    place: dict[str, int] = {name: index for index, name in enumerate(dict.fromkeys(map(str, order)))}
+    category_codes: dict[str, int] = {name: index for index, name in enumerate(dict.fromkeys(map(str, order)))}
     # A hundred thousand codes may share few texts.
     code_of: dict[str | None, int] = {}
     for item in dict.fromkeys(texts):
-        code_of[item] = -1 if item is None else place.setdefault(str(item), len(place))
-    target = np.array([*map(code_of.__getitem__, texts), -1], np.min_scalar_type(-len(place) - 1))
-    return pd.Categorical.from_codes(target[codes], categories=pd.Index(list(place), dtype=object))
+        code_of[item] = -1 if item is None else category_codes.setdefault(str(item), len(category_codes))
+    target = np.array([*map(code_of.__getitem__, texts), -1], np.min_scalar_type(-len(category_codes) - 1))
+    return pd.Categorical.from_codes(target[codes], categories=pd.Index(list(category_codes), dtype=object))
 
 
 def constant(value: str | None, rows: int, order: Iterable[str] = ()) -> pd.Categorical:
@@ -114,10 +114,10 @@ def flags(codes: CodeArray, values: Iterable[bool]) -> BoolArray:
 def processes(table: Table, mnemonic: str = "process") -> tuple[pd.Categorical, pd.arrays.IntegerArray]:
     """Process names and ids of a column; null where it is absent or holds no value."""
     cells = optional_values(table, mnemonic)
-    found = [_process(value) for value in cells.values]
-    names = [None if process is None else process.name for process in found]
+    parsed = [_process(value) for value in cells.values]
+    names = [None if process is None else process.name for process in parsed]
     return recode(cells.codes, names), mapped(
-        cells.codes, [None if process is None else process.pid for process in found]
+        cells.codes, [None if process is None else process.pid for process in parsed]
     )
 
 

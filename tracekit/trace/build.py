@@ -145,8 +145,8 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
     engine = binding.bind(neural_engine.SCHEMAS, lambda rows: neural_engine.bind(rows, known, target), once=True)
     on_gpu = binding.bind(gpu.SCHEMAS, lambda rows: gpu.bind(rows, known, target))
     graphs = binding.bind(mps.SCHEMAS, lambda rows: mps.bind(rows, target))
-    found = {Lane.GPU: on_gpu, Lane.MPS: graphs}
-    bound = {lane: pair for lane, pair in found.items() if pair is not None}
+    by_lane = {Lane.GPU: on_gpu, Lane.MPS: graphs}
+    bound = {lane: pair for lane, pair in by_lane.items() if pair is not None}
     frames = [frame for frame in (engine, *(pair[0] for pair in bound.values())) if frame is not None]
     hardware = sorted_events(frames)
     return hardware, in_order(hardware, {lane: pair[1] for lane, pair in bound.items()})
@@ -154,11 +154,11 @@ def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, Comm
 
 def _context(binding: _Binding) -> dict[str, pd.DataFrame]:
     """The context frames whose tables can be had, by name."""
-    found = {name: binding.bind(schemas, partial(context_frame, fields=fields)) for name, schemas, fields in _CONTEXT}
+    frames = {name: binding.bind(schemas, partial(context_frame, fields=fields)) for name, schemas, fields in _CONTEXT}
     recorded = binding.bind(signposts.INTERVAL_SCHEMAS, signposts.bind_intervals)
     single = binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)
     if single is not None:
         binding.notes += single.notes
-    found["signposts"] = signposts.joined_intervals(recorded, None if single is None else single.intervals)
-    found["signpost_events"] = None if single is None else single.events
-    return {name: frame for name, frame in found.items() if frame is not None}
+    frames["signposts"] = signposts.joined_intervals(recorded, None if single is None else single.intervals)
+    frames["signpost_events"] = None if single is None else single.events
+    return {name: frame for name, frame in frames.items() if frame is not None}

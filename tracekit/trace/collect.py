@@ -40,7 +40,7 @@ class Rows:
     schema: CodedCells
     """Schema that each row comes from."""
     row: IntArray
-    """0-based place of each row, counted through the tables of its schema in order of position."""
+    """0-based position of each row, counted through the tables of its schema in order of position."""
     notes: tuple[str, ...] = ()
     """What was left out and why, one sentence each."""
 
@@ -120,12 +120,12 @@ def _join(parts: Sequence[Cells]) -> Cells:
         return IntegerCells(
             np.concatenate([part.values for part in numbers]), np.concatenate([part.valid for part in numbers])
         )
-    place: dict[CellValue, int] = {}
+    code_of: dict[CellValue, int] = {}
     codes = []
     for part in map(as_coded, parts):
-        target = np.array([*(place.setdefault(value, len(place)) for value in part.values), -1], np.int32)
+        target = np.array([*(code_of.setdefault(value, len(code_of)) for value in part.values), -1], np.int32)
         codes.append(target[part.codes])
-    return CodedCells(np.concatenate(codes), tuple(place))
+    return CodedCells(np.concatenate(codes), tuple(code_of))
 
 
 def _as_numbers(cells: Cells) -> Cells:

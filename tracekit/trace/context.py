@@ -1,7 +1,7 @@
 """Context frames: tables beside the lanes, bound by a list of fields.
 
 Every context frame begins with `start_ns` (int64, ns since the start of the run) and ends with `table` (category,
-schema) and `row` (int64, place in that schema's tables). Tables of intervals have `duration_ns` (int64) second. The
+schema) and `row` (int64, position in that schema's tables). Tables of intervals have `duration_ns` (int64) second. The
 columns between are those of the fields. Frames are sorted by start, then longest first, then row.
 """
 

@@ -144,12 +144,12 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
         ("the GPU ran a Core ML model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
     )
     # Graphs add nothing where execution shows a model.
-    found = (
+    signs = (
         work
         if any(count for _, count in work)
         else (("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),)
     )
-    return [f"{what} ({format_count(count, 'row')})" for what, count in found if count]
+    return [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
 
 
 def _empty_core_ml(entry: Coverage, evidence: Sequence[str], imported_from: str | None) -> Coverage:

@@ -25,14 +25,14 @@ _AFTER_END_NS = 1_000_000_000
 def doubts(recording: Recording, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame) -> list[str]:
     """One sentence for each sign. `events` are the Core ML rows, `hardware` those of the hardware, `inferred` the
     predictions that only the hardware shows. O(rows)."""
-    found = (
+    notes = (
         _several_files(recording),
         _without_duration(events),
         _after_the_end(recording.run.duration_ns, events, "Core ML"),
         _after_the_end(recording.run.duration_ns, hardware, "hardware"),
         _only_hardware(inferred),
     )
-    return [note for note in found if note]
+    return [note for note in notes if note]
 
 
 def _several_files(recording: Recording) -> str:
@@ -54,9 +54,9 @@ def _without_duration(events: pd.DataFrame) -> str:
     count = int((calls["duration_ns"] == 0).sum())
     if not count:
         return ""
-    whole = format_count(len(calls), "load or prediction", "loads and predictions")
+    total = format_count(len(calls), "load or prediction", "loads and predictions")
     verbs = ("has", "counts") if count == 1 else ("have", "count")
-    return f"{count:,} of {whole} {verbs[0]} no duration and {verbs[1]} as 0 ns."
+    return f"{count:,} of {total} {verbs[0]} no duration and {verbs[1]} as 0 ns."
 
 
 def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:

@@ -110,6 +110,10 @@ class Device(StrEnum):
     ANE = "ane"
 
 
+DEVICE_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
+"""Compute units as Apple calls them."""
+
+
 class Level(StrEnum):
     """Whether a row belongs to a model that the app called, or to a stage of a pipeline."""
 

@@ -209,12 +209,12 @@ def _reaching(frame: pd.DataFrame, start_ns: int, end_ns: int) -> BoolArray:
 
 def model_names(trace: Trace) -> list[str]:
     """Base names that any event frame mentions, sorted."""
-    found: set[str] = set()
+    names: set[str] = set()
     for name in EVENT_FRAMES:
         frame: pd.DataFrame = getattr(trace, name)
         for column in ("model", "parent_model"):
-            found.update(str(value) for value in frame[column].dropna().unique())
-    return sorted(found)
+            names.update(str(value) for value in frame[column].dropna().unique())
+    return sorted(names)
 
 
 def matching(names: Collection[str], pattern: str) -> set[str]:
@@ -226,12 +226,14 @@ def matching(names: Collection[str], pattern: str) -> set[str]:
 def process_names(trace: Trace) -> list[tuple[str, int | None]]:
     """Processes that the target, the hardware rows and the context name: name and pid, sorted. O(rows)."""
     target = trace.run.target.process
-    found: set[tuple[str, int | None]] = set() if target is None else {(target.name, target.pid)}
+    processes: set[tuple[str, int | None]] = set() if target is None else {(target.name, target.pid)}
     for frame in (trace.hardware, *trace.context.values()):
         if {"process", "pid"} <= set(frame.columns):
             pairs = frame[["process", "pid"]].dropna(subset=["process"]).drop_duplicates()
-            found |= {(str(name), None if pd.isna(pid) else int(pid)) for name, pid in pairs.itertuples(index=False)}
-    return sorted(found, key=lambda pair: (pair[0], pair[1] or 0))
+            processes |= {
+                (str(name), None if pd.isna(pid) else int(pid)) for name, pid in pairs.itertuples(index=False)
+            }
+    return sorted(processes, key=lambda pair: (pair[0], pair[1] or 0))
 
 
 def spellings(name: str, pid: int | None) -> tuple[str, ...]:
@@ -243,16 +245,16 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
     """Rows of the process, and rows without one; all rows of a frame that knows no processes."""
     if not {"process", "pid"} <= set(frame.columns):
         return np.ones(len(frame), dtype=bool)
-    own = frame["process"].astype("object").eq(wanted) | frame["pid"].astype("string").eq(wanted).fillna(value=False)
-    return (own | frame["process"].isna()).to_numpy(dtype=bool)
+    same = frame["process"].astype("object").eq(wanted) | frame["pid"].astype("string").eq(wanted).fillna(value=False)
+    return (same | frame["process"].isna()).to_numpy(dtype=bool)
 
 
 def _relinked(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
-    """`frame` with `prediction` pointing at the new places of the kept activity rows; null where the row is gone."""
-    place = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
+    """`frame` with `prediction` pointing at the new indexes of the kept activity rows; null where the row is gone."""
+    new_index = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
     old = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
     new = np.full(len(old), -1, dtype=np.int64)
-    new[old >= 0] = place[old[old >= 0]]
+    new[old >= 0] = new_index[old[old >= 0]]
     return frame.assign(prediction=pd.arrays.IntegerArray(np.maximum(new, 0), mask=new < 0))
 
 

@@ -167,13 +167,13 @@ def _united(parts: Sequence[pd.Categorical]) -> pd.Categorical:
     texts = [part.categories.to_numpy(dtype=object) for part in parts]
     categories = np.concatenate(texts)
     # Labels of one table are seldom those of another, and to compare them takes a third of the time to number them.
-    places = np.arange(len(categories))
+    new_codes = np.arange(len(categories))
     if not _disjoint(texts):
-        places, categories = pd.factorize(categories)
+        new_codes, categories = pd.factorize(categories)
     starts = np.cumsum([0, *(len(names) for names in texts)])
-    # The place behind the last stands for the code -1.
+    # The entry behind the last stands for the code -1.
     codes = [
-        np.append(places[first:after], -1)[part.codes]
+        np.append(new_codes[first:after], -1)[part.codes]
         for part, first, after in zip(parts, starts, starts[1:], strict=False)
     ]
     return pd.Categorical.from_codes(np.concatenate(codes), categories=pd.Index(categories, dtype=object))

@@ -64,7 +64,7 @@ class KnownModels:
             self._spellings.setdefault(_fold(name), []).append(name)
         # Names are looked up by what they begin with, not tried one by one: a file can hold many, in as many labels.
         self._lengths = sorted({len(name) for name in self._spellings}, reverse=True)
-        self._found: dict[str, str] = {}
+        self._model_of: dict[str, str] = {}
 
     def find(self, head: str) -> str:
         """Model of `head`, the part of a label before `__Op`: `model [_uuid] _function`.
@@ -73,10 +73,10 @@ class KnownModels:
         does not claim the label of a longer unknown model: what follows it must look like a function name. Without a
         known name the model ends before `_main`, else before the last `_`. Answers are kept, since labels repeat.
         """
-        if head not in self._found:
+        if head not in self._model_of:
             bare = _UUID.sub("", head)
-            self._found[head] = self._known(head) or self._known(bare) or _before_function(bare)
-        return self._found[head]
+            self._model_of[head] = self._known(head) or self._known(bare) or _before_function(bare)
+        return self._model_of[head]
 
     def _known(self, head: str) -> str | None:
         folded = _fold(head)
@@ -113,16 +113,16 @@ def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
 
 
 def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], list[HardwareLabel]]:
-    """`gpu_label` of each, as place among the distinct ones. Labels end with an address, so that nearly all differ;
+    """`gpu_label` of each, as index among the distinct ones. Labels end with an address, so that nearly all differ;
     what one means stands before the first blank behind the mark, and is worked out once for all that have it in common.
     """
-    place: dict[str, int] = {}
-    places = []
+    code_of: dict[str, int] = {}
+    codes = []
     for label in labels:
         at = label.find(_GPU_MARK)
         end = label.find(" ", at) if at >= 0 else -1
-        places.append(place.setdefault(label[:end] if end >= 0 else label, len(place)))
-    return places, [gpu_label(head, known) for head in place]
+        codes.append(code_of.setdefault(label[:end] if end >= 0 else label, len(code_of)))
+    return codes, [gpu_label(head, known) for head in code_of]
 
 
 def mps_command_buffers(labels: Iterable[str]) -> list[int | None]:

@@ -42,28 +42,28 @@ def linked(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Seq
     activity = is_any(events["lane"], Lane.ACTIVITY)
     prediction = is_any(events["kind"], Kind.PREDICTION) & activity
     sub = is_any(events["level"], Level.SUB)
-    found = _found(_Names(model, parent, names), events, prediction, sub)
-    alone = found.count == 1
+    containers = _containers(_Names(model, parent, names), events, prediction, sub)
+    alone = containers.count == 1
     label = np.cumsum(activity) - 1
-    column = pd.arrays.IntegerArray(np.where(alone, label[found.place], 0), ~alone)
-    return events.assign(prediction=column, attribution=_attribution(found, activity, prediction, sub, model >= 0))
+    column = pd.arrays.IntegerArray(np.where(alone, label[containers.prediction_row], 0), ~alone)
+    return events.assign(prediction=column, attribution=_attribution(containers, activity, prediction, sub, model >= 0))
 
 
 def _attribution(
-    found: _Found, activity: BoolArray, prediction: BoolArray, sub: BoolArray, named: BoolArray
+    containers: _Containers, activity: BoolArray, prediction: BoolArray, sub: BoolArray, named: BoolArray
 ) -> pd.Categorical:
     """How sure model and prediction are; the meaning of each value is that of `tracekit.trace.events`."""
-    own = activity & named & (~prediction | ~sub)
+    named_activity = activity & named & (~prediction | ~sub)
     order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
-    choice = np.select([found.count > 1, found.count == 1, own], [3, 2, 1], 0)
+    choice = np.select([containers.count > 1, containers.count == 1, named_activity], [3, 2, 1], 0)
     return fixed("attribution", choice, order)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Shape (rows,) each: place of the one containing prediction (0 where there is not one), and how many contain."""
+class _Containers:
+    """Shape (rows,) each: row of the one containing prediction (0 where there is not one), and how many contain."""
 
-    place: IntArray
+    prediction_row: IntArray
     count: IntArray
 
 
@@ -73,11 +73,11 @@ class _Names:
     def __init__(self, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> None:
         distinct = dict.fromkeys(name.base for name in names)
         bases = {base: number for number, base in enumerate(distinct, start=len(names))}
-        self._whole = len(names) + len(bases)
+        self._key_count = len(names) + len(bases)
         # Code -1, no name, is the last entry of each.
-        self._base = np.array([*(bases[name.base] for name in names), self._whole], np.int64)
+        self._base = np.array([*(bases[name.base] for name in names), self._key_count], np.int64)
         sought = [self._base[code] if name.instance is None else code for code, name in enumerate(names)]
-        self._sought = np.array([*sought, self._whole], np.int64)
+        self._sought = np.array([*sought, self._key_count], np.int64)
         self._model, self._parent = model, parent
 
     def sought_model(self, rows: IndexArray) -> IntArray:
@@ -98,17 +98,17 @@ class _Names:
 
     def in_pipeline(self, rows: IndexArray, keys: IntArray) -> IntArray:
         """The keys, made different for different parents."""
-        return keys * (self._whole + 2) + self._parent[rows] + 1
+        return keys * (self._key_count + 2) + self._parent[rows] + 1
 
 
-def _found(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub: BoolArray) -> _Found:
+def _containers(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub: BoolArray) -> _Containers:
     times = Intervals.from_rows(events)
-    found = _Found(np.zeros(len(events), np.int64), np.zeros(len(events), np.int64))
+    containers = _Containers(np.zeros(len(events), np.int64), np.zeros(len(events), np.int64))
 
     def search(inner: IndexArray, sought: IntArray, outer: IndexArray, offered: IntArray) -> None:
         around, rows = times.where(outer), times.where(inner)
-        place, found.count[inner] = containing_by_key(around, offered, rows, sought)
-        found.place[inner] = np.append(outer, 0)[place]
+        index, containers.count[inner] = containing_by_key(around, offered, rows, sought)
+        containers.prediction_row[inner] = np.append(outer, 0)[index]
 
     top_rows = np.flatnonzero(~prediction & ~sub)
     search(top_rows, names.sought_model(top_rows), *names.offered(np.flatnonzero(prediction & ~sub)))
@@ -118,9 +118,9 @@ def _found(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub: Bool
     sought = names.in_pipeline(stage_rows, names.sought_model(stage_rows))
     search(stage_rows, sought, outer, names.in_pipeline(outer, offered))
 
-    rest = np.flatnonzero(sub & (found.count == 0))
+    rest = np.flatnonzero(sub & (containers.count == 0))
     search(rest, names.sought_parent(rest), *names.offered(np.flatnonzero(prediction)))
-    return found
+    return containers
 
 
 def containing_by_key(
@@ -128,10 +128,10 @@ def containing_by_key(
 ) -> tuple[IntArray, IntArray]:
     """`tracekit.intervals.containing` among the outer intervals that have the inner one's key.
 
-    For each inner interval the place of the one outer interval of the same key that contains it, -1 where there is not
+    For each inner interval the index of the one outer interval of the same key that contains it, -1 where there is not
     one, and how many do. O(n log n), and one pass for each distinct key.
     """
-    place = np.full(len(inner), -1, np.int64)
+    result = np.full(len(inner), -1, np.int64)
     count = np.zeros(len(inner), np.int64)
     outer_order, inner_order = np.argsort(outer_key, kind="stable"), np.argsort(inner_key, kind="stable")
     keys, firsts = np.unique(inner_key[inner_order], return_index=True)
@@ -145,5 +145,5 @@ def containing_by_key(
         index, count[sought] = containing(
             outer.starts[among], outer.ends[among], inner.starts[sought], inner.ends[sought]
         )
-        place[sought] = np.append(among, -1)[index]
-    return place, count
+        result[sought] = np.append(among, -1)[index]
+    return result, count

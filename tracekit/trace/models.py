@@ -84,13 +84,13 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     instance = pd.factorize(rows["instance"])[0]
     instances = np.bincount(_pairs(model, instance)[0], minlength=count)
     parents = _parents(model, rows["parent_model"].astype("category"), count)
-    order = sorted(range(count), key=lambda place: (first_ns[place], names[place]))
+    order = sorted(range(count), key=lambda code: (first_ns[code], names[code]))
     counts = _counts(rows["kind"], model, count)
     return pd.DataFrame(
         {
-            "name": pd.Series([names[place] for place in order], dtype=object),
-            "level": pd.Series([str(Level.TOP if called[place] else Level.SUB) for place in order], dtype=object),
-            "parents": pd.Series([parents[place] for place in order], dtype=object),
+            "name": pd.Series([names[code] for code in order], dtype=object),
+            "level": pd.Series([str(Level.TOP if called[code] else Level.SUB) for code in order], dtype=object),
+            "parents": pd.Series([parents[code] for code in order], dtype=object),
             "instances": pd.arrays.IntegerArray(instances[order], mask=instances[order] == 0),
             "first_ns": first_ns[order],
             "last_ns": last_ns[order],
@@ -112,10 +112,10 @@ def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
 def _parents(model: IntArray, column: pd.Series, count: int) -> list[tuple[str, ...]]:
     """Names of the pipelines that each model is a stage of, sorted."""
     cells = categorical(column)
-    found: list[list[str]] = [[] for _ in range(count)]
+    pipelines_of: list[list[str]] = [[] for _ in range(count)]
     for stage, parent in zip(*_pairs(model, cells.codes.astype(np.int64)), strict=True):
-        found[stage].append(str(cells.categories[parent]))
-    return [tuple(sorted(pipelines)) for pipelines in found]
+        pipelines_of[stage].append(str(cells.categories[parent]))
+    return [tuple(sorted(pipelines)) for pipelines in pipelines_of]
 
 
 def _counts(kinds: pd.Series, model: IntArray, count: int) -> IntArray:

@@ -1,6 +1,6 @@
 """The predictions that a hardware row may be of: those of a model, those of the pipelines around it, and all at a time.
 
-Each search answers with the place of the one prediction that contains the row, -1 where there is not one, and with how
+Each search answers with the index of the one prediction that contains the row, -1 where there is not one, and with how
 many contain it.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tracekit.arrays import BoolArray, IndexArray, IntArray
 
-    Found = tuple[IntArray, IntArray]
+    CallAndCount = tuple[IntArray, IntArray]
 
 _DEEPEST = 16
 """Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file
@@ -40,14 +40,14 @@ class Calls:
     start: IntArray
     end: IntArray
     model: IntArray
-    """Place in the categories of column `model`; -1 where it is not named."""
+    """Index in the categories of column `model`; -1 where it is not named."""
     outer: IntArray
-    """Place of the prediction around it, for a stage of a pipeline; -1 where there is none."""
+    """Index of the prediction around it, for a stage of a pipeline; -1 where there is none."""
     row: IndexArray
-    """Place in the Core ML rows."""
+    """Index in the Core ML rows."""
 
     def tiers(self) -> tuple[IntArray, IntArray]:
-        """How many predictions lie around each, at most `_DEEPEST` (damage can make a chain a circle), and the place of
+        """How many predictions lie around each, at most `_DEEPEST` (damage can make a chain a circle), and the index of
         the outermost of them."""
         tier = np.zeros(len(self.outer), np.int64)
         outermost = np.arange(len(self.outer))
@@ -67,11 +67,11 @@ class Rows:
     start: IntArray
     end: IntArray
     model: IntArray
-    """Place in the categories of the Core ML rows' column `model`; -1 where the row names none of them."""
+    """Index in the categories of the Core ML rows' column `model`; -1 where the row names none of them."""
 
-    def at(self, places: IndexArray) -> Rows:
+    def at(self, row_numbers: IndexArray) -> Rows:
         """Some of the rows."""
-        return Rows(self.start[places], self.end[places], self.model[places])
+        return Rows(self.start[row_numbers], self.end[row_numbers], self.model[row_numbers])
 
 
 def calls_of(events: pd.DataFrame) -> Calls:
@@ -80,9 +80,9 @@ def calls_of(events: pd.DataFrame) -> Calls:
     row = np.flatnonzero(activity & is_any(events["kind"], Kind.PREDICTION))
     times = Intervals.from_rows(events).where(row)
     label = (np.cumsum(activity) - 1)[row]
-    place = np.full(int(activity.sum()) + 1, -1, np.int64)
-    place[label] = np.arange(len(row))
-    outer = place[events["prediction"].fillna(-1).to_numpy(np.int64)[row]]
+    call_of_label = np.full(int(activity.sum()) + 1, -1, np.int64)
+    call_of_label[label] = np.arange(len(row))
+    outer = call_of_label[events["prediction"].fillna(-1).to_numpy(np.int64)[row]]
     model = codes_in(events["model"], events["model"].cat.categories)
     return Calls(label, times.starts, times.ends, model[row], outer, row)
 
@@ -93,12 +93,12 @@ def codes_in(column: pd.Series, names: pd.Index) -> IntArray:
     return target.take(column.cat.codes.to_numpy())
 
 
-def of_model(calls: Calls, rows: Rows) -> Found:
+def of_model(calls: Calls, rows: Rows) -> CallAndCount:
     """The prediction of the model that each row names. O((rows + predictions) log predictions)."""
     return _of_keys(calls, np.arange(len(calls.model)), calls.model, rows, rows.model)
 
 
-def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> Found:
+def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> CallAndCount:
     """The prediction of one of the pipelines of which the model that each row names is a stage.
 
     Stages of the same pipelines are sought together, so that a pipeline of many stages is offered once.
@@ -115,27 +115,27 @@ def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> Found:
     low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side=side) for side in _SIDES)
     members = [np.concatenate([order[:0], *(order[low[code] : high[code]] for code in outer)]) for outer in keys]
     offered = np.concatenate([order[:0], *members])
-    key = np.repeat(np.arange(len(keys)), [len(found) for found in members])
+    key = np.repeat(np.arange(len(keys)), [len(predictions) for predictions in members])
     return _of_keys(calls, offered, key, rows, np.array([key_of[stage] for stage in rows.model.tolist()], np.int64))
 
 
-def innermost(calls: Calls, rows: Rows) -> Found:
+def innermost(calls: Calls, rows: Rows) -> CallAndCount:
     """Of all predictions, the last of those that lie in each other and contain the row.
 
     The count is that of the outermost predictions that contain it.
     """
     tiers, _ = calls.tiers()
-    place = np.full(len(rows.start), -1, np.int64)
+    call = np.full(len(rows.start), -1, np.int64)
     count = np.zeros(len(rows.start), np.int64)
     for tier in np.unique(tiers[tiers < _DEEPEST]):
         among = np.flatnonzero(tiers == tier)
-        index, found = containing(calls.start[among], calls.end[among], rows.start, rows.end)
+        index, containing_count = containing(calls.start[among], calls.end[among], rows.start, rows.end)
         inner = np.append(among, -1)[index]
         if tier == 0:
-            place, count = inner, found
+            call, count = inner, containing_count
         else:
-            place = np.where((inner >= 0) & (place >= 0) & (calls.outer[inner] == place), inner, place)
-    return place, count
+            call = np.where((inner >= 0) & (call >= 0) & (calls.outer[inner] == call), inner, call)
+    return call, count
 
 
 def running(calls: Calls, rows: Rows) -> BoolArray:
@@ -145,8 +145,8 @@ def running(calls: Calls, rows: Rows) -> BoolArray:
     return count > 0
 
 
-def _of_keys(calls: Calls, offered: IndexArray, key: IntArray, rows: Rows, sought: IntArray) -> Found:
+def _of_keys(calls: Calls, offered: IndexArray, key: IntArray, rows: Rows, sought: IntArray) -> CallAndCount:
     """Search among the predictions `offered` under `key` for those of the key that each row seeks."""
     around = Intervals(calls.start[offered], calls.end[offered])
-    place, count = containing_by_key(around, key, Intervals(rows.start, rows.end), sought)
-    return np.append(offered, -1)[place], count
+    index, count = containing_by_key(around, key, Intervals(rows.start, rows.end), sought)
+    return np.append(offered, -1)[index], count

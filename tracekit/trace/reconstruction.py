@@ -53,9 +53,9 @@ def reconstructed(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.D
     call = np.cumsum(begins) - 1
     known = (call >= 0) & (who[begins][call] == who) if begins.any() else begins
     rows, call = rows[known], call[known]
-    activity, place = _activity(hardware, rows, call)
+    activity, frame_row = _activity(hardware, rows, call)
     prediction = np.full(len(hardware), -1, np.int64)
-    prediction[rows] = place[call]
+    prediction[rows] = frame_row[call]
     column = pd.arrays.IntegerArray(np.maximum(prediction, 0), prediction < 0)
     return activity, hardware.assign(prediction=column)
 
@@ -64,21 +64,21 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
     """The rows, with those marked foreign that name no process and a model that only other processes are seen with."""
     model = np.asarray(hardware["model"].cat.codes)
     foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
-    told = np.asarray(hardware["process"].notna())
-    of_others = np.setdiff1d(model[foreign & told], model[~foreign & told])
-    nobodys = ~told & (model >= 0) & np.isin(model, of_others)
-    if not nobodys.any():
+    names_process = np.asarray(hardware["process"].notna())
+    of_others = np.setdiff1d(model[foreign & names_process], model[~foreign & names_process])
+    unattributed = ~names_process & (model >= 0) & np.isin(model, of_others)
+    if not unattributed.any():
         return hardware
     attribution = hardware["attribution"].copy()
-    attribution[nobodys] = Attribution.FOREIGN.value
+    attribution[unattributed] = Attribution.FOREIGN.value
     return hardware.assign(attribution=attribution)
 
 
 def _of_models(hardware: pd.DataFrame) -> IndexArray:
     """IndexArray of the rows whose label says that they executed a model that may be the target's."""
     executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
-    own = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
-    return np.flatnonzero(executed & own & np.asarray(hardware["operation"].notna()))
+    may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
+    return np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))
 
 
 def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
@@ -86,16 +86,16 @@ def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
     is one."""
     chosen = hardware.iloc[rows]
     model = chosen["model"].cat.codes.to_numpy()
-    told = chosen["process"].notna().to_numpy()
+    names_process = chosen["process"].notna().to_numpy()
     process = group_ids(
         [chosen["process"].cat.codes.to_numpy(), chosen["pid"].fillna(-1).to_numpy(np.int64)], len(rows)
     )
     size = int(model.max(initial=-1)) + 1
-    least, most = np.full(size, len(rows)), np.full(size, -1)
-    np.minimum.at(least, model[told], process[told])
-    np.maximum.at(most, model[told], process[told])
-    only = np.where(least == most, most, -1)
-    return group_ids([model, np.where(told, process, only[model])], len(rows))
+    lowest, highest = np.full(size, len(rows)), np.full(size, -1)
+    np.minimum.at(lowest, model[names_process], process[names_process])
+    np.maximum.at(highest, model[names_process], process[names_process])
+    only = np.where(lowest == highest, highest, -1)
+    return group_ids([model, np.where(names_process, process, only[model])], len(rows))
 
 
 def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, who: IntArray) -> BoolArray:
@@ -118,7 +118,7 @@ def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, w
 
 def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple[pd.DataFrame, IntArray]:
     """The predictions made of hardware rows `rows`, given the number of each row's prediction in ascending order; and
-    by that number their place in the frame."""
+    by that number their row in the frame."""
     firsts = np.flatnonzero(np.diff(call, prepend=-1))
     chosen = hardware.iloc[rows[firsts]].reset_index(drop=True)
     ends = Intervals.from_rows(hardware).ends[rows]
@@ -137,6 +137,6 @@ def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple
         **{name: constant(value, count, FIXED_CATEGORIES[name]) for name, value in fixed.items()},
     )
     order = sort_order(frame)
-    place = np.empty_like(order)
-    place[order] = np.arange(count)
-    return reordered(frame, order), place
+    frame_row = np.empty_like(order)
+    frame_row[order] = np.arange(count)
+    return reordered(frame, order), frame_row

@@ -132,8 +132,8 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
         },
         copy=False,
     )
-    places = {"stack": stack, "depth": np.arange(len(order)) - table.starts[stack]}
-    return pd.DataFrame(places | {name: distinct[name].array.take(order) for name in distinct.columns}, copy=False)
+    positions = {"stack": stack, "depth": np.arange(len(order)) - table.starts[stack]}
+    return pd.DataFrame(positions | {name: distinct[name].array.take(order) for name in distinct.columns}, copy=False)
 
 
 def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:

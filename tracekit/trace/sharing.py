@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MOST_OUTSIDE = 0.05
+MAX_OUTSIDE_SHARE = 0.05
 """Share of execution outside all predictions above which others used the engine (a heuristic of the reference)."""
 
 PADDING_NS = 1_000_000
@@ -73,7 +73,7 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     if events.empty:
         return _unknown("there are no Core ML rows to compare with")
     outside = _outside_share(executed, events)
-    if models or (outside is not None and outside > MOST_OUTSIDE):
+    if models or (outside is not None and outside > MAX_OUTSIDE_SHARE):
         return Sharing(SharingState.SHARED, outside, models, _shared(outside, models))
     if outside is None and not executed.empty:
         return _unknown("Core ML recorded no predictions to compare with")
@@ -89,7 +89,7 @@ def _unknown(why: str) -> Sharing:
 def _shared(outside: float | None, models: tuple[str, ...]) -> str:
     """The signs, as one sentence."""
     signs = []
-    if outside is not None and outside > MOST_OUTSIDE:
+    if outside is not None and outside > MAX_OUTSIDE_SHARE:
         signs.append(f"{format_share(outside)} of its execution time is outside the target's predictions")
     if models:
         more = f" and {len(models) - _NAMED} more" if len(models) > _NAMED else ""
@@ -107,7 +107,7 @@ def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None
     if calls.empty or not executed_ns:
         return None
     loaded = executed["model"].isin(events["model"].cat.categories).to_numpy(dtype=bool)
-    own = is_any(executed["attribution"], Attribution.LABEL) & loaded
-    # Time under own work counts as inside, as time under a prediction does.
-    inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(own))
+    of_target = is_any(executed["attribution"], Attribution.LABEL) & loaded
+    # Time under work of the target counts as inside, as time under a prediction does.
+    inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(of_target))
     return (inside.joined(times).covered_ns - inside.covered_ns) / executed_ns

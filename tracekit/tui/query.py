@@ -9,6 +9,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from tracekit import units
 from tracekit.tui.state import EventFilter
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or -, relative to the cursor"
 
-_UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-_AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,12})?)\s*(ns|us|µs|ms|s)")
 _NUMBER = re.compile(r"\d[\d.]*")
 _KEYS = ("model", "kind", "device")
 _ALIKE = 0.75
@@ -89,7 +88,7 @@ def _amount(text: str, tokens: list[str]) -> str:
     Takes these."""
     if not text and tokens and tokens[0][:1].isdigit():
         text = tokens.pop(0)
-    if _NUMBER.fullmatch(text) and tokens and tokens[0] in _UNITS:
+    if _NUMBER.fullmatch(text) and tokens and tokens[0] in units.DURATION_UNITS_NS:
         text += tokens.pop(0)
     return text
 
@@ -107,10 +106,10 @@ def filter_text(chosen: EventFilter) -> str:
 
 def parse_duration(text: str) -> int:
     """A duration with its unit, in ns. Raises `QueryError`."""
-    match = _AMOUNT.fullmatch(text.strip())
-    if match is None:
+    duration_ns = units.parse_duration(text)
+    if duration_ns is None:
         raise QueryError(f"Invalid duration '{text}'. Examples: 5ms, 250us, 1.5s.")
-    return round(Decimal(match[1]) * _UNITS[match[2]])
+    return duration_ns
 
 
 def parse_time(text: str, here_ns: int) -> int:
@@ -121,9 +120,9 @@ def parse_time(text: str, here_ns: int) -> int:
     clock = _CLOCK.fullmatch(rest)
     if clock is not None:
         minutes = int(clock[1] or 0) * 60 + int(clock[2])
-        time_ns = round((minutes * 60 + Decimal(clock[3])) * _UNITS["s"])
+        time_ns = round((minutes * 60 + Decimal(clock[3])) * units.DURATION_UNITS_NS["s"])
     elif _SECONDS.fullmatch(rest):
-        time_ns = round(Decimal(rest) * _UNITS["s"])
+        time_ns = round(Decimal(rest) * units.DURATION_UNITS_NS["s"])
     else:
         try:
             time_ns = parse_duration(rest)
@@ -156,8 +155,8 @@ _OFFERED = 6
 def _shortest(ns: int) -> str:
     """A duration as one would type it, exactly."""
     for unit in ("s", "ms", "us"):
-        if ns and ns % (_UNITS[unit] // 100) == 0 and ns >= _UNITS[unit]:
-            return f"{Decimal(ns) / _UNITS[unit]:f}{unit}"
+        if ns and ns % (units.DURATION_UNITS_NS[unit] // 100) == 0 and ns >= units.DURATION_UNITS_NS[unit]:
+            return f"{Decimal(ns) / units.DURATION_UNITS_NS[unit]:f}{unit}"
     return f"{ns}ns"
 
 

@@ -53,7 +53,7 @@ def test_the_neural_engine_alone_makes_it_possible(scenario, judge):
     found = judged(judge, scenario)
     assert isinstance(found, Finding)
     assert "executed 30 requests (150 ms)" in found.summary
-    assert "Possible but not certain" in found.summary
+    assert "another process may have made them" in found.summary
     assert found.evidence_total == 30
 
 

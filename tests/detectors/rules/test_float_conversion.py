@@ -34,7 +34,7 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
     assert found.cost.share == pytest.approx(0.15)
     assert int((found.affected.ends - found.affected.starts).sum()) == found.cost.ns
     assert found.evidence_total == 60
-    assert "1.50 ms of each 10.0 ms prediction (15% of 200 ms), 200 µs of it in data casts" in found.summary
+    assert "1.50 ms of each 10.0 ms prediction: 200 µs in data casts" in found.summary
 
 
 @pytest.mark.parametrize(("cast", "expected"), [(500, Finding), (499, Passed)])

@@ -38,7 +38,7 @@ def test_a_load_before_each_prediction_is_found_with_its_cost(scenario, judge):
     assert values["loads"] == 10
     assert values["loads per prediction"] == 1
     assert values["mean load"] == 20 * MS
-    assert values["total prediction time"] == 50 * MS
+    assert values["prediction time"] == 50 * MS
     assert found.evidence_total == 9
     assert [entry.label for entry in found.evidence] == ["Load (cached)"] * 9
     # The first reload starts after 10 ms, a load, a prediction and two pauses.

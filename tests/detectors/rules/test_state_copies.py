@@ -78,7 +78,7 @@ def test_images_in_and_out_are_not_taken_for_a_cache(scenario, judge):
     turns(scenario, token=False)
     outcome = judged(judge, scenario)
     assert isinstance(outcome, InsufficientData)
-    assert "nothing shows that outputs feed the next" in outcome.reason
+    assert "Cannot tell model state" in outcome.reason
 
 
 def test_an_image_and_a_number_without_a_prompt_are_no_cache(scenario, judge):

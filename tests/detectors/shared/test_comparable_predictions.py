@@ -64,9 +64,9 @@ def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
 @pytest.mark.parametrize(
     ("calls", "reason"),
     [
-        (0, "No comparable predictions, 20 needed. Not compared: 1 first after a load."),
-        (1, "1 comparable prediction, 20 needed. Not compared: 1 first after a load."),
-        (3, "3 comparable predictions, 20 needed. Not compared: 1 first after a load."),
+        (0, "No comparable predictions, 20 needed; not compared: 1 first after a load."),
+        (1, "1 comparable prediction, 20 needed; not compared: 1 first after a load."),
+        (3, "3 comparable predictions, 20 needed; not compared: 1 first after a load."),
     ],
 )
 def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):

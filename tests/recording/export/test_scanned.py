@@ -154,7 +154,7 @@ def test_what_xctrace_does_not_write_is_left_to_the_strict_reader(form: str) -> 
     assert scan(SMALL.replace(before, after, 1)) is None
 
 
-def test_ids_may_start_anew_at_each_node() -> None:
+def test_ids_may_start_again_at_each_node() -> None:
     start, end = SMALL.index(b"<node"), SMALL.index(b"</node>") + len(b"</node>")
     assert_same(SMALL[:end] + SMALL[start:end] + SMALL[end:])
 

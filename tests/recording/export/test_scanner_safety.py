@@ -23,7 +23,7 @@ def library(name: str) -> str | None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sanitizers are loaded before Python, which is tried on Linux")
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
-def test_damaged_input_and_failing_memory_do_no_harm(tmp_path: Path) -> None:
+def test_damaged_input_and_failing_memory_do_no_harm(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     sanitizer = library("libasan.so")
     if sanitizer is None:
         pytest.skip("the compiler has no address sanitizer")
@@ -37,7 +37,7 @@ def test_damaged_input_and_failing_memory_do_no_harm(tmp_path: Path) -> None:
     }
     script = ROOT / "tests" / "support" / "scanner_abuse.py"
     result = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), "300"],
+        [sys.executable, str(script), str(tmp_path), "300", "1" if request.config.getoption("--every-case") else "11"],
         capture_output=True,
         text=True,
         env=environment,

@@ -12,7 +12,7 @@ ID = "compile-at-runtime"
 
 
 def sessions(draws: Draws, count: int | None = None, compile_ms: int | None = None) -> App:
-    """The feature is opened some times, some ten seconds apart, and each time compiles the model anew."""
+    """The feature is opened some times, some ten seconds apart, and each time compiles the model again."""
     app = start_recording(draws)
     model = draw_models(draws)[0]
     unit = draws.choice((neural_engine, gpu))

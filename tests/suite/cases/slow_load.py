@@ -126,7 +126,7 @@ def another_instance_goes_on(draws: Draws) -> App:
 
 
 def for_each_call(draws: Draws) -> App:
-    """A large model that is loaded anew for each prediction."""
+    """A large model that is loaded again for each prediction."""
     app = start_recording(draws)
     model = draw_models(draws)[0]
     for _ in range(12):

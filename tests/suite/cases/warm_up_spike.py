@@ -233,7 +233,7 @@ CASES = [
         ("neural engine", "gpu", "neural engine", "gpu", "neural engine", "gpu"),
         behind_another,
         also=WAITS,
-        page="The first prediction waits",
+        page="The first prediction is queued",
     ),
     *cases(ID, INSUFFICIENT, 3, few_calls),
     *cases(ID, POSITIVE, 3, beside_a_load),

@@ -81,12 +81,12 @@ class DeviceRuns:
         """The unit that works most; there is at least one run."""
         return UNITS[int(np.bincount(self.unit, weights=self.work_ns).argmax())]
 
-    def usual_course(self) -> tuple[Device, ...]:
+    def usual_order(self) -> tuple[Device, ...]:
         """The order of units that most predictions have, the first of several; empty without runs. O(runs)."""
         if not len(self.unit):
             return ()
-        courses = np.split(self.unit, np.flatnonzero(np.diff(self.prediction)) + 1)
-        ((usual, _),) = Counter(tuple(course.tolist()) for course in courses).most_common(1)
+        orders = np.split(self.unit, np.flatnonzero(np.diff(self.prediction)) + 1)
+        ((usual, _),) = Counter(tuple(order.tolist()) for order in orders).most_common(1)
         return tuple(UNITS[number] for number in usual)
 
     def interruptions(self) -> tuple[IntArray, IntArray, IntArray]:

@@ -114,7 +114,7 @@ class Breakdown:
     | other_models_ns                            | int64    | ns in which predictions of other models were running  |
     """
     unknown: dict[Part, npt.NDArray[np.int8]]
-    """Shape (predictions,) each: why the part is null, as a place in `REASONS`; -1 where it is known."""
+    """Shape (predictions,) each: why the part is null, as an index in `REASONS`; -1 where it is known."""
     ambiguous_rows: int
     """Rows that ran for some prediction of the target, and for which is not known; their time is in `ambiguous`."""
     handoffs: Handoffs
@@ -122,10 +122,10 @@ class Breakdown:
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
-        place = self.frame.index.get_indexer(predictions)
-        place = place[place >= 0]
-        unknown = {part: codes[place] for part, codes in self.unknown.items()}
-        return Breakdown(self.frame.take(place), unknown, self.ambiguous_rows, self.handoffs.of(place))
+        index = self.frame.index.get_indexer(predictions)
+        index = index[index >= 0]
+        unknown = {part: codes[index] for part, codes in self.unknown.items()}
+        return Breakdown(self.frame.take(index), unknown, self.ambiguous_rows, self.handoffs.of(index))
 
 
 @cached_by_trace
@@ -220,7 +220,7 @@ def _unknown(seen: _Seen) -> dict[Part, npt.NDArray[np.int8]]:
 
 
 def _first(*reasons: tuple[BoolArray, Unknown]) -> npt.NDArray[np.int8]:
-    """For each prediction the first reason that holds, as a place in `REASONS`; -1 for none."""
+    """For each prediction the first reason that holds, as an index in `REASONS`; -1 for none."""
     return np.select([mask for mask, _ in reasons], [REASONS.index(why) for _, why in reasons], -1).astype(np.int8)
 
 

@@ -140,20 +140,20 @@ class _Finder:
     def __init__(self, activity: pd.DataFrame, predictions: pd.DataFrame) -> None:
         self._windows = Intervals.from_rows(predictions)
         self._models = predictions["model"].cat.categories
-        place = np.full(len(activity) + 1, -1, np.int64)
-        place[predictions.index.to_numpy()] = np.arange(len(predictions))
+        index = np.full(len(activity) + 1, -1, np.int64)
+        index[predictions.index.to_numpy()] = np.arange(len(predictions))
         owner = top_predictions(activity)
-        self._place = np.append(place[owner], -1)
-        """Place of the app's prediction for each row of the activity; -1 for none, and for label -1."""
+        self._prediction_of = np.append(index[owner], -1)
+        """Index of the app's prediction for each row of the activity; -1 for none, and for label -1."""
         self._several = np.append(is_any(activity["attribution"], Attribution.AMBIGUOUS)[owner], False)
         """Whether the stage that a row leads to lies in several predictions of its pipeline."""
-        self._found: list[tuple[npt.NDArray[Any], ...]] = []
+        self._linked: list[tuple[npt.NDArray[Any], ...]] = []
         self._shared: list[tuple[npt.NDArray[Any], ...]] = []
 
     def add(self, frame: pd.DataFrame, layer: IntArray) -> None:
         """Take in the rows of one frame."""
         linked = frame["prediction"].fillna(-1).to_numpy(dtype=np.int64)
-        window = self._place[linked]
+        window = self._prediction_of[linked]
         times = Intervals.from_rows(frame)
         possible = is_any(frame["attribution"], *_POSSIBLE) & (linked < 0)
         shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
@@ -165,7 +165,7 @@ class _Finder:
         times = times.where(inside).clipped(self._windows.starts[window], self._windows.ends[window])
         has_length = times.ends > times.starts
         inside = inside[has_length]
-        self._found.append(
+        self._linked.append(
             (
                 window[has_length],
                 layer[inside],
@@ -178,13 +178,13 @@ class _Finder:
         )
 
     def _codes(self, models: pd.Series) -> IntArray:
-        """Models of rows as places among the models of the predictions; -1 for others and none."""
-        place = np.append(self._models.get_indexer(models.cat.categories), -1)
-        return place[models.cat.codes.to_numpy()]
+        """Models of rows as indexes among the models of the predictions; -1 for others and none."""
+        index = np.append(self._models.get_indexer(models.cat.categories), -1)
+        return index[models.cat.codes.to_numpy()]
 
     def rows(self) -> Rows:
         """Rows that lie in one prediction."""
-        return Rows(*(np.concatenate(part) for part in zip(*self._found, strict=True)))
+        return Rows(*(np.concatenate(part) for part in zip(*self._linked, strict=True)))
 
     def shared(self) -> Shared:
         """Rows that could lie in several."""

@@ -78,7 +78,7 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
     )
 
 
-def _part(breakdown: Breakdown, part: Part, whole_ns: int) -> PartSummary:
+def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
     codes = breakdown.unknown[part]
     values = breakdown.frame[part.column].to_numpy(dtype=np.int64, na_value=0)[codes < 0]
     total = sum(values.tolist()) if len(values) else None
@@ -87,7 +87,7 @@ def _part(breakdown: Breakdown, part: Part, whole_ns: int) -> PartSummary:
         known=len(values),
         total_ns=total,
         mean_ns=None if total is None else total / len(values),
-        share=None if total is None or not whole_ns else total / whole_ns,
+        share=None if total is None or not all_ns else total / all_ns,
         unknown=tuple(str(REASONS[code]) for code in np.unique(codes[codes >= 0]).tolist()),
     )
 

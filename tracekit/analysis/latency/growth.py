@@ -42,7 +42,7 @@ class Growth:
     """What the sequences of one model show."""
 
     first: IntArray
-    """Shape (sequences,): place of the first call of each sequence with enough calls."""
+    """Shape (sequences,): index of the first call of each sequence with enough calls."""
     count: IntArray
     """Shape (sequences,): its calls."""
     correlation: FloatArray
@@ -75,20 +75,20 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
     count = np.diff(first, append=len(durations_ns))
     enough = count >= rule.min_calls
     sequence, size = np.repeat(np.where(enough, np.cumsum(enough) - 1, -1), count), np.repeat(count, count)
-    place = np.arange(len(durations_ns)) - np.repeat(first, count)
+    position = np.arange(len(durations_ns)) - np.repeat(first, count)
     judged = sequence >= 0
-    durations, sequence, place, size = durations_ns[judged], sequence[judged], place[judged], size[judged]
+    durations, sequence, position, size = durations_ns[judged], sequence[judged], position[judged], size[judged]
     first, count = first[enough], count[enough]
     tenth = np.maximum(size // 10, 1)
-    start = _medians(durations, sequence, place < tenth)
-    end = _medians(durations, sequence, place >= size - tenth)
+    start = _medians(durations, sequence, position < tenth)
+    end = _medians(durations, sequence, position >= size - tenth)
     ratio = end / np.maximum(start, 1)
     # Ranking is what takes time, and it cannot change the answer for the others.
     rises = ratio >= rule.ratio
     chosen = rises[sequence]
     number = (np.cumsum(rises) - 1)[sequence[chosen]]
     rising = int(rises.sum())
-    halves = rank_correlations(durations[chosen], 2 * number + (2 * place >= size)[chosen], 2 * rising)
+    halves = rank_correlations(durations[chosen], 2 * number + (2 * position >= size)[chosen], 2 * rising)
     correlation = np.full(len(first), np.nan)
     correlation[rises] = rank_correlations(durations[chosen], number, rising)
     steady = np.zeros(len(first))

@@ -76,7 +76,7 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
 
 
 def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:
-    """Place in sorted logarithms at which they fall in two modes; None where they do not."""
+    """Index in sorted logarithms at which they fall in two modes; None where they do not."""
     count = len(logs)
     if count < 2 * min_count:
         return None
@@ -87,9 +87,9 @@ def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:
     depth[valley > VALLEY * crest] = -np.inf
     depth[: min_count - 1] = -np.inf
     depth[count - min_count :] = -np.inf
-    place = int(depth.argmax()) + 1
-    apart = float(np.median(logs[place:]) - np.median(logs[:place])) >= distance
-    return place if apart and depth[place - 1] >= DEPTH else None
+    split = int(depth.argmax()) + 1
+    apart = float(np.median(logs[split:]) - np.median(logs[:split])) >= distance
+    return split if apart and depth[split - 1] >= DEPTH else None
 
 
 def _within(logs: FloatArray, at: FloatArray, reach: float) -> FloatArray:

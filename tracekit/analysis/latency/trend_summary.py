@@ -47,12 +47,12 @@ class LatencyTrend:
 
 
 def summarize_latency_trend(predictions: pd.DataFrame) -> LatencyTrend | None:
-    """Course of predictions (shared event columns, sorted by start); None below `MIN_PREDICTIONS`. O(n log n)."""
+    """Latency trend of calls (shared event columns, sorted by start); None below `MIN_PREDICTIONS`. O(n log n)."""
     if len(predictions) < MIN_PREDICTIONS:
         return None
     durations, starts = predictions["duration_ns"].to_numpy(), predictions["start_ns"].to_numpy()
-    found = modes(durations)
-    parts = zip(found.centres_ns.tolist(), found.counts.tolist(), found.shares.tolist(), strict=True)
+    groups = modes(durations)
+    parts = zip(groups.centres_ns.tolist(), groups.counts.tolist(), groups.shares.tolist(), strict=True)
     return LatencyTrend(
         trend=trend(durations),
         levels=tuple(

@@ -28,7 +28,7 @@ def render_baseline(baseline: Baseline) -> str:
 
 
 def _model(baseline: Baseline, name: str) -> str:
-    models = [found for recording in baseline.recordings if (found := recording.model(name)) is not None]
+    models = [entry for recording in baseline.recordings if (entry := recording.model(name)) is not None]
     series = [model.warm_ns if model.warm.any() else model.latencies_ns for model in models]
     medians = [float(np.median(values)) for values in series if len(values)]
     count = sum(map(len, series))

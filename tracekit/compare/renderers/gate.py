@@ -101,8 +101,10 @@ def workflow_commands(gate: Gate, file: str | None, line: Callable[[Item], int])
         items = [item for item in gate.items if item.verdict in verdicts]
         shown = items if len(items) <= ANNOTATIONS else items[: ANNOTATIONS - 1]
         for item in shown:
-            place = f"file={_property(file)},line={line(item)}," if file is not None and item.limit is not None else ""
-            lines.append(f"::{level} {place}title={_property(_subject(item))}::{_data(item.text)}")
+            location = (
+                f"file={_property(file)},line={line(item)}," if file is not None and item.limit is not None else ""
+            )
+            lines.append(f"::{level} {location}title={_property(_subject(item))}::{_data(item.text)}")
         if len(items) > len(shown):
             lines.append(f"::{level} title=tracekit::and {format_count(len(items) - len(shown), 'more item')}")
     return "".join(f"{text}\n" for text in lines)

@@ -8,6 +8,7 @@ from tracekit.compare.findings import Status
 from tracekit.compare.latency import MIN_PREDICTIONS, Answer, Reason
 from tracekit.compare.models import Pair, Presence
 from tracekit.report.formatting import ABSENT, listed
+from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_duration, format_estimate
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ def measured(change: LatencyChange) -> str:
     noun = "recordings" if change.effective is None and change.low is not None else "predictions"
     worth = ""
     if change.effective is not None and any(
-        own < 0.9 * count for own, count in zip(change.effective, change.counts, strict=True)
+        effective < 0.9 * count for effective, count in zip(change.effective, change.counts, strict=True)
     ):
-        worth = ", worth " + " and ".join(f"{own:.0f}" for own in change.effective) + " independent ones"
+        worth = ", worth " + " and ".join(f"{effective:.0f}" for effective in change.effective) + " independent ones"
     return f"{change.counts[0]:,} and {change.counts[1]:,} {noun}{worth}"
 
 
@@ -101,8 +102,8 @@ def p95(model: ModelComparison) -> str:
 
 def parts(model: ModelComparison) -> str:
     """Where the difference lies: the parts that changed for certain, largest first; empty where none did."""
-    least = NOTABLE * (model.latency.before_ns or 0)
-    changed = [part for part in model.parts if part.differs and abs(part.difference_ns) >= least]
+    min_difference_ns = NOTABLE * (model.latency.before_ns or 0)
+    changed = [part for part in model.parts if part.differs and abs(part.difference_ns) >= min_difference_ns]
     changed.sort(key=lambda part: -abs(part.difference_ns))
     return ", ".join(map(_part, changed[:PARTS]))
 
@@ -122,11 +123,8 @@ def facts(model: ModelComparison) -> str:
         ("copies per prediction", model.copies, _number),
         ("most in flight", model.in_flight, _number),
     ]
-    rows += [(f"{_UNIT[name]} share", pair, _share) for name, pair in model.units if _moved(pair)]
+    rows += [(f"{DEVICE_NAMES[Device(name)]} share", pair, _share) for name, pair in model.units if _moved(pair)]
     return ", ".join(f"{label} {pair_words(pair, form)}" for label, pair, form in rows if _differs(pair))
-
-
-_UNIT = {"ane": "Neural Engine", "gpu": "GPU", "cpu": "CPU"}
 
 
 def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
@@ -145,9 +143,9 @@ def totals(models: Sequence[ModelComparison]) -> str:
     ]
     words = []
     for label, pairs, form in rows:
-        whole = Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
-        if _differs(whole):
-            words.append(f"{label} {pair_words(whole, form)}")
+        total = Pair(sum(pair.before or 0 for pair in pairs), sum(pair.after or 0 for pair in pairs))
+        if _differs(total):
+            words.append(f"{label} {pair_words(total, form)}")
     return ", ".join(words)
 
 

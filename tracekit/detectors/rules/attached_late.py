@@ -135,10 +135,10 @@ loads of the models in use: their cold starts, their slow first predictions, and
 
 ## How it is measured
 
-Reported when the app was already running when the recording started, and at least one model predicts without an earlier
-load in the recording, or at least one prediction has no model name (Core ML emits names only at load time). The app
-counts as running if the recording's table of contents says `attached`, or if the app's life cycle starts without a
-launch.
+Reported when the app was already running when the recording started, and either of these holds: at least one model
+predicts without an earlier load in the recording, or at least one prediction has no model name (Core ML emits names
+only at load time). The app counts as running if the recording's table of contents says `attached`, or if the app's life
+cycle starts without a launch.
 
 For the time before the recording, `cold-load`, `reload-before-predict`, `warm-up-spike` and `unused-load` have nothing
 to evaluate.

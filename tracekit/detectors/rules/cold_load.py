@@ -170,9 +170,9 @@ def _nobody_waits(view: ModelView, known: ColdLoads) -> str:
 
 DESCRIPTION = """
 Before a model can run, the system prepares it for the device (Apple calls this *specialization*) and caches the result.
-A load from the cache takes from a few milliseconds to half a second. A cold load, without a cached result, takes from a
-second to minutes. The cache is empty at the first launch, after an update of the system or the model, and after storage
-ran low. Cold loads cannot be avoided, but no one should have to wait for them.
+A load from the cache usually takes from a few milliseconds to half a second. A cold load, without a cached result,
+takes from a second to minutes. The cache is empty at the first launch, after an update of the system or the model, and
+after storage ran low. Cold loads cannot be avoided, but no one should have to wait for them.
 
 ## On the timeline
 
@@ -185,7 +185,7 @@ Per model, from the Activity lane. A load is cold if its row says `prepare and c
 is cold in any of these cases:
 
 - A Neural Engine row inside it compiles or prepares this model.
-- Unnamed preparation rows cover a quarter of it and are inside no other load.
+- Such rows without a model name cover a quarter or more of it and are inside no other load.
 - It took at least `ratio_min_ms`, and `ratio` times the median of at least `min_compared` other loads of the model.
 
 Reported when something waited for a cold load of `min_wait_ms` or more. That is the case if a prediction of the model
@@ -194,8 +194,9 @@ the load (Hangs instrument). Further loads, compilations and first predictions b
 gaps of at most `soon_ms`, are part of the wait. A single prediction counts as a warm-up that no one waits for if an
 unusually long gap of `warm_up_pause_s` or more follows it.
 
-If it is unknown whether the only load that was waited for was cold, the check is not evaluated. A benchmark that clears
-the cache on purpose is reported too, because a recording does not show intent.
+If something waited for a load, but the recording does not show whether that load was cold or came from the cache, the
+check is not evaluated. A benchmark that clears the cache on purpose is reported too, because a recording does not show
+intent.
 
 ## Not a problem when
 

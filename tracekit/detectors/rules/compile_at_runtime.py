@@ -162,9 +162,9 @@ Per model. Two kinds of compilations count as avoidable:
   occurs `min_engine_compiles` times or more. The system keeps the result as long as path and configuration stay the
   same.
 
-Reported when both kinds together cover `min_lost_ms` or more. Different models in files of the same name look like one
-model that is compiled repeatedly. If their predictions copy different numbers of inputs, or their GPU rows belong to
-different processes, the check is not evaluated.
+Reported when the avoidable compilations of both kinds together take `min_lost_ms` or more. Different models in files of
+the same name look like one model that is compiled repeatedly. If their predictions copy different numbers of inputs, or
+their GPU rows belong to different processes, the check is not evaluated.
 
 A single compilation is not evaluated. One recording does not show whether the model was just downloaded, or whether the
 app compiles it at every launch.

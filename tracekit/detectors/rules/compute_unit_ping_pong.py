@@ -34,7 +34,8 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import RECORD_ALONE, UNIT_NAMES, course_words
+from tracekit.detectors.shared.wording import RECORD_ALONE, course_words
+from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(
             view.name,
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
-            f"{UNIT_NAMES[runs.main_unit]} for only {format_share(share)} of the time.",
+            f"{DEVICE_NAMES[runs.main_unit]} for only {format_share(share)} of the time.",
             metrics,
         )
     return _finding(view, rows[changes >= options.changes], runs, metrics)
@@ -129,7 +130,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
     """The finding with its cost: the time for which the main unit was interrupted."""
     interruptions = _interruptions(runs)
     affected = interruptions.union()
-    main = UNIT_NAMES[runs.main_unit]
+    main = DEVICE_NAMES[runs.main_unit]
     mean = int(interruptions.durations.sum()) / len(view.predictions)
     changes = value_of(metrics, "hand-offs per prediction (median)")
     share = format_share(value_of(metrics, "main unit interrupted"))
@@ -137,7 +138,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
         model=view.name,
         summary=(
             f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
-            f"{course_words(runs.usual_course())}). They interrupt the {main}, which does most of the work, for "
+            f"{course_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
             f"{format_time(mean)} per prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),
@@ -156,7 +157,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
 
 DESCRIPTION = """
 If a compute unit cannot run every operation of a model, Core ML splits the model, and the parts run on different units.
-Each hand-off costs copies and synchronization while the main compute unit idles.
+The *main* unit, which does most of the work, idles while others run and during each hand-off.
 
 ## On the timeline
 
@@ -171,8 +172,8 @@ Each hand-off costs copies and synchronization while the main compute unit idles
 ## How it is measured
 
 Per model, on predictions whose compute units are known. Execution rows of the Neural Engine and the GPU, and `CPU` rows
-of at least `min_cpu_us`, are ordered by start time. Requests stand for a unit whose execution was not recorded in the
-prediction. Reported when both hold:
+of at least `min_cpu_us`, are ordered by start time. If a unit has no execution row in a prediction, its requests are
+used instead. Reported when both hold:
 
 - Half of the predictions or more have at least `changes` hand-offs.
 - Interruptions of the main unit take `interrupted_share` or more of prediction time.

@@ -84,14 +84,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(view.name, _rarely_above(found), metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
-            return _finding(view, found, metrics)
+            return _finding(view, found, slowdown, metrics)
         return Passed(
             view.name, f"Up to {found.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
     deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
     # Several instances may well run on different devices, where depth alone shows nothing.
     if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
-        return _finding(view, found, metrics)
+        return _finding(view, found, slowdown, metrics)
     return InsufficientData(
         view.name,
         f"Up to {found.max_depth} in flight, but too few predictions ran alone to tell whether they slow each other "
@@ -127,13 +127,14 @@ def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options
     )
 
 
-def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(
+    view: ModelView, found: ConcurrencySummary, slowdown: float | None, metrics: tuple[Metric, ...]
+) -> Finding:
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     summary = (
         f"Up to {format_count(found.max_depth, 'prediction')} in flight (more than {found.limit} for "
         f"{format_share(found.share_above)} of busy time). "
     )
-    slowdown = metrics[2].value
     if slowdown is not None:
         summary += (
             f"Median latency rises from {format_time(found.alone_median_ns or 0)} alone to "
@@ -152,8 +153,10 @@ def _finding(view: ModelView, found: ConcurrencySummary, metrics: tuple[Metric, 
             (
                 f"Of the time with more than {found.limit} in flight, the part of those beyond the first {found.limit} "
                 f"(half of it with {2 * found.limit} in flight), as a share of all time with predictions in flight. "
-                "The fix saves it if they only waited for each other."
+                "The fix saves it where inputs beyond the limit are dropped; where every input counts, it lowers "
+                "latency, and saves no time in total."
             ),
+            of=f"the {format_time(found.busy_ns)} with predictions in flight, if inputs beyond the limit are dropped",
         ),
         rows=rows,
     )
@@ -178,7 +181,8 @@ no sooner.
 
 Per model, on the predictions that the app itself requested: how many are in flight over time. Reported when both hold:
 
-- More than `limit` predictions are in flight for `busy_share` or more of the busy time.
+- More than `limit` predictions are in flight for `busy_share` or more of the busy time, which is the time with at least
+  one in flight.
 - Predictions that spend most of their time above the limit have a median latency of `slowdown` times that of
   predictions that run alone, or more.
 
@@ -186,11 +190,16 @@ If fewer than `min_compared` predictions ran alone, or above the limit, latency 
 only for a model with a single instance and `unsupported_depth` or more in flight for `busy_share` of the busy time. At
 least `min_predictions` predictions are needed to report a model above the limit.
 
+Estimated savings are a share of the time above the limit: the share of the predictions in flight that exceed `limit`.
+With twice the limit in flight, that is half of the time. Dropping the inputs beyond the limit saves it. Where every
+input counts, the fix lowers latency, but saves no time in total.
+
 ## Not a problem when
 
 - Throughput matters and two or three predictions are kept in flight, so the device is never idle.
 - Several models run concurrently: each is evaluated separately.
-- Several instances of one model run on different devices: they count together, so only a measured slowdown is reported.
+- Several instances of one model run on different compute units: they are counted together, so only a measured slowdown
+  is reported.
 - A batch is predicted: it is recorded as single predictions in sequence.
 """
 

@@ -138,9 +138,7 @@ def _finding(
         if trace.coverage_of(CORE_ML).state is TableState.MISSING
         else "the Core ML table is empty"
     )
-    doubt = (
-        "" if is_certain else " Possible but not certain: Neural Engine rows do not say which process they belong to."
-    )
+    doubt = "" if is_certain else " Neural Engine rows name no process, so another process may have made them."
     return finding(
         model=None,
         summary=f"{what}, but {nothing}.{doubt}{_cause(trace)}",
@@ -175,8 +173,8 @@ def _cause(trace: Trace) -> str:
 
 DESCRIPTION = """
 Core ML reports to Instruments only from processes signed with the entitlement `com.apple.security.get-task-allow`.
-Xcode adds it to what it builds to run or profile, in Debug and in Release. Command-line tools, Python and apps from the
-App Store lack it: their Core ML table stays empty, as if no model had run.
+Xcode adds it to what it builds to run or profile, in Debug and in Release. Command-line tools built without Xcode,
+Python and apps from the App Store lack it: Core ML records no events for them, as if no model had run.
 
 ## On the timeline
 
@@ -208,7 +206,8 @@ check is not evaluated.
 """
 
 FIX = """
-Sign the target with get-task-allow, then start recording before the model loads.
+Sign the target with get-task-allow (`tracekit doctor --target PATH` checks it), and start recording before the model
+loads.
 
 With Xcode, profile a Release build (Product > Profile): Xcode signs Debug and Release builds for development with the
 entitlement (on iOS it is named `get-task-allow`). Archives exported for distribution do not have it, nor do builds with
@@ -223,6 +222,7 @@ cat > entitlements.plist <<'PLIST'
   <key>com.apple.security.get-task-allow</key><true/>
 </dict></plist>
 PLIST
+# Replaces the old entitlements: add those that the tool needs to the file.
 codesign --force --sign - --entitlements entitlements.plist ./mytool
 xcrun xctrace record --template 'Core ML' --launch -- ./mytool
 ```

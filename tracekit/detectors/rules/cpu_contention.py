@@ -272,7 +272,7 @@ def _names(others: pd.DataFrame, affected: Intervals) -> str:
 
 DESCRIPTION = """
 Two models that run on the CPU at the same time share its cores and memory. Each uses several threads, so both slow
-down, and the user waits for the sum of both.
+down, and each can take about as long as both would one after the other.
 
 ## On the timeline
 
@@ -287,14 +287,15 @@ down, and the user waits for the sum of both.
 ## How it is measured
 
 Per model, on predictions with CPU rows in the Compute lane that overlap no other prediction of the model and are not
-the first after a load. Other work means CPU rows of the app's other models. Only the beginning of a prediction's CPU
-work is compared, as long as the shortest tenth of the predictions, so a long prediction does not count as disturbed
-because of its length. A prediction is *disturbed* if other work covers `overlap_share` or more of that beginning, and
-*undisturbed* if it covers `calm_share` or less. Reported when all of these hold:
+the first after a load. Other work means CPU rows of the app's other models. Overlap is measured only at the beginning
+of each prediction's CPU work, over the same length of time for all: the 10th percentile of the time that CPU work
+spans. So no prediction counts as disturbed just because it is long. A prediction is *disturbed* if other work covers
+`overlap_share` or more of that beginning, and *undisturbed* if it covers `calm_share` or less. Reported when all of
+these hold:
 
 - `affected_share` or more of the predictions are disturbed.
 - Their median latency is at least `slowdown` times that of the undisturbed ones.
-- Longer CPU work next to other work explains `explained_share` or more of the extra time (median).
+- CPU work that takes longer while other work runs accounts for `explained_share` or more of the extra time (median).
 - The latencies of both groups differ by more than chance: 2.5 standard errors of their rank sum.
 
 Each group needs `min_compared` predictions. For a model that uses no other compute unit, the whole prediction counts as

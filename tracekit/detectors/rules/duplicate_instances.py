@@ -272,8 +272,8 @@ def _finding(
 
 DESCRIPTION = """
 Each `MLModel` object holds the model's weights, its buffers and its space on the Neural Engine. A second object of the
-same model costs another load and more memory. When memory on the Neural Engine runs short, models that load later run
-on other units.
+same model costs another load and more memory. When the memory available to the Neural Engine runs short, models that
+load later may run on other units.
 
 ## On the timeline
 
@@ -286,14 +286,14 @@ on other units.
 Per model with at least `min_predictions` predictions. Instruments numbers the instances (`Name-1`, `Name-2`). A
 prediction belongs to the last load of its instance that ended before it. Reported in either of two cases:
 
-- **Instances alternate.** Predictions switch between instances `min_switches` times more often than if each instance
-  replaced another once. Several run at the same time for less than `parallel_share` of the busy time, and their median
-  latencies differ by a factor of `alike` at most. So one instance could do the work. Instances are compared only if
-  nothing sets them apart: their predictions copy the same number of inputs, run on the same compute unit (Neural Engine
-  and GPU rows), and their GPU rows belong to the same process.
-- **A load is never used.** The model makes `min_predictions` predictions afterwards, for `unused_s` or until the same
-  instance is loaded again. The unused load took as long as the used ones (within a factor of `alike`) and did not
-  specialize the model for the device.
+- **Instances alternate.** Predictions switch between instances at least `min_switches` times, not counting the switches
+  needed if each instance replaced another once. Several run at the same time for less than `parallel_share` of the busy
+  time, and their median latencies differ by a factor of `alike` at most. So one instance could do the work. Instances
+  are compared only if nothing sets them apart: their predictions copy the same number of inputs, run on the same
+  compute unit (Neural Engine and GPU rows), and their GPU rows belong to the same process.
+- **A load is never used.** The model makes at least `min_predictions` predictions afterwards, and either they continue
+  for `unused_s` or more, or the same instance is loaded again. The unused load took as long as the used ones (within a
+  factor of `alike`) and did not specialize the model for the device.
 
 Estimated savings are the time of the unnecessary loads. Memory is not recorded. If the recording covers all processes
 and its rows do not show which process an instance belongs to, the check is not evaluated.

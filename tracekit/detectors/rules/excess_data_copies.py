@@ -106,9 +106,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
     largest = _words(max(summary.by_kind, key=lambda kind: summary.by_kind[kind]))
     text = (
         f"Copies and conversions take {format_time(summary.covered_ns / count)} of each "
-        f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction "
-        f"({format_share(summary.share)} of {format_time(summary.predicted_ns)} over "
-        f"{format_count(count, 'prediction')}), mostly {_plural(largest)}."
+        f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction, mostly {_plural(largest)}."
     )
     if len(summary.large_rows):
         text += (
@@ -150,9 +148,10 @@ unit works with. On the Neural Engine, that type is Float16.
 
 Per model, inside its predictions: the time covered by `Input Copy`, `Data Cast`, `Output Transformation` and
 `Neural Engine - Data Copy` rows, with overlaps counted once. Reported when copies take `copy_share` or more of
-prediction time. Also reported when input copies that each take at least `large_input_ms`, and
-`large_input_ratio` times the median of the other inputs of the same prediction, take `large_input_share` or more of
-prediction time. Core ML does not record which input a copy is for, only which prediction it belongs to.
+prediction time. Also reported when large input copies take `large_input_share` or more of prediction time. An input
+copy is large if it takes at least `large_input_ms`, and at least `large_input_ratio` times the median of the other
+input copies in the same prediction. Core ML does not record which input a copy is for, only which prediction it belongs
+to.
 
 At least `min_predictions` predictions are needed. A copy inside several overlapping predictions of the model counts
 once, without being assigned to one of them. Copies outside all predictions do not count. If they could decide the

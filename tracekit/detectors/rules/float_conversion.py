@@ -33,7 +33,8 @@ class Options:
     conversion_share: float = option(
         0.05,
         "share of prediction time",
-        "Heuristic: half of the limit for all copies, because the model's types alone decide about conversion.",
+        "Heuristic: half of the limit for all copies, because only the model's input and output "
+        "types determine whether data is converted.",
         maximum=1,
     )
     min_cast_us: float = option(
@@ -51,7 +52,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if reason is not None:
         return reason
     count, mean_ns = len(view.predictions), float(view.predictions["duration_ns"].mean())
-    summary = summarize_conversions(view.predictions, view.data, least_ns=round(options.min_cast_us * 1e3))
+    summary = summarize_conversions(view.predictions, view.data, min_ns=round(options.min_cast_us * 1e3))
     metrics = (
         above("conversions", summary.share, "share", options.conversion_share),
         Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
@@ -87,10 +88,10 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
     return finding(
         model=view.name,
         summary=(
-            f"Converting inputs and outputs takes {format_time(summary.covered_ns / count)} of each "
-            f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often} "
-            f"({format_share(summary.share)} of {format_time(summary.predicted_ns)}), "
-            f"{format_time(summary.cast_ns / count)} of it in data casts."
+            f"Type conversion takes {format_time(summary.covered_ns / count)} of each "
+            f"{format_time(float(view.predictions['duration_ns'].mean()))} prediction{often}: "
+            f"{format_time(summary.cast_ns / count)} in data casts, the rest in the copies and output transformations "
+            "that go with them."
         ),
         metrics=metrics,
         cost=Cost(
@@ -125,7 +126,7 @@ them in every prediction: it casts the data, copies it into the engine's buffers
 Per model. A prediction converts data if one of its `Data Cast` rows takes at least `min_cast_us`. In these predictions,
 the time covered by `Data Cast`, `Neural Engine - Data Copy` and `Output Transformation` is added up, with overlaps
 counted once. Reported when it takes `conversion_share` or more of the time of all predictions. At least
-`min_predictions` predictions are needed, of `min_mean_ms` or more on average.
+`min_predictions` predictions are needed, and they must take `min_mean_ms` or more on average.
 
 `excess-data-copies` counts the same rows among all copies. The report never counts the same time twice: what one
 finding includes is not added again for the other.

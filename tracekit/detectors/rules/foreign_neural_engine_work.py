@@ -30,7 +30,7 @@ from tracekit.detectors import (
 )
 from tracekit.recording.table import TableState
 from tracekit.trace.instruments.catalogue import NEURAL_ENGINE
-from tracekit.trace.sharing import MOST_OUTSIDE, SharingState
+from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Options:
     """Thresholds."""
 
     min_share: float = option(
-        MOST_OUTSIDE,
+        MAX_OUTSIDE_SHARE,
         "share of the Neural Engine's execution time",
         "Heuristic: below this share, a few rows of the system change no result.",
         maximum=1,
@@ -129,7 +129,8 @@ All other results that rely on the Neural Engine carry a note if other processes
   all others.
 - The target itself uses the Neural Engine through another framework, such as Vision, Sound Analysis or Core AI: the
   work is its own, but Core ML does not record it.
-- A generic label is inside one of the target's predictions: it counts as the target's, unless labels name that model.
+- A row with a generic label is inside one of the target's predictions: it counts as the target's, unless other rows
+  name that model.
 """
 
 FIX = """

@@ -283,7 +283,7 @@ slow down: frames drop, and predictions take longer.
 ## On the timeline
 
     Activity       |Prediction           |    |Prediction |
-    GPU            |Fragment|  |Model   |      |Model   |          problem: the first prediction waits for drawing
+    GPU            |Fragment|  |Model   |      |Model   |      problem: the first prediction is queued behind drawing
 
     Activity       |Prediction |
     Neural Engine    |Model   |
@@ -299,9 +299,9 @@ GPU does other work, of any process, for `overlap_share` or more of this time, a
 - `affected_share` or more of the predictions are disturbed.
 - Their median latency is at least `slowdown` times that of the undisturbed ones.
 - Other work explains `explained_share` or more of the extra time (median).
-- A long prediction meets other work more often. If only the beginning of each prediction counts, as long as the
-  shortest tenth of the predictions, the disturbed ones are still slower by more than chance: 2.5 standard errors of
-  their rank sum.
+- The disturbed predictions are still slower by more than chance (2.5 standard errors of their rank sum) if other work
+  counts only at the beginning of each prediction's GPU time, over the 10th percentile of these times. This rules out
+  that predictions only meet other work because they are long.
 
 Each group needs `min_compared` predictions. Estimated savings are the extra time during which the GPU did other work.
 

@@ -152,10 +152,10 @@ more work with each token. The first words come quickly, the last ones slowly.
 
 ## How it is measured
 
-Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
-queued behind other work, and long predictions that open a sequence (a prompt before its tokens). A gap of more than
-five times the usual interval starts a new sequence, and so does a drop in latency to less than two thirds. A sequence
-of at least `min_calls` predictions grows if both hold:
+Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
+that queued behind other work, and long predictions that open a sequence (a prompt before its tokens). A gap of more
+than five times the usual interval starts a new sequence, and so does a drop in latency to less than two thirds. A
+sequence of at least `min_calls` predictions grows if both hold:
 
 - The rank correlation of latency and order is at least `correlation`, and clearly positive in both halves (which rules
   out a single jump).

@@ -70,7 +70,7 @@ class Options:
         6,
         "predictions",
         "If one prediction in forty is slow, which no one notices, six or more of a hundred are slow by "
-        "chance in 4% of recordings, and five in 10%.",
+        "chance in 4% of recordings, and five or more in 10%.",
     )
 
 
@@ -225,18 +225,20 @@ power saving and lower clocks slow down some predictions and not others.
 
 ## How it is measured
 
-Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
-queued behind other work, and long predictions that open a sequence; if heat slows predictions down, only those in the
-coolest state. Reported in either of two cases, if the difference is at least `min_difference_ms`:
+Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
+that queued behind other work, and long predictions that open a sequence; if heat slows predictions down, only those in
+the coolest thermal state are compared. Reported in either of two cases, if the difference is at least
+`min_difference_ms`:
 
 - **Tail:** p95 is at least `tail_ratio` times the median. Predictions that queued count as ordinary ones here. With
   fewer than `min_slow` slow predictions, the check is not evaluated.
 - **Drift:** the median of the last third is at least `drift_ratio` times that of the first third.
 
-Other explanations come first: growth within a sequence, groups of different work, inputs of different sizes. The
-finding says what the slow predictions have in common: the thermal state, the performance state of the GPU, and whether
-they work or wait longer. Estimated savings are the time beyond the usual latency in predictions of one and a half times
-the usual latency or more.
+Not reported if something else explains the difference: growth within a sequence, groups of predictions that do
+different work, or inputs of different sizes. The finding says what the slow predictions have in common: the thermal
+state, the performance state of the GPU, and whether they work or wait longer. Estimated savings are the time that
+predictions of 1.5 times the usual latency or more take beyond it. The usual latency is the median, for drift that of
+the first third.
 
 ## Not a problem when
 
@@ -257,8 +259,8 @@ let task = Task(priority: .userInitiated) {
 }
 ```
 
-Work at background priority runs on slow cores and at low clocks. With Dispatch, use a queue of quality of service
-`.userInitiated` instead of `.utility` or `.background`.
+Work at background priority runs on efficiency cores at low clock speeds. With Dispatch, use a queue of quality of
+service `.userInitiated` instead of `.utility` or `.background`.
 
 - Keep heavy work of the app away from the predictions.
 - Plan frames for p95 instead of the median.

@@ -167,7 +167,8 @@ def _finding(view: ModelView, rows: pd.DataFrame, share: float, metrics: tuple[M
 
 DESCRIPTION = f"""
 An app that runs low on memory releases models, itself or through a cache that evicts them, and loads them again a
-moment later. Even from the system's cache, each load takes 10 to 500 ms, and the next prediction waits for it.
+moment later. Even from the system's cache, each load typically takes 10 to 500 ms, and the next prediction waits for
+it.
 
 ## On the timeline
 
@@ -179,12 +180,12 @@ moment later. Even from the system's cache, each load takes 10 to 500 ms, and th
 Per model, from the Activity lane. A load counts as a reload if all of these hold:
 
 - The model had been used since its previous load, and the last use ended at most `idle_s` before.
-- No instance that was loaded earlier is used afterwards.
+- No instance that was in use before the load is used after it.
 - The new load is used.
 
 After a longer time, a reload counts only if it outweighs its use: a prediction waited for it, it took {FELT_MS} ms or
-longer, and {TIMES_USE:g} times as long as the predictions that ran on it. Reported from `min_loads` loads on (one fewer
-reload), when the reloads take `load_share` or more of the time of the model's loads and predictions. If other models
+longer, and {TIMES_USE:g} times as long as the predictions that ran on it. Reported when there are at least `min_loads`
+minus one reloads, and they take `load_share` or more of the time of the model's loads and predictions. If other models
 are loaded between release and reload in `in_turns_share` of the cases, the check is not evaluated.
 
 ## Not a problem when

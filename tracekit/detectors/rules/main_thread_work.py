@@ -181,12 +181,12 @@ the samples may be its own. Reported when one period or more is at least `min_ha
 runs no interface has nobody who waits for it. For loads, see load-on-main-thread.
 
 Without call stacks, from the Hangs instrument: periods of at least `min_hang_ms` in which the app's main thread was
-unresponsive. A load or prediction counts if at least `call_share` of it is inside hangs. Reported when one hang or more
-is explained by such calls, of all models together:
+unresponsive. A load or prediction counts if at least `call_share` of it is inside hangs. Reported when such loads and
+predictions, of all models together, explain at least one hang:
 
 - They cover at least `hang_share` of the hang.
-- Loads cover `ratio` times as much of the hang as of an equally long time before or after it; the same goes for
-  predictions.
+- Loads cover at least `ratio` times as large a share of the hang as of equally long periods just before and just after
+  it (the larger of the two counts). Predictions are compared in the same way.
 
 The Core ML table has no column for the thread, so this finding is possible but not certain, and says so.
 

@@ -101,9 +101,9 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
     if found is None:
         return NotApplicable(view.name, _NO_BUDGET)
     frame_ns = round(1e9 / found.frames_per_second)
-    rows = view.predictions.iloc[found.place]
+    rows = view.predictions.iloc[found.index]
     long = rows["duration_ns"].to_numpy() > frame_ns
-    steady = view.warm[found.place]
+    steady = view.warm[found.index]
     dropped = long & (found.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
@@ -175,8 +175,8 @@ one model, `--budget Segmenter=16.7ms`. Reported when `missed_share` or more of 
 
 **Without a budget:** a steady rate shows how long a frame is. Nine in ten predictions start a whole number of frames
 after the one before, at a common rate of 15 to 120 fps; a quarter or more start exactly one frame later; and the starts
-keep this rate however long predictions take. Reported when predictions that take longer than a frame are followed by a
-dropped frame, for `missed_share` of the predictions and at least `min_dropped` times. If every prediction takes longer
+keep this rate however long predictions take. Reported when `missed_share` or more of the predictions, and at least
+`min_dropped` of them, take longer than a frame and are followed by a dropped frame. If every prediction takes longer
 than a frame, the recording shows a lower rate and no dropped frame. Only a budget finds this.
 
 ## Not a problem when

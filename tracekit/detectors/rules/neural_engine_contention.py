@@ -147,8 +147,8 @@ def _whose(view: ModelView, affected: Intervals) -> str:
 
 
 DESCRIPTION = """
-The Neural Engine runs one request after the other, from all processes. A model that queues behind another one looks
-slow although its own work takes no longer.
+All processes share the Neural Engine, which usually runs one request after the other. A model that queues behind
+another one looks slow although its own work takes no longer.
 
 ## On the timeline
 
@@ -161,16 +161,17 @@ slow although its own work takes no longer.
 
 ## How it is measured
 
-Per model, on predictions with work on the Neural Engine. A prediction was queued if other work used the engine after
-the prediction was ready, and its own work started right after that work ended, later than it does when the engine is
-free (later than p95, and than twice the median). The hand-off time is measured in the recording. If other work had
-nothing to do with the prediction, it would end at any time before the prediction's own work; the hand-off time is the
-period in which more of it ends than that, with a probability of 5% or less for chance. The wait starts where the
-prediction's own earlier work ends, and no earlier than the engine's last longer break.
+Per model, on predictions with work on the Neural Engine. A prediction was queued if three things hold: the engine did
+other work after the prediction was ready, the prediction's own work started right after that work ended, and it started
+later than it does when the engine is free (later than p95 and than twice the median). *Right after* means within a
+start delay that is measured in each recording. If other work were unrelated to the prediction, it would end at any time
+before the prediction's own work. The start delay is the period before own work in which clearly more of it ends
+(probability of chance: 5% or less). A prediction is queued from the end of its own earlier work, but no earlier than
+the end of the engine's last break longer than the start delay.
 
-A wait counts if it takes `wait_share` or more of the prediction. Reported when `affected_share` or more of the
-predictions waited. At least `min_predictions` predictions are needed. Estimated savings are the time they waited. How
-much of it the app gains depends on which of the models can wait.
+A prediction is affected if it is queued for `wait_share` or more of its time. Reported when `affected_share` or more of
+the predictions are affected. At least `min_predictions` predictions are needed. Estimated savings are the time that
+affected predictions are queued. How much of it the app gains depends on which of the models can wait.
 
 ## Not a problem when
 

@@ -136,8 +136,8 @@ def _finding(
 
 
 DESCRIPTION = """
-Core ML gives the Neural Engine as much of a model as fits into one segment. Every unsupported operation in between ends
-a segment: results go back to memory, the CPU takes over, and the next segment has to be dispatched.
+Core ML groups consecutive operations that the Neural Engine supports into one segment. Every unsupported operation in
+between ends a segment: results go back to memory, the CPU takes over, and the next segment has to be dispatched.
 
 ## On the timeline
 
@@ -174,7 +174,7 @@ Find the operations that end the segments, and replace them:
     + OPERATIONS
     + """
 
-Often these are casts, gathers, dynamic shapes or parts in Float32. Convert with fixed shapes and Float16:
+Typical causes are casts, gathers, dynamic shapes and parts in Float32. Convert with fixed shapes and Float16:
 
 ```python
 model = ct.convert(

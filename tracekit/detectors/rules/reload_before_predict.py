@@ -32,8 +32,6 @@ from tracekit.detectors import (
 from tracekit.detectors.shared.reloads import FELT_MS, TIMES_USE, beside_cold, max_idle_option, outweigh_use
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
 
 
@@ -111,26 +109,21 @@ def _for_each_prediction(metrics: tuple[Metric, ...]) -> bool:
 
 def _metrics(view: ModelView, pattern: LoadPattern, options: Options) -> tuple[Metric, ...]:
     """Everything measured."""
-    loads, predictions = len(view.loads), len(view.predictions)
+    load_times, prediction_times = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
+    loads, predictions = len(load_times), len(prediction_times)
     single_use = float((pattern.predictions_after <= 1).mean())
     reloads = int(pattern.is_reload.sum())
     return (
         above("loads", loads, "count", options.min_loads),
+        Metric("predictions", predictions, "count"),
+        Metric("load time", int(load_times.sum()), "ns"),
+        Metric("prediction time", int(prediction_times.sum()), "ns"),
         above("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction),
         above("loads used at most once", single_use, "share", options.single_use_share),
         # One reload fewer than loads: the first load of the recording is none.
         above("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1)),
-        *_duration_metrics("load", view.loads),
-        *_duration_metrics("prediction", view.predictions),
-    )
-
-
-def _duration_metrics(noun: str, rows: pd.DataFrame) -> tuple[Metric, Metric]:
-    """Mean and total duration of rows."""
-    durations = rows["duration_ns"].to_numpy()
-    return (
-        Metric(f"mean {noun}", float(durations.mean()), "ns"),
-        Metric(f"total {noun} time", int(durations.sum()), "ns"),
+        Metric("mean load", float(load_times.mean()), "ns"),
+        Metric("mean prediction", float(prediction_times.mean()), "ns"),
     )
 
 
@@ -159,8 +152,8 @@ def _finding(view: ModelView, pattern: LoadPattern, metrics: tuple[Metric, ...])
 
 
 DESCRIPTION = f"""
-Loading reads the model, prepares it for its compute units and allocates its buffers. An app that creates the model
-again for every use pays for this every time.
+Loading reads the model, sets it up on its compute units and allocates its buffers. An app that creates the model again
+for every use pays for this every time.
 
 ## On the timeline
 
@@ -171,7 +164,7 @@ again for every use pays for this every time.
 
 Per model (all its instances together), from the Activity lane. Reported when all of these hold:
 
-- There are at least `min_loads` loads, and at least `loads_per_prediction` per prediction.
+- There are at least `min_loads` loads, and at least `loads_per_prediction` loads per prediction.
 - At least `single_use_share` of the loads are followed by one prediction at most before the next load.
 - At least `min_loads` minus one of the loads are reloads.
 

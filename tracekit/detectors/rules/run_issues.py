@@ -48,8 +48,8 @@ def detect(trace: Trace, _: Options) -> Outcome:
     if trace.run.issues is None:
         return InsufficientData(
             None,
-            "It is unknown which issues Instruments reported: exports do not contain them, and the bundle's list of "
-            "issues may be damaged.",
+            "The issues that Instruments reported are unknown: exports do not contain them, and in a bundle, the list "
+            "may be damaged.",
             "Analyze the .trace bundle itself.",
         )
     issues = [issue for issue in trace.run.issues if not any(part in issue.casefold() for part in HARMLESS)]

@@ -139,7 +139,7 @@ on the other.
 
 Per model, in sequences of at least `min_calls` predictions that do not overlap. A gap of more than five times the usual
 interval ends a sequence. Reported when the time without any load, compilation or prediction takes `gap_share` or more
-of the time from the first prediction to the last, even without the parts in which the model's compute units worked for
+of the time from the first prediction to the last, not counting the parts in which the model's compute units worked for
 others. From one half on, the app's own work is the bottleneck, and `pipeline-gaps` reports it instead.
 
 As in `pipeline-gaps`, predictions at a steady rate wait for their input and are not reported. If gaps look neither like

@@ -191,17 +191,17 @@ each, as measured in a public report, four models keep the user waiting for most
 
 ## How it is measured
 
-For the whole recording, on cold loads (see `cold-load` for how they are recognized). Loads that start at most `gap_ms`
-after the previous ones form a row. Reported when all of these hold:
+For the whole recording, on cold loads (see `cold-load` for how they are recognized). Loads that each start at most
+`gap_ms` after the previous ones have ended form a *chain*. Reported when all of these hold:
 
-- The row loads at least `min_models` different models or instances.
-- The loads queue: they do not overlap, or they do but the Neural Engine rows inside them that compile or prepare models
-  do not.
-- The row takes at least `min_lost_ms` more than its longest load.
-- Something waited: a prediction of one of the models started within `soon_ms` after the row and none during it, or
-  after further loads, compilations and first predictions that follow as closely; or the main thread was unresponsive
-  for `hung_share` of the row. A single prediction counts as a warm-up that no one waits for if an unusually long gap of
-  `warm_up_pause_s` or more follows it.
+- The chain loads at least `min_models` different models or instances.
+- The loads queue: they do not overlap, or they overlap but the Neural Engine rows inside them that compile or
+  specialize models do not.
+- The chain takes at least `min_lost_ms` more than its longest load.
+- Something waited: either a prediction of one of the models started within `soon_ms` after the chain (or after further
+  loads, compilations and first predictions that follow as closely) and none started during it, or the main thread was
+  unresponsive for `hung_share` or more of the chain. A single prediction counts as a warm-up that no one waits for if
+  an unusually long gap of `warm_up_pause_s` or more follows it.
 
 `cold-load` evaluates each of these loads separately and reports those that a prediction waited for. The report counts
 time that both include only once, and links the two findings.

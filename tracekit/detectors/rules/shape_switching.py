@@ -140,14 +140,14 @@ compute unit, or on a slower path on the same one, and changing the shape also c
 
 ## How it is measured
 
-Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
-queued behind other work, and long predictions that open a sequence (a prompt before its tokens); if heat slows
-predictions down, only those in the coolest state. Reported when all of these hold:
+Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
+that queued behind other work, and long predictions that open a sequence (a prompt before its tokens); if heat slows
+predictions down, only those in the coolest thermal state are compared. Reported when all of these hold:
 
 - Latencies form narrow groups on a logarithmic scale, each with `group_share` or more of the predictions.
 - The groups' medians differ by a factor of `ratio` and by `min_difference_ms`.
 - Predictions switch between the fast group and the others `switches` times or more.
-- The time that compute units worked differs as well, or the unit that did most of the work.
+- The groups also differ in how long compute units worked, or in which unit did most of the work.
 
 Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
 Estimated savings are the time beyond the median of the fast group. How much of it can be saved depends on the shapes.

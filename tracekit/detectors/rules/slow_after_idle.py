@@ -173,8 +173,8 @@ def _finding(
 
 
 DESCRIPTION = """
-While a model is not in use, the system lowers clocks and may evict the model's program and weights from memory. The
-first prediction after the gap pays for both, just when the user comes back.
+While a model is not in use, the system may lower clocks and evict the model's program and weights from memory. The
+first prediction after the gap pays for that, just when the user comes back.
 
 ## On the timeline
 
@@ -183,12 +183,12 @@ first prediction after the gap pays for both, just when the user comes back.
 
 ## How it is measured
 
-Per model, on its comparable predictions: without the first after each load, those that overlap each other, and those
-that queued behind other work on the same compute unit. A gap counts if it lasts `pause_s` or longer and more than five
-times the usual interval. The first prediction after it is slow if it takes at least `ratio` times the median of the
-other predictions, and `min_extra_ms` longer. Reported when `slow_share` or more of the predictions after at least
-`min_pauses` gaps are slow, and hardly any of the others, of which `min_calls` are needed. Estimated savings are the
-extra time of these predictions.
+Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, and
+those that queued behind other work on the same compute unit. A gap counts if it lasts `pause_s` or longer and more than
+five times the usual interval. The first prediction after it is slow if it takes at least `ratio` times the median of
+the other predictions, and `min_extra_ms` longer. Reported when `slow_share` or more of the predictions after gaps are
+slow, and hardly any of the others are. At least `min_pauses` gaps and `min_calls` other predictions are needed.
+Estimated savings are the extra time of these predictions.
 
 ## Not a problem when
 

@@ -115,9 +115,8 @@ def _sign(view: ModelView, found: StateCopies) -> str:
 def _unclear(view: ModelView, found: StateCopies) -> InsufficientData:
     return InsufficientData(
         view.name,
-        "Cannot tell model state (such as a KV cache) from ordinary inputs: copies take "
-        f"{format_time(float(np.median(found.both)))} of each prediction (median), but nothing shows that outputs feed "
-        "the next one.",
+        "Cannot tell model state (such as a KV cache) from ordinary inputs, whose copies take a median of "
+        f"{format_time(float(np.median(found.both)))} per prediction.",
         "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
     )
 
@@ -172,16 +171,16 @@ where it is.
 
 ## How it is measured
 
-Per model with at least `min_predictions` predictions that do not overlap. Reported when nine in ten predictions spend
-`copy_share` or more of their time on copying in and out, the smaller direction is at least `balance` of the larger, and
-outputs feed the next prediction. *In* is `Input Copy`, and whatever else is copied or cast in the first half of the
-prediction; *out* is `Output Transformation` and the rest.
+Per model with at least `min_predictions` predictions that do not overlap. Reported when outputs feed the next
+prediction, and in nine in ten predictions, copies in and out together take `copy_share` or more of the time and the
+faster direction takes at least `balance` times as long as the slower one. *In* is `Input Copy`, and whatever else is
+copied or cast in the first half of the prediction; *out* is `Output Transformation` and the rest.
 
 A recording does not show what the data is, so one more sign is needed that outputs feed the next prediction:
 
 - Copies grow with each prediction of a sequence.
-- One input is small next to the large one (the token), and each sequence opens with a prediction three times as long
-  (the prompt), or follows one prediction of another model (the prompt's own model).
+- One input is small next to the large one (the token), and most sequences open with a prediction at least three times
+  as long as usual (the prompt), or follow a prediction of another model (one that only processes prompts).
 
 Without such a sign, the check is not evaluated.
 

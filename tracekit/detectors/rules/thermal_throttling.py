@@ -127,10 +127,10 @@ the desk misses it in a warm hand after some minutes.
 
 ## How it is measured
 
-Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
-queued behind other work, and long predictions that open a sequence. If the app keeps several predictions in flight,
-those with about the same number in flight are compared instead. Each prediction belongs to the thermal state at its
-midpoint. Only states with at least ten predictions count.
+Per model, on its comparable predictions, which exclude the first after each load, those that overlap each other, those
+that queued behind other work, and long predictions that open a sequence. If the app keeps several predictions in
+flight, those with about the same number in flight are compared instead. Each prediction belongs to the thermal state at
+its midpoint. Only states with at least ten predictions count.
 
 Reported when the median latency in the hottest state is at least `slowdown` times that in the coolest. Estimated
 savings are the time that predictions in hotter states took beyond the coolest state's median.
@@ -139,7 +139,8 @@ savings are the time that predictions in hotter states took beyond the coolest s
 
 - Latency grows with a sequence: it also grows while the device is cool, see `growing-latency`.
 - Predictions queue behind other models or the screen on the same compute unit: they are left out.
-- Inputs get larger after a while: only the thermal state tells this from heat, so check whether the work changed too.
+- Inputs get larger after a while: only the thermal state distinguishes this from heat, so check whether the work
+  changed too.
 """
 
 FIX = """

@@ -221,7 +221,7 @@ Saving can take longer than the recording itself. Press Ctrl-C only once.
 xcrun xctrace record --template 'Core ML' --time-limit 60s --launch -- ./mytool
 ```
 
-An unfinished recording cannot replace a new one. `xctrace import` recovers part of its raw data:
+An unfinished recording is no substitute for a new one, but `xctrace import` recovers part of its raw data:
 
 ```shell
 xcrun xctrace import --template 'Core ML' --output saved.trace \\

@@ -184,11 +184,11 @@ memory leave no rows. Most of a prediction can then be unaccounted for, and gues
 ## How it is measured
 
 Per model, on the predictions that the app itself requested. Time is unaccounted for if no data row, compute row or
-hardware row of the prediction covers it. Reported when this takes `unaccounted_share` or more of prediction time. For
-that, only predictions that ran without another one of the model count, and the time they were queued for a Neural
-Engine that worked for others is subtracted. At least `min_predictions` predictions are needed, of `min_mean_ms` or more
-on average. If the Neural Engine or GPU table was not recorded, or Core ML recorded no rows inside any prediction of the
-model, the check is not evaluated.
+hardware row of the prediction covers it. Reported when this takes `unaccounted_share` or more of prediction time. Only
+predictions that do not overlap another one of the model count toward this share, and time in which they were queued
+while the Neural Engine worked for others is subtracted. At least `min_predictions` predictions are needed, and they
+must take `min_mean_ms` or more on average. If the Neural Engine or GPU table was not recorded, or Core ML recorded no
+rows inside any prediction of the model, the check is not evaluated.
 
 The finding has no savings and the lowest severity: it shows what the recording cannot explain, not that time is lost.
 

@@ -42,8 +42,9 @@ from tracekit.detectors import (
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.expectations import UNITS
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import UNIT_NAMES, course_words
+from tracekit.detectors.shared.wording import course_words
 from tracekit.trace.cache import cached_by_trace
+from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IntArray
@@ -117,7 +118,7 @@ class Work:
         busy = sorted(
             (device for device in self.known_ns if self.known_ns[device]), key=lambda unit: -self.known_ns[unit]
         )
-        return ", ".join(f"{UNIT_NAMES[device]} {format_share(self.share(device))}" for device in busy)
+        return ", ".join(f"{DEVICE_NAMES[device]} {format_share(self.share(device))}" for device in busy)
 
 
 def detect(view: ModelView, options: Options) -> Outcome:
@@ -139,14 +140,14 @@ def detect(view: ModelView, options: Options) -> Outcome:
     max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
     metrics = (
         above("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
-        *(Metric(f"work on the {UNIT_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
+        *(Metric(f"work on the {DEVICE_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
     )
     shown = work.shown_ns >= options.shown_share * work.predicted_ns
     if shown and elsewhere_ns and elsewhere_ns >= options.elsewhere_share * (max_on_ns + elsewhere_ns):
         return _finding(view, options, work, elsewhere_ns, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return Passed(
-            view.name, f"{format_share(work.share(expected))} of the work ran on the {UNIT_NAMES[expected]}.", metrics
+            view.name, f"{format_share(work.share(expected))} of the work ran on the {DEVICE_NAMES[expected]}.", metrics
         )
     return _unclear(view, work)
 
@@ -164,7 +165,7 @@ def _work(view: ModelView) -> Work:
     still = {device: np.where(unknown[device], rest, 0) for device in known}
     for device, (_, _, lane) in _PARTS.items():
         still[device] = np.maximum(still[device], np.minimum(unattributed_ns(view, lane), rest))
-    order = tuple(UNIT_NAMES)
+    order = tuple(DEVICE_NAMES)
     return Work(
         {device: int(known[device].sum()) for device in order},
         {device: int(still[device].sum()) for device in order},
@@ -218,11 +219,11 @@ def _unclear(view: ModelView, work: Work) -> InsufficientData:
 def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what other units worked beyond what the expected one would need at the least."""
     expected = _DEVICES[options.expected_unit]
-    unit, count = UNIT_NAMES[expected], format_count(len(view.predictions), "prediction")
+    unit, count = DEVICE_NAMES[expected], format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
     cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))
-    course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_course()
+    course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
     order = f" The usual order is {course_words(course)}." if len(course) > 1 else ""
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
@@ -281,8 +282,8 @@ reports which units were used.
 The work of a unit is the time its execution rows cover. If a unit has requests but no execution row in the prediction,
 the requests stand for it; for the CPU, it is the `CPU` rows. Reported when both hold:
 
-- Other units did `elsewhere_share` or more of the work, even if all ambiguous rows of the expected unit belong to the
-  model.
+- Other units did `elsewhere_share` or more of the work, even when all ambiguous rows of the expected unit are counted
+  as the model's.
 - Rows show work in `shown_share` or more of prediction time.
 
 At least `min_predictions` predictions are needed. Estimated savings are the time in which other units worked, minus
@@ -330,7 +331,7 @@ DETECTOR = Detector(
     finding_title="The model runs on another compute unit than expected",
     pattern=Pattern.SLOW_PREDICTIONS,
     description=DESCRIPTION,
-    why="The wrong unit can multiply latency, and takes power that other work needs.",
+    why="The wrong unit can multiply latency and draw more power.",
     fix=FIX,
     references=(
         Reference(

@@ -187,10 +187,10 @@ for as long as the app keeps it.
 ## How it is measured
 
 For the whole recording. A model is unused if it has a load and no prediction, neither of its own nor as the stage of a
-pipeline, and no row of the Neural Engine or the GPU names it. Reported when the recording continues for `unused_s`
-after the model's first load, and other models make at least `min_calls` predictions in that time, so the app was in
-use. Estimated savings are the time of its loads; memory is not recorded. A recording cannot show that a feature is only
-rarely used, so record what users typically do.
+pipeline, and no execution row of the Neural Engine or the GPU names it. Reported when the recording continues for
+`unused_s` after the model's first load, and other models make at least `min_calls` predictions in that time, so the app
+was in use. Estimated savings are the time of its loads; memory is not recorded. A recording cannot show that a feature
+is only rarely used, so record what users typically do.
 
 ## Not a problem when
 

@@ -11,7 +11,6 @@ import pandas as pd
 from tracekit.analysis.load_waits import pauses_after, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
-    RECORD_LONGER,
     Detector,
     Finding,
     InsufficientData,
@@ -36,6 +35,7 @@ from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.idle_gaps import Activity, read_pauses
 from tracekit.detectors.shared.load_options import without_load
 from tracekit.detectors.shared.prompts import works_longer
+from tracekit.detectors.shared.wording import KEEP_LOADED
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -110,7 +110,7 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
             view.name,
             f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
             "be compared with.",
-            RECORD_LONGER,
+            KEEP_LOADED,
         )
     spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
     rare = firsts.as_slow <= options.as_slow_share
@@ -256,17 +256,17 @@ that predictions are queued behind other work on the Neural Engine does not coun
 
 Estimated savings are the time that first predictions take beyond that median.
 
-If predictions after a gap of `pause_s` or more, without a load, take `alike_share` of the first one's duration
-(median), the restart is slow and not the load. A first prediction that is followed by such a gap, far longer than the
-other gaps, is a warm-up as in the fix.
+Not reported in two cases: if predictions after a gap of `pause_s` or more without a load take `alike_share` or more of
+the first one's duration (median), because then the gap makes them slow and not the load; and if such a gap, far longer
+than the other gaps, follows the first prediction, which is then a warm-up as under *Fix*.
 
 ## Not a problem when
 
 - The model's predictions are often that slow: see `latency-jitter`.
 - A language model reads the whole prompt in its first prediction: the first prediction of each later turn does so too.
   A recording of a single turn is not evaluated.
-- The first prediction waits while its compute unit works for others. If the recording does not show whether it waited
-  or was being prepared, the check is not evaluated.
+- The first prediction is queued while its compute unit works for others. If the recording does not show whether it was
+  queued or was warming up, the check is not evaluated.
 - The first prediction has a far larger input: its compute unit works longer too. Without a later gap of `pause_s` after
   which predictions are fast from the start, the check is not evaluated, unless predictions run at a steady rate or the
   first predictions after several loads are alike.

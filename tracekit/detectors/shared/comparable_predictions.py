@@ -27,7 +27,7 @@ from tracekit.detectors import (
     too_few_predictions,
 )
 from tracekit.detectors.shared.competing_work import held_up
-from tracekit.detectors.shared.wording import RECORD_ALONE, RECORD_PHASE_ALONE
+from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 from tracekit.intervals import depth_profile, integrate
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Calls:
             return InsufficientData(
                 model,
                 "Most predictions are the first after a load, so too few can be compared.",
-                "Keep the model loaded between predictions and record again.",
+                KEEP_LOADED,
             )
         if self.overlapping >= max(needed, total / 2):
             return InsufficientData(
@@ -125,7 +125,7 @@ class Calls:
             len(self.rows),
             needed,
             adjective="comparable",
-            left_out=f"Not compared: {self.left_out}." if self.left_out else "",
+            left_out=f"not compared: {self.left_out}" if self.left_out else "",
             record=RECORD_ALONE,
         )
 

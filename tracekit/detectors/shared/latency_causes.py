@@ -17,8 +17,8 @@ import pandas as pd
 from tracekit.analysis.device_states import THERMAL_STATES, Heat, compare_thermal_states, states_at
 from tracekit.analysis.latency import Growth, Modes, growth, modes
 from tracekit.detectors import ModelView
-from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE, UNIT_NAMES
-from tracekit.trace.events import COPY_KINDS
+from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
+from tracekit.trace.events import COPY_KINDS, DEVICE_NAMES
 
 if TYPE_CHECKING:
     from tracekit.analysis.latency import GrowthRule
@@ -239,7 +239,7 @@ def _narrow(durations: IntArray, found: Modes) -> bool:
     return True
 
 
-_UNITS = {f"{device}_busy_ns": name for device, name in UNIT_NAMES.items()}
+_UNITS = {f"{device}_busy_ns": name for device, name in DEVICE_NAMES.items()}
 
 
 def busy_times(view: ModelView, calls: Calls) -> FloatArray:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.detectors import LOAD_KINDS, Device, Kind, format_count
+from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-UNIT_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
-"""Compute units as readers know them."""
-
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."
-NOT_COMPARED = "First predictions after a load and overlapping predictions are not compared."
+NOT_COMPARED = "first predictions after a load and overlapping predictions are not compared"
+KEEP_LOADED = "Keep the model loaded between predictions and record again."
 FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
 
 _MAX_COURSE = 5
@@ -31,7 +30,7 @@ def listed(names: Sequence[str], max_names: int) -> str:
 
 def course_words(course: Sequence[Device]) -> str:
     """The order of units with their hand-overs: `Neural Engine → CPU → Neural Engine`."""
-    words = [UNIT_NAMES[device] for device in course[:_MAX_COURSE]]
+    words = [DEVICE_NAMES[device] for device in course[:_MAX_COURSE]]
     return " → ".join([*words, "…"] if len(course) > _MAX_COURSE else words)
 
 

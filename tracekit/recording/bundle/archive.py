@@ -127,19 +127,19 @@ class KeyedArchive:
 
     def mapping(self, reference: object) -> dict[object, object]:
         """Keys and unresolved values of a dictionary, whatever class wrote it."""
-        found = self.value(reference)
-        if not isinstance(found, dict):
+        content = self.value(reference)
+        if not isinstance(content, dict):
             raise DamageError(f"{self.part} contains something other than a dictionary where one is expected")
-        if "NS.keys" in found:
-            keys = [self.value(key) for key in self._visit(_list(found["NS.keys"], self.part))]
-            values = _list(found.get("NS.objects"), self.part)
+        if "NS.keys" in content:
+            keys = [self.value(key) for key in self._visit(_list(content["NS.keys"], self.part))]
+            values = _list(content.get("NS.objects"), self.part)
             if len(keys) != len(values):
                 raise DamageError(f"{self.part} contains a dictionary with unequal numbers of keys and values")
             return {key: value for key, value in zip(keys, values, strict=True) if isinstance(key, str | int)}
-        if (pairs := self.value(found.get("$0"))) is not None and isinstance(pairs, int):
-            return dict(self._numbered(found, pairs))
-        self._visit(found)
-        return dict(found)
+        if (pairs := self.value(content.get("$0"))) is not None and isinstance(pairs, int):
+            return dict(self._numbered(content, pairs))
+        self._visit(content)
+        return dict(content)
 
     def items(self, reference: object) -> list[object]:
         """Unresolved members of an array or set."""
@@ -169,14 +169,14 @@ class KeyedArchive:
             raise DamageError(f"{self.part} refers to the same objects too often")
         return members
 
-    def _numbered(self, found: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
+    def _numbered(self, content: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
         """Pairs of an `XRIntKeyedDictionary`: `$0` their number, then key, value, key, value ..."""
-        if pairs * 2 + 1 > len(self._visit(found)):
+        if pairs * 2 + 1 > len(self._visit(content)):
             raise DamageError(f"{self.part} declares more entries than it contains")
         for index in range(pairs):
-            key = self.value(found.get(f"${2 * index + 1}"))
+            key = self.value(content.get(f"${2 * index + 1}"))
             if isinstance(key, int):
-                yield key, found.get(f"${2 * index + 2}")
+                yield key, content.get(f"${2 * index + 2}")
 
 
 def read_archive(data: bytes, part: str) -> KeyedArchive:
@@ -190,7 +190,7 @@ def read_archive(data: bytes, part: str) -> KeyedArchive:
     return KeyedArchive(objects, top, part, len(data))
 
 
-def _list(found: object, part: str) -> list[object]:
-    if not isinstance(found, list):
+def _list(value: object, part: str) -> list[object]:
+    if not isinstance(value, list):
         raise DamageError(f"{part} contains something other than a list where one is expected")
-    return found
+    return value

@@ -1,7 +1,7 @@
 """Shared arrays of integers: cells refer to them by number.
 
 integeruniquer.index   header of 32 bytes, one unused entry, then for each reference (offset in its block, block)
-integeruniquer.data    header of 32 bytes; at each place a count, then so many 64-bit numbers
+integeruniquer.data    header of 32 bytes; for each array a count, then so many 64-bit numbers
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class SharedArrays:
 
     words: npt.NDArray[np.uint32]
     """The data file in words of four bytes."""
-    places: IntArray
+    starts: IntArray
     """Word that holds the count of each array."""
     lengths: IntArray
     """Numbers in each array."""
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.starts)
 
     def of_one_length(self, references: IntArray) -> Iterator[tuple[IntArray, UInt64Array]]:
         """The arrays behind references, those of equal length at a time.
@@ -55,7 +55,7 @@ class SharedArrays:
         edges = np.flatnonzero(np.diff(lengths[order])) + 1
         for positions in np.split(order, edges) if len(order) else []:
             length = int(lengths[positions[0]])
-            words = self.places[references[positions]][:, None] + np.arange(1, 2 * length + 1)
+            words = self.starts[references[positions]][:, None] + np.arange(1, 2 * length + 1)
             yield positions, np.ascontiguousarray(self.words[words]).view("<u8")
 
     def flat(self, references: IntArray, limit: int) -> tuple[UInt64Array, IntArray]:
@@ -69,7 +69,7 @@ class SharedArrays:
         if total > limit:
             raise DamageError(f"shared arrays of {total:,} numbers are referred to, more than the {limit:,} allowed")
         ends = np.cumsum(lengths)
-        words = 2 * np.arange(total) + np.repeat(self.places[references] + 1 - 2 * (ends - lengths), lengths)
+        words = 2 * np.arange(total) + np.repeat(self.starts[references] + 1 - 2 * (ends - lengths), lengths)
         low, high = self.words[words].astype(np.uint64), self.words[words + 1].astype(np.uint64)
         return low | high << np.uint64(32), lengths
 
@@ -78,7 +78,7 @@ class SharedArrays:
         self.check(references)
         if len(references) and int(self.lengths[references].min()) < count:
             raise DamageError(f"a shared array has fewer than {count} numbers")
-        words = self.places[references][:, None] + np.arange(1, 2 * count + 1)
+        words = self.starts[references][:, None] + np.arange(1, 2 * count + 1)
         return np.ascontiguousarray(self.words[words]).view("<u8")
 
     def check(self, references: IntArray) -> None:
@@ -108,11 +108,11 @@ def parse_arrays(index: bytes, data: bytes) -> SharedArrays:
     words = np.frombuffer(data, "<u4")
     if ((offsets % 4 != 0) | (offsets > BLOCK_BYTES - 4) | (blocks >= len(data) // BLOCK_BYTES)).any():
         raise DamageError("the index of shared arrays points outside them")
-    places = (offsets + blocks.astype(np.int64) * BLOCK_BYTES) // 4
-    lengths = words[places].astype(np.int64)
+    starts = (offsets + blocks.astype(np.int64) * BLOCK_BYTES) // 4
+    lengths = words[starts].astype(np.int64)
     if (offsets + 4 + 8 * lengths > BLOCK_BYTES).any():
         raise DamageError("a shared array is longer than its block")
     # Each would be read on its own, and a small file could ask for any amount of memory.
     if int(lengths.sum()) * 8 + len(lengths) * 4 > len(data):
         raise DamageError("shared arrays overlap")
-    return SharedArrays(words, places, lengths)
+    return SharedArrays(words, starts, lengths)

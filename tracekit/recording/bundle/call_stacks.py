@@ -93,9 +93,9 @@ class StackReader:
         distinct, first = np.unique(pairs, return_index=True)
         distinct, first = distinct[distinct >= 0], first[distinct >= 0]
         raw = _raw_frames(rows.references[distinct % width], column.type.mnemonic, self._values.arrays)
-        place, addresses = _distinct(raw, rows.time[first], epoch[first])
+        index, addresses = _distinct(raw, rows.time[first], epoch[first])
         named = symbolicate(addresses, images, self._symbols)
-        starts, order = _expanded(raw.stack, place, named, len(distinct))
+        starts, order = _expanded(raw.stack, index, named, len(distinct))
         thread = _coded(rows, "thread")
         return CallStacks(
             time_ns=rows.time,
@@ -175,19 +175,19 @@ def _distinct(raw: _RawFrames, times: IntArray, epochs: IntArray) -> tuple[IntAr
     # Most runs have one process in one part, and numbers are slow to sort.
     for other in (raw.process, epochs[raw.stack]):
         if len(other) and (other != other[0]).any():
-            known, place = np.unique(key, return_inverse=True)
-            key = place + len(known) * np.unique(other, return_inverse=True)[1]
+            distinct, code = np.unique(key, return_inverse=True)
+            key = code + len(distinct) * np.unique(other, return_inverse=True)[1]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     return inverse, Addresses(raw.process[first], times[raw.stack[first]], raw.address[first])
 
 
 def _expanded(
-    stack: IntArray, place: IntArray, named: Symbolicated, count: int
+    stack: IntArray, address: IntArray, named: Symbolicated, count: int
 ) -> tuple[IntArray, npt.NDArray[np.int32]]:
-    """Frames of each stack, with what was inlined: place of the first of each, and all of them."""
-    sizes = np.diff(named.starts)[place]
+    """Frames of each stack, with what was inlined: index of the first of each, and all of them."""
+    sizes = np.diff(named.starts)[address]
     ends = np.cumsum(sizes)
-    order = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(named.starts[place] - ends + sizes, sizes)
+    order = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(named.starts[address] - ends + sizes, sizes)
     starts = np.searchsorted(np.repeat(stack, sizes), np.arange(count + 1))
     return starts, order.astype(np.int32)
 

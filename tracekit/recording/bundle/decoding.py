@@ -86,11 +86,11 @@ def numbered(numbers: Unsigned, valid: BoolArray) -> tuple[UInt64Array, npt.NDAr
     """
     complete = bool(valid.all())
     used = numbers if complete else numbers[valid]
-    distinct, found = _coded(used)
+    distinct, distinct_codes = _coded(used)
     if complete:
-        return distinct, found
+        return distinct, distinct_codes
     codes = np.full(len(numbers), -1, np.int32)
-    codes[valid] = found
+    codes[valid] = distinct_codes
     return distinct, codes
 
 
@@ -108,9 +108,9 @@ def _counted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     for part in parts:
         seen[used[part]] = True
     present = np.flatnonzero(seen)
-    first = _first_places(used[:_PART], size)[present]
+    first = _first_rows(used[:_PART], size)[present]
     if (first < 0).any():
-        first = _first_places(used, size)[present]
+        first = _first_rows(used, size)[present]
     distinct = present[np.argsort(first)]
     code = np.empty(size, np.int32)
     code[distinct] = np.arange(len(distinct), dtype=np.int32)
@@ -120,7 +120,7 @@ def _counted(used: Unsigned) -> tuple[UInt64Array, npt.NDArray[np.int32]]:
     return distinct.astype(np.uint64), codes
 
 
-def _first_places(used: Unsigned, size: int) -> IndexArray:
+def _first_rows(used: Unsigned, size: int) -> IndexArray:
     """Where each number below `size` stands first; -1 for those that are not there."""
     first = np.full(size, -1, np.intp)
     # Assigned back to front, so that the earliest row wins.
@@ -148,16 +148,16 @@ def merged(codes: npt.NDArray[np.int32], values: list[CellValue]) -> CodedCells:
 
 def _any_cells(distinct: UInt64Array, codes: npt.NDArray[np.int32], values: RunValues) -> Cells:
     """Cells that bring their own type: numbers where all of them are whole numbers, else text."""
-    found = values.labels.values(distinct.astype(np.int64)) if len(distinct) else []
-    present = np.array([*(value is not None for value in found), False], np.bool_)[codes]
-    numbers = [_whole_number(value) for value in found if value is not None]
+    labels = values.labels.values(distinct.astype(np.int64)) if len(distinct) else []
+    present = np.array([*(value is not None for value in labels), False], np.bool_)[codes]
+    numbers = [_whole_number(value) for value in labels if value is not None]
     if numbers and None not in numbers:
         parts = iter(numbers)
-        wide = np.array([0 if value is None else next(parts) or 0 for value in found] + [0], np.int64)
+        wide = np.array([0 if value is None else next(parts) or 0 for value in labels] + [0], np.int64)
         return IntegerCells(wide[codes], present)
-    texts: list[CellValue] = [str(value) for value in found if value is not None]
-    renumbered = np.full(len(found) + 1, -1, np.int32)
-    renumbered[[index for index, value in enumerate(found) if value is not None]] = np.arange(len(texts))
+    texts: list[CellValue] = [str(value) for value in labels if value is not None]
+    renumbered = np.full(len(labels) + 1, -1, np.int32)
+    renumbered[[index for index, value in enumerate(labels) if value is not None]] = np.arange(len(texts))
     return merged(renumbered[codes], texts)
 
 

@@ -122,15 +122,15 @@ _PAIR: Final = np.dtype(
 def _pairs(files: BundleFiles, store: Store, values: RunValues) -> npt.NDArray[np.void]:
     """Pairs of rows, as records of `_PAIR`."""
     rows = _fields(files, store, ("thread", "class", "subclass", "code", "function", *_FIRST.values()))
-    told = (rows["class"] == _CLASS) & (rows["subclass"] == _SUBCLASS) & (rows["function"] == 0)
-    places = np.flatnonzero(told)
-    code, thread = rows["code"][places].astype(np.int64), rows["thread"][places]
+    is_pair = (rows["class"] == _CLASS) & (rows["subclass"] == _SUBCLASS) & (rows["function"] == 0)
+    pair_rows = np.flatnonzero(is_pair)
+    code, thread = rows["code"][pair_rows].astype(np.int64), rows["thread"][pair_rows]
     # The second row of a pair is the next one of its thread, not of the table.
     by_thread = np.argsort(thread, kind="stable")
     first, second = by_thread[:-1], by_thread[1:]
     fits = (thread[first] == thread[second]) & (code[second] == code[first] + 1)
     fits &= np.isin(code[first], (_MAP, _UNMAP, _CACHE))
-    head, tail = places[first[fits]], places[second[fits]]
+    head, tail = pair_rows[first[fits]], pair_rows[second[fits]]
     if len(head) > limits.MAX_IMAGES:
         raise DamageError(f"{len(head):,} images were mapped, more than the {limits.MAX_IMAGES:,} that are allowed")
     pairs = np.empty(len(head), _PAIR)
@@ -174,7 +174,7 @@ def _spans(pairs: npt.NDArray[np.void], paths: _Paths) -> Images:
 
 
 class _Paths:
-    """Paths by number. A number may be given anew once it was withdrawn."""
+    """Paths by number. A number may be used again once it was withdrawn."""
 
     def __init__(self, files: BundleFiles, stores: Sequence[Store], values: RunValues) -> None:
         parts = [_fields(files, store, ("time", "raw-string-id", "raw-string")) for store in stores]
@@ -182,16 +182,16 @@ class _Paths:
             np.concatenate([part[name].astype(np.uint64) for part in parts]) if parts else np.zeros(0, np.uint64)
             for name in ("time", "raw-string-id", "raw-string")
         )
-        distinct, place = np.unique(text, return_inverse=True)
+        distinct, code = np.unique(text, return_inverse=True)
         self._texts = values.text_of_strings(distinct) if len(distinct) else []
-        self._text_of = place
-        named = np.array([bool(each) for each in self._texts], np.bool_)[place] if len(place) else np.zeros(0, np.bool_)
+        self._text_of = code
+        named = np.array([bool(each) for each in self._texts], np.bool_)[code] if len(code) else np.zeros(0, np.bool_)
         order = np.flatnonzero(named)
         self._order = order[np.lexsort((time[order], number[order]))]
         self._number, self._time = number[self._order], time[self._order].astype(np.int64)
 
     def at(self, numbers: UInt64Array, times: IntArray) -> tuple[str | None, ...]:
-        """The latest path of each number up to a time; where it was told later only, the first one."""
+        """The latest path of each number up to a time; where it was recorded later only, the first one."""
         first = np.searchsorted(self._number, numbers, "left")
         after = np.searchsorted(self._number, numbers, "right")
         result: list[str | None] = []
@@ -199,16 +199,16 @@ class _Paths:
             if begin == end:
                 result.append(None)
                 continue
-            told = begin + int(np.searchsorted(self._time[begin:end], time, "right")) - 1
-            result.append(self._texts[self._text_of[self._order[max(told, begin)]]])
+            latest = begin + int(np.searchsorted(self._time[begin:end], time, "right")) - 1
+            result.append(self._texts[self._text_of[self._order[max(latest, begin)]]])
         return tuple(result)
 
 
 def _fields(files: BundleFiles, store: Store, names: Sequence[str]) -> Mapping[str, Unsigned]:
     """Columns of a table in order of time. Raises `DamageError`."""
-    places = {each.column.mnemonic: each.field for each in store.columns}
-    if missing := [name for name in names if name not in places]:
+    field_of = {each.column.mnemonic: each.field for each in store.columns}
+    if missing := [name for name in names if name not in field_of]:
         raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
-    fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(places[name] for name in names)))))
+    fields = read_fields(files, store, tuple(dict.fromkeys((TIME, *(field_of[name] for name in names)))))
     order: slice | IndexArray = order_in_time(fields[TIME])
-    return {name: fields[places[name]][order] for name in names}
+    return {name: fields[field_of[name]][order] for name in names}

@@ -75,7 +75,7 @@ class Labels:
                 values = list(numbers.tolist())
             else:
                 words = self._words(part_type, numbers, 0)
-                values = words.texts[words.place].tolist()
+                values = words.texts[words.codes].tolist()
                 if part_type.storage is not Storage.PACKED:
                     values = [
                         None if number == NOTHING else text
@@ -165,21 +165,21 @@ class _Words:
 
     texts: Texts
     """The distinct texts."""
-    place: IndexArray
-    """Shape (labels,): place of each label's text."""
+    codes: IndexArray
+    """Shape (labels,): index of each label's text in `texts`."""
 
     @property
     def chars(self) -> int:
         """Characters in all labels."""
         lengths = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
-        return int(lengths[self.place].sum())
+        return int(lengths[self.codes].sum())
 
     def at(self, members: IndexArray) -> tuple[str, Iterable[object] | None]:
         """What stands for it in a template for these labels, and what each of them brings; None where all share it."""
-        place = self.place[members]
-        if (place == place[0]).all():
-            return str(self.texts[place[0]]).replace("%", "%%"), None
-        return "%s", self.texts[place].tolist()
+        codes = self.codes[members]
+        if (codes == codes[0]).all():
+            return str(self.texts[codes[0]]).replace("%", "%%"), None
+        return "%s", self.texts[codes].tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def _alike(words: Sequence[_Words], labels: int) -> list[IndexArray]:
     count = 1
     for part in words:
         if len(part.texts) > 1:
-            distinct, group = np.unique(group * len(part.texts) + part.place, return_inverse=True)
+            distinct, group = np.unique(group * len(part.texts) + part.codes, return_inverse=True)
             count = len(distinct)
     return _grouped(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
 

@@ -73,9 +73,9 @@ def _add_thread_names(names: Names, packed: UInt64Array, references: UInt64Array
 
 def _records(files: BundleFiles, store: Store, *mnemonics: str) -> list[UInt64Array]:
     """Fields of all rows in order of time."""
-    places = {each.column.mnemonic: each.field for each in store.columns}
-    if missing := [name for name in mnemonics if name not in places]:
+    field_of = {each.column.mnemonic: each.field for each in store.columns}
+    if missing := [name for name in mnemonics if name not in field_of]:
         raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
-    fields = read_fields(files, store, (TIME, *(places[name] for name in mnemonics)))
+    fields = read_fields(files, store, (TIME, *(field_of[name] for name in mnemonics)))
     order = order_in_time(fields[TIME])
-    return [fields[places[name]][order].astype(np.uint64) for name in mnemonics]
+    return [fields[field_of[name]][order].astype(np.uint64) for name in mnemonics]

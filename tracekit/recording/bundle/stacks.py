@@ -43,10 +43,10 @@ class Stacks:
 
     def samples(self, references: IntArray) -> list[str]:
         """Stacks as a kernel sample holds them: the program counter, then its callers."""
-        found = self._arrays.fixed(references, 3)
+        values = self._arrays.fixed(references, 3)
         result = [""] * len(references)
-        counters = [f"{counter:#x}" for counter in found[:, 1].tolist()]
-        self._fill(result, np.arange(len(references)), [counters, self._addresses(found[:, 0])])
+        counters = [f"{counter:#x}" for counter in values[:, 1].tolist()]
+        self._fill(result, np.arange(len(references)), [counters, self._addresses(values[:, 0])])
         return result
 
     def words(self, references: IntArray) -> list[str]:

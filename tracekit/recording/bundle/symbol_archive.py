@@ -48,7 +48,7 @@ _TEXT: Final = b"__TEXT"
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Symbols and inlined calls as one list, symbols first; numbers below are places in it. Shape (records,) each."""
+    """Symbols and inlined calls as one list, symbols first; numbers below are indexes of it. Shape (records,) each."""
 
     start: IntArray
     end: IntArray
@@ -59,17 +59,17 @@ class _Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CallsAtOffsets:
     """What stands at offsets. The innermost call comes first."""
 
     owner: IndexArray
     """Shape (calls,): which of the offsets each call belongs to, ascending."""
     call: IndexArray
-    """Shape (calls,): place in symbols and inlined calls."""
+    """Shape (calls,): index in symbols and inlined calls."""
     depth: IntArray
     """Shape (calls,): 0 for the function itself, one more for each call that was inlined into it."""
     file: IntArray
-    """Shape (calls,): string of the file; `NONE` where the place is not known."""
+    """Shape (calls,): string of the file; `NONE` where the source line is not known."""
     line: IntArray
     column: IntArray
 
@@ -106,7 +106,7 @@ class SymbolArchive:
         return len(self._sections)
 
     def text(self, string: int) -> str:
-        """A string by its place. Raises `DamageError` for text that is no UTF-8."""
+        """A string by its offset. Raises `DamageError` for text that is no UTF-8."""
         try:
             return self._strings[string : self._strings.index(0, string)].decode()
         except UnicodeDecodeError as error:
@@ -126,7 +126,7 @@ class SymbolArchive:
         """Whether a call is a function of its own, and not one that was inlined."""
         return call < len(self._symbols)
 
-    def find(self, offsets: IntArray) -> Found:
+    def find(self, offsets: IntArray) -> CallsAtOffsets:
         """Calls at offsets into `__TEXT`, shape (n,); an offset in no function has none."""
         levels = [self._functions(offsets)]
         while (levels[-1] >= 0).any():
@@ -134,12 +134,14 @@ class SymbolArchive:
                 raise DamageError(f"calls are inlined more than {limits.MAX_INLINED_DEPTH} levels deep")
             levels.append(self._children(levels[-1], offsets))
         chain = np.array(levels[:-1], np.int64).reshape(len(levels) - 1, len(offsets))
-        files, lines, columns = self._places(chain, offsets)
+        files, lines, columns = self._source_lines(chain, offsets)
         # Transposed and turned round, so that the calls of one offset stand together, innermost first.
         inside = chain.T[:, ::-1] >= 0
         owner, column = np.nonzero(inside)
         depth = len(chain) - 1 - column
-        return Found(owner, chain[depth, owner], depth, files[depth, owner], lines[depth, owner], columns[depth, owner])
+        return CallsAtOffsets(
+            owner, chain[depth, owner], depth, files[depth, owner], lines[depth, owner], columns[depth, owner]
+        )
 
     @cached_property
     def _calls(self) -> _Calls:
@@ -173,54 +175,54 @@ class SymbolArchive:
     def _functions(self, offsets: IntArray) -> IndexArray:
         """Symbol at each offset; -1 where there is none."""
         start = self._calls.start[self._order]
-        place = np.searchsorted(start, offsets, "right") - 1
+        index = np.searchsorted(start, offsets, "right") - 1
         if not len(start):
             return np.full(len(offsets), -1)
-        found = self._order[place]
-        return np.where((place >= 0) & (offsets < self._calls.end[found]), found, -1)
+        symbol = self._order[index]
+        return np.where((index >= 0) & (offsets < self._calls.end[symbol]), symbol, -1)
 
     def _children(self, parents: IndexArray, offsets: IntArray) -> IndexArray:
         """Inlined call inside each parent that contains the offset; -1 where there is none."""
         order, keys = self._family
         if not len(order):
             return np.full(len(offsets), -1)
-        place = np.searchsorted(keys, (parents.astype(np.int64) << 32) + offsets, "right") - 1
-        found = order[place]
-        fits = (place >= 0) & (parents >= 0) & (self._calls.parent[found] == parents)
-        return np.where(fits & (offsets < self._calls.end[found]), found, -1)
+        index = np.searchsorted(keys, (parents.astype(np.int64) << 32) + offsets, "right") - 1
+        call = order[index]
+        fits = (index >= 0) & (parents >= 0) & (self._calls.parent[call] == parents)
+        return np.where(fits & (offsets < self._calls.end[call]), call, -1)
 
-    def _places(self, chain: IndexArray, offsets: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    def _source_lines(self, chain: IndexArray, offsets: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """File, line and column of each call of chains, shape (levels, n). The place in the innermost function is that
         of the line; in every other one it is where the next one was called. One that the compiler made takes the place
         of its caller."""
         symbols = len(self._symbols)
         shape = chain.shape
-        found = [np.zeros(shape, np.int64) for _ in range(3)]
+        sources = [np.zeros(shape, np.int64) for _ in range(3)]
         innermost = (chain >= 0).sum(0) - 1
         line = self._line_at(offsets)
         for level in range(shape[0]):
             inner = chain[level + 1] if level + 1 < shape[0] else np.full(shape[1], -1)
             outside, inside = np.flatnonzero(inner >= 0), np.flatnonzero((innermost == level) & (line >= 0))
-            for values, field in zip(found, ("file", "line", "column"), strict=True):
+            for values, field in zip(sources, ("file", "line", "column"), strict=True):
                 values[level, outside] = self._inlined[field][inner[outside] - symbols]
                 values[level, inside] = self._lines[field][line[inside]]
-            unknown = ~self._is_source(found[0][level]) | (found[1][level] == 0)
-            for values in found:
+            unknown = ~self._is_source(sources[0][level]) | (sources[1][level] == 0)
+            for values in sources:
                 values[level, unknown] = values[level - 1, unknown] if level else 0
-        return found[0], found[1], found[2]
+        return sources[0], sources[1], sources[2]
 
     def _line_at(self, offsets: IntArray) -> IndexArray:
         start = self._lines["start"].astype(np.int64)
         if not len(start):
             return np.full(len(offsets), -1)
-        place = np.searchsorted(start, offsets, "right") - 1
-        return np.where((place >= 0) & (offsets < start[place] + self._lines["size"][place]), place, -1)
+        line = np.searchsorted(start, offsets, "right") - 1
+        return np.where((line >= 0) & (offsets < start[line] + self._lines["size"][line]), line, -1)
 
     def _is_source(self, files: IntArray) -> BoolArray:
         """Whether strings are names of files, and not words in angle brackets such as `<compiler-generated>`."""
-        distinct, place = np.unique(files, return_inverse=True)
+        distinct, code = np.unique(files, return_inverse=True)
         named = [string != NONE and self._strings[string : string + 1] != b"<" for string in distinct.tolist()]
-        return np.array(named, np.bool_)[place]
+        return np.array(named, np.bool_)[code]
 
     def _check_strings(self, *others: int) -> None:
         strings = self._strings
@@ -237,10 +239,10 @@ class SymbolArchive:
         )
         if len(used) and int(used.max()) >= len(strings):
             raise DamageError("a name lies outside of its strings")
-        letters = np.frombuffer(strings, np.uint8)
-        ends = np.flatnonzero(letters == 0)
+        string_bytes = np.frombuffer(strings, np.uint8)
+        ends = np.flatnonzero(string_bytes == 0)
         distinct = np.unique(used)
-        if (letters[distinct] & 0xC0 == 0x80).any():
+        if (string_bytes[distinct] & 0xC0 == 0x80).any():
             raise DamageError("a name is no UTF-8 text")
         lengths = ends[np.searchsorted(ends, distinct)] - distinct
         if len(lengths) and int(lengths.max()) > limits.MAX_SYMBOL_CHARS:
@@ -249,12 +251,12 @@ class SymbolArchive:
     def _check_inlined(self) -> None:
         """Inlined calls lie inside their parents, and those of one parent beside one another."""
         calls, (order, _) = self._calls, self._family
-        own = slice(len(self._symbols), None)
-        parent = calls.parent[own]
+        inlined = slice(len(self._symbols), None)
+        parent = calls.parent[inlined]
         if (
-            (calls.end[own] <= calls.start[own])
-            | (calls.start[own] < calls.start[parent])
-            | (calls.end[own] > calls.end[parent])
+            (calls.end[inlined] <= calls.start[inlined])
+            | (calls.start[inlined] < calls.start[parent])
+            | (calls.end[inlined] > calls.end[parent])
         ).any():
             raise DamageError("an inlined call lies outside of the call that contains it")
         siblings = calls.parent[order[1:]] == calls.parent[order[:-1]]

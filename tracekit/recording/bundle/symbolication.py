@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.images import Images
-    from tracekit.recording.bundle.symbol_archive import Found, SymbolArchive
+    from tracekit.recording.bundle.symbol_archive import CallsAtOffsets, SymbolArchive
 
 _FOLDER: Final = "symbols/stores"
 _SUFFIX: Final = ".symbolsarchive"
@@ -95,16 +95,16 @@ def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbo
     """Image, function and source line of each address. O(n log n)."""
     image = _images_at(addresses, images)
     parts = _Parts(images)
-    found = np.flatnonzero(image >= 0)
-    ordered = found[np.argsort(image[found], kind="stable")]
+    inside_images = np.flatnonzero(image >= 0)
+    ordered = inside_images[np.argsort(image[inside_images], kind="stable")]
     edges = np.flatnonzero(np.diff(image[ordered])) + 1
-    for places in np.split(ordered, edges) if len(ordered) else []:
-        index = int(image[places[0]])
-        offsets = addresses.address[places] - images.address[index]
+    for rows in np.split(ordered, edges) if len(ordered) else []:
+        index = int(image[rows[0]])
+        offsets = addresses.address[rows] - images.address[index]
         archive = symbols.of(images.uuids[index])
         inside = offsets < (images.limit[index] - images.address[index] if archive is None else archive.text_size)
-        image[places[~inside]] = -1
-        parts.add(index, places[inside], offsets[inside], archive, symbols)
+        image[rows[~inside]] = -1
+        parts.add(index, rows[inside], offsets[inside], archive, symbols)
     parts.add_unknown(np.flatnonzero(image < 0))
     return parts.joined(len(addresses.address))
 
@@ -123,23 +123,23 @@ def _images_at(addresses: Addresses, images: Images) -> IndexArray:
         there = (images.start_ns < edges[number + 1]) & (images.end_ns > edges[number])
         now = np.flatnonzero(epoch == number)
         for process in np.unique(addresses.process[now]).tolist():
-            own = now[addresses.process[now] == process]
-            result[own] = _below(addresses.address[own], images, np.flatnonzero(there & _visible(images, process)))
+            rows = now[addresses.process[now] == process]
+            result[rows] = _below(addresses.address[rows], images, np.flatnonzero(there & _visible(images, process)))
     return result
 
 
 def _visible(images: Images, process: int) -> BoolArray:
     """Images that lie where they lie in this process too. The shared cache is at one place in all processes."""
-    own = images.process == process
-    return own if own.any() else images.cached
+    of_process = images.process == process
+    return of_process if of_process.any() else images.cached
 
 
 def _below(address: IntArray, images: Images, candidates: IndexArray) -> IndexArray:
     order = candidates[np.argsort(images.address[candidates], kind="stable")]
-    place = np.searchsorted(images.address[order], address, "right") - 1
+    index = np.searchsorted(images.address[order], address, "right") - 1
     if not len(order):
         return np.full(len(address), -1)
-    return np.where(place >= 0, order[place], -1)
+    return np.where(index >= 0, order[index], -1)
 
 
 class _Parts:
@@ -153,23 +153,23 @@ class _Parts:
         self._files: dict[str, int] = {}
 
     def add(
-        self, index: int, places: IndexArray, offsets: IntArray, archive: SymbolArchive | None, symbols: Symbols
+        self, index: int, rows: IndexArray, offsets: IntArray, archive: SymbolArchive | None, symbols: Symbols
     ) -> None:
         """Addresses of one image, at these offsets."""
         image = Image(self._source.name(index), self._source.is_system(index))
         code = self._images.setdefault(image, len(self._images))
         if archive is None:
-            self._add(places, code, offsets, certain=False)
+            self._add(rows, code, offsets, certain=False)
             return
         try:
-            self._add_named(places, code, offsets, archive, image.name)
+            self._add_named(rows, code, offsets, archive, image.name)
         except DamageError as damage:
             symbols.leave_out(self._source.uuids[index], str(damage))
-            self._add(places, code, offsets, certain=True)
+            self._add(rows, code, offsets, certain=True)
 
-    def add_unknown(self, places: IndexArray) -> None:
+    def add_unknown(self, rows: IndexArray) -> None:
         """Addresses in no image."""
-        self._add(places, -1, np.full(len(places), -1), certain=False)
+        self._add(rows, -1, np.full(len(rows), -1), certain=False)
 
     def joined(self, count: int) -> Symbolicated:
         """Everything, in order of the addresses."""
@@ -178,37 +178,37 @@ class _Parts:
         # The frames of one address stand together, and in order, already.
         order = np.argsort(columns[0], kind="stable")
         owner, *values = (column[order] for column in columns)
-        image, function, file, line, place = (values[index].astype(np.int32) for index in (0, 1, 3, 4, 5))
+        image, function, file, line, column = (values[index].astype(np.int32) for index in (0, 1, 3, 4, 5))
         inlined, certain = (values[index].astype(np.bool_) for index in (6, 7))
-        frames = Frames(image, function, values[2], file, line, place, inlined, certain)
+        frames = Frames(image, function, values[2], file, line, column, inlined, certain)
         starts = np.searchsorted(owner, np.arange(count + 1))
         return Symbolicated(frames, starts, tuple(self._images), tuple(self._functions), tuple(self._files))
 
-    def _add(self, places: IndexArray, image: int, offsets: IntArray, *, certain: bool) -> None:
+    def _add(self, rows: IndexArray, image: int, offsets: IntArray, *, certain: bool) -> None:
         """Addresses without function."""
-        nothing, zeros = np.full(len(places), -1), np.zeros(len(places), np.int64)
-        images = np.full(len(places), image)
+        nothing, zeros = np.full(len(rows), -1), np.zeros(len(rows), np.int64)
+        images = np.full(len(rows), image)
         self._rows.append(
-            (places, images, nothing, offsets, nothing, zeros, zeros, zeros, np.full(len(places), int(certain)))
+            (rows, images, nothing, offsets, nothing, zeros, zeros, zeros, np.full(len(rows), int(certain)))
         )
 
-    def _add_named(self, places: IndexArray, image: int, offsets: IntArray, archive: SymbolArchive, name: str) -> None:
-        found = archive.find(offsets)
-        functions = self._functions_of(found, archive, image, name)
-        files = self._files_of(found, archive)
-        ones = np.ones(len(found.owner), np.int64)
-        known = np.zeros(len(places), np.bool_)
-        known[found.owner] = True
+    def _add_named(self, rows: IndexArray, image: int, offsets: IntArray, archive: SymbolArchive, name: str) -> None:
+        calls = archive.find(offsets)
+        functions = self._functions_of(calls, archive, image, name)
+        files = self._files_of(calls, archive)
+        ones = np.ones(len(calls.owner), np.int64)
+        known = np.zeros(len(rows), np.bool_)
+        known[calls.owner] = True
         self._rows.append(
             (
-                places[found.owner], image * ones, functions, offsets[found.owner], files, found.line, found.column,
-                (found.depth > 0).astype(np.int64), ones,
+                rows[calls.owner], image * ones, functions, offsets[calls.owner], files, calls.line, calls.column,
+                (calls.depth > 0).astype(np.int64), ones,
             )
         )  # fmt: skip
-        self._add(places[~known], image, offsets[~known], certain=True)
+        self._add(rows[~known], image, offsets[~known], certain=True)
 
-    def _functions_of(self, found: Found, archive: SymbolArchive, image: int, name: str) -> IntArray:
-        distinct, place = np.unique(found.call, return_inverse=True)
+    def _functions_of(self, calls: CallsAtOffsets, archive: SymbolArchive, image: int, name: str) -> IntArray:
+        distinct, inverse = np.unique(calls.call, return_inverse=True)
         codes = []
         for call in distinct.tolist():
             symbol, display, start = archive.names(call)
@@ -222,13 +222,13 @@ class _Parts:
                 start if archive.is_symbol(call) else None,
             )
             codes.append(self._functions.setdefault(function, len(self._functions)))
-        return np.array(codes, np.int64)[place]
+        return np.array(codes, np.int64)[inverse]
 
-    def _files_of(self, found: Found, archive: SymbolArchive) -> IntArray:
-        distinct, place = np.unique(found.file, return_inverse=True)
+    def _files_of(self, calls: CallsAtOffsets, archive: SymbolArchive) -> IntArray:
+        distinct, inverse = np.unique(calls.file, return_inverse=True)
         names = [None if string == NONE else _last_part(archive.text(string)) for string in distinct.tolist()]
         codes = [-1 if name is None else self._files.setdefault(name, len(self._files)) for name in names]
-        return np.array(codes, np.int64)[place]
+        return np.array(codes, np.int64)[inverse]
 
 
 def _last_part(path: str) -> str:

@@ -136,10 +136,10 @@ def assemble(loaded: LoadedFiles, notes: list[str]) -> Assembled:
 
 def _by_run(tables: Sequence[PlacedTable]) -> dict[int, list[PlacedTable]]:
     """Tables by the number of their run, in their order."""
-    found: dict[int, list[PlacedTable]] = {}
+    by_run: dict[int, list[PlacedTable]] = {}
     for table in tables:
-        found.setdefault(table.run, []).append(table)
-    return found
+        by_run.setdefault(table.run, []).append(table)
+    return by_run
 
 
 def _one_toc(loaded: LoadedFiles, notes: list[str]) -> tuple[TocRun, ...] | None:
@@ -211,9 +211,9 @@ def _fingerprint(table: PlacedTable) -> int:
 def _without_duplicates(tables: list[PlacedTable], notes: list[str]) -> list[PlacedTable]:
     """Each table once. The same place with other content means that recordings were mixed."""
     distinct: list[PlacedTable] = []
-    places: dict[tuple[int, int | str], _Alike] = {}
+    alike: dict[tuple[int, int | str], _Alike] = {}
     for table in tables:
-        same = places.setdefault((table.run, table.position or table.schema), _Alike([], {}))
+        same = alike.setdefault((table.run, table.position or table.schema), _Alike([], {}))
         twin = same.twin(table)
         if twin is None and same.tables and table.position is not None:
             raise UnreadableRecording(
@@ -266,14 +266,14 @@ def _joined(toc: TocRun, mine: list[PlacedTable], label: str, notes: list[str]) 
         free.setdefault(entry.schema, {})[entry.position or 0] = entry
     extra = []
     for table in mine:
-        places = free.get(table.schema)
-        if places is None or (table.position is not None and table.position not in places):
+        entries = free.get(table.schema)
+        if entries is None or (table.position is not None and table.position not in entries):
             raise _contradiction(table, label)
-        if table.position is None and len(places) != 1:
+        if table.position is None and len(entries) != 1:
             extra.append(table)
             notes.append(f"it is unknown which of several tables {shortened(table.schema)} one of the nodes contains")
             continue
-        entry = places.pop(next(iter(places)) if table.position is None else table.position)
+        entry = entries.pop(next(iter(entries)) if table.position is None else table.position)
         entry.file, entry.index = table.file, table.index
     return listed + extra
 

@@ -42,9 +42,9 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
     order = np.argsort(times.values, kind="stable")
     cells = {each.mnemonic: cells for each, cells in zip(node.columns, node.cells, strict=True)}
     thread = _coded(cells.get("thread"), order)
-    found: list[object] = list(stacks.values)
+    values: list[object] = list(stacks.values)
     frames = _Frames()
-    starts, places = frames.add([each for each in found if isinstance(each, Stack)])
+    starts, frame_order = frames.add([each for each in values if isinstance(each, Stack)])
     return CallStacks(
         time_ns=times.values[order],
         thread=thread,
@@ -53,7 +53,7 @@ def read_call_stacks(source: Source, index: int) -> CallStacks | None:
         weight_ns=_numbers(cells.get("weight"), order),
         stack=stacks.codes[order].astype(np.int64),
         starts=starts,
-        order=places,
+        order=frame_order,
         frames=frames.joined(),
         images=tuple(frames.images),
         functions=tuple(frames.functions),
@@ -87,14 +87,14 @@ class _Frames:
         each = chain.from_iterable(map(id, stack.frames) for stack in stacks)
         identities = np.fromiter(each, np.int64, int(lengths.sum()))
         # Numbered by appearance: which object lies where in memory differs from run to run.
-        places = by_key[np.searchsorted(keys, identities, sorter=by_key)] if len(keys) else identities
+        frame_order = by_key[np.searchsorted(keys, identities, sorter=by_key)] if len(keys) else identities
         self._rows = [self._row(frame) for frame in known.values()]
-        return np.concatenate([[0], np.cumsum(lengths)]), places.astype(np.int32)
+        return np.concatenate([[0], np.cumsum(lengths)]), frame_order.astype(np.int32)
 
     def joined(self) -> Frames:
         """All frames."""
         columns = np.array(self._rows, np.int64).reshape(len(self._rows), 5)
-        image, function, file, line = (columns[:, place].astype(np.int32) for place in (0, 1, 3, 4))
+        image, function, file, line = (columns[:, field].astype(np.int32) for field in (0, 1, 3, 4))
         nothing = np.zeros(len(columns), np.int32)
         return Frames(image, function, columns[:, 2], file, line, nothing, nothing.astype(np.bool_), image >= 0)
 
@@ -117,14 +117,14 @@ class _Frames:
         if not frame.name:
             return -1
         nameless = frame.name.startswith("0x")
-        name = _place(frame) if nameless else short_name(frame.name)
+        name = _name_from_address(frame) if nameless else short_name(frame.name)
         if name is None:
             return -1
         function = Function(name, "" if nameless else frame.name, image)
         return self.functions.setdefault(function, len(self.functions))
 
 
-def _place(frame: Frame) -> str | None:
+def _name_from_address(frame: Frame) -> str | None:
     """Name of a function that has its address for one; None where its image is not known."""
     binary, at = frame.binary, address(frame.name)
     if binary is None or binary.load_address is None or at is None or at < binary.load_address:

@@ -174,12 +174,12 @@ class Values:
 
     def refer(self, identity: str, code: int) -> int:
         """Payload behind a reference from a cell of that tag. Raises `Undefined` or `CellError`."""
-        found, payload = self._lookup(identity)
-        if found == code:
+        tag, payload = self._lookup(identity)
+        if tag == code:
             return payload
-        if found == _NO_TAG:
+        if tag == _NO_TAG:
             raise Undefined(identity, self.tags[code])
-        raise CellError(f"{as_tag(self.tags[code], identity)} refers to a {as_tag(self.tags[found])}")
+        raise CellError(f"{as_tag(self.tags[code], identity)} refers to a {as_tag(self.tags[tag])}")
 
     def value(self, element: _Element, code: int, depth: int = 0) -> int:
         """Payload of an element, be it a definition or a reference."""

@@ -77,9 +77,9 @@ class ExportRecording:
 
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Reads the files of these tables again."""
-        found = [
+        stacks = [
             read_call_stacks(table.file.source, table.index)
             for table in self._tables
             if table.schema == schema and table.file is not None and matches(table.attributes, attributes)
         ]
-        return [each for each in found if each is not None]
+        return [each for each in stacks if each is not None]

@@ -102,13 +102,13 @@ class _ScannedValues(Values):
 def _unpacked(packed: bytes) -> tuple[int, _Compound, list[Part]]:
     """Tag, content and parts of a compound, from the bytes that _scan.c describes."""
     code, count, *lengths = _HEAD.unpack_from(packed)
-    place = _HEAD.size + 16 * count
+    offset = _HEAD.size + 16 * count
     numbers = struct.unpack_from(f"{2 * count}q", packed, _HEAD.size)
     texts: list[str | None] = []
     for length in lengths:
         size = max(length - 1, 0)
-        texts.append(packed[place : place + size].decode() if length else None)
-        place += size
+        texts.append(packed[offset : offset + size].decode() if length else None)
+        offset += size
     attributes = {key: text for key, text in zip(_ATTRIBUTES, texts[1:], strict=True) if text is not None}
     return code, _Compound(texts[0], attributes), list(zip(numbers[::2], numbers[1::2], strict=True))
 

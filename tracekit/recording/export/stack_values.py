@@ -72,24 +72,24 @@ class StackValues(Values):
         """As `Values.compound`; a call stack, frame, binary or source as what it is."""
         if kind not in (Kind.STACK, Kind.FRAME, Kind.ADDRESSES):
             return super().compound(kind, element, parts)
-        found = [self.at(payload) for code, payload in parts if not self.is_number[code]]
+        values = [self.at(payload) for code, payload in parts if not self.is_number[code]]
         value: object
         match cast("_Element", element).tag:
             case "binary":
                 name = element.get("name") or ""
                 value = Binary(name, element.get("path") or "", address(element.get("load-addr")))
             case "source":
-                path = next((each for each in found if isinstance(each, str)), element.get("path") or "")
+                path = next((each for each in values if isinstance(each, str)), element.get("path") or "")
                 value = Source(path, _line(element.get("line")))
             case "frame":
                 value = Frame(
                     element.get("name") or "",
                     address(element.get("addr")),
-                    next((each for each in map(_as_part, found) if isinstance(each, Binary)), None),
-                    next((each for each in map(_as_part, found) if isinstance(each, Source)), None),
+                    next((each for each in map(_as_part, values) if isinstance(each, Binary)), None),
+                    next((each for each in map(_as_part, values) if isinstance(each, Source)), None),
                 )
             case _:
-                value = self._stack(found, element.text if kind is Kind.ADDRESSES else None)
+                value = self._stack(values, element.text if kind is Kind.ADDRESSES else None)
         return cast("CellValue", value)
 
     def _stack(self, parts: list[CellValue], addresses: str | None) -> Stack:

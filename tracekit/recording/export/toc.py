@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 ROOT: Final = "trace-toc"
 IMPORTED: Final = "imported-from"
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
-_WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _parse(source: Source, meter: Meter) -> etree._Element:
 def _run(label: str, index: int, element: etree._Element) -> TocRun:
     number = _number(label, "run number", element.get("number")) or index
     summary = element.find("info/summary")
-    texts = {} if summary is None else {str(c.tag): _whole_text(label, c) for c in summary if c.tag != IMPORTED}
+    texts = {} if summary is None else {str(c.tag): _plain_text(label, c) for c in summary if c.tag != IMPORTED}
     target = element.find("info/target")
     data = element.find("data")
     duration = _duration_ns(label, texts.get("duration"))
@@ -138,8 +138,8 @@ def _imported_from(run: etree._Element) -> str | None:
         if element.tag == IMPORTED:
             texts = (text for each in element.iter() for text in (each.text, *map(str, each.attrib.values())))
             return next(filter(None, map(_text, texts)), "an unnamed file")
-        if found := _text(element.get(IMPORTED)):
-            return found
+        if source := _text(element.get(IMPORTED)):
+            return source
     return None
 
 
@@ -182,7 +182,7 @@ def _text(text: str | None) -> str | None:
     return (text or "").strip() or None
 
 
-def _whole_text(label: str, element: etree._Element) -> str | None:
+def _plain_text(label: str, element: etree._Element) -> str | None:
     """Text of an element. Raises `UnreadableRecording` where elements stand inside, since it would be read in part."""
     text = _text(element.text)
     if text is not None and len(element):
@@ -196,7 +196,7 @@ def _number(label: str, what: str, text: str | None) -> int | None:
     if _text(text) is None:
         return None
     assert text is not None  # noqa: S101 - narrows for the type checker
-    if not _WHOLE.fullmatch(text.strip()):
+    if not _WHOLE_NUMBER.fullmatch(text.strip()):
         raise UnreadableRecording(f"{label}: the {what} is {shortened(text)}, not a whole number; {EXPORT_AGAIN}")
     return int(text)
 

@@ -173,14 +173,14 @@ def _identifier(text: str, end: int, length: int) -> list[str]:
 
 def _number(text: str, at: int) -> int:
     """Place behind a number that ends in `_`."""
-    found = _NUMBER.match(text, at)
-    if found is None:
+    match = _NUMBER.match(text, at)
+    if match is None:
         raise MangledError(text)
-    return found.end()
+    return match.end()
 
 
 def _number_of(text: str, at: int) -> re.Match[str]:
-    found = re.compile(r"\d{1,6}").match(text, at)
-    if found is None:
+    match = re.compile(r"\d{1,6}").match(text, at)
+    if match is None:
         raise MangledError(text)
-    return found
+    return match

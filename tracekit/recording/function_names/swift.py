@@ -37,8 +37,8 @@ def is_swift(name: str) -> bool:
 
 def short_swift(name: str) -> str:
     """Path of a function from its mangled name; empty where nothing of it can be told. O(length)."""
-    found = _PREFIX.match(name)
-    reader = _Reader(name[found.end() if found else 0 :])
+    prefix = _PREFIX.match(name)
+    reader = _Reader(name[prefix.end() if prefix else 0 :])
     path = reader.context()
     kind = reader.kind_of_rest() if path else None
     if kind is not None:
@@ -82,10 +82,10 @@ class _Reader:
     def identifier(self) -> str | None:
         """The identifier at the place; None where there is none. Words of earlier ones may be used again."""
         start = self.at
-        found = self._identifier()
-        if found is None:
+        name = self._identifier()
+        if name is None:
             self.at = start
-        return found
+        return name
 
     def _identifier(self) -> str | None:
         if not self.text[self.at : self.at + 1].isdigit():
@@ -99,10 +99,10 @@ class _Reader:
             while repeats and (letter := self.text[self.at : self.at + 1]).isalpha():
                 self.at += 1
                 repeats = letter.islower()
-                place = ord(letter.lower()) - ord("a")
-                if place >= len(self._words):
+                index = ord(letter.lower()) - ord("a")
+                if index >= len(self._words):
                     return None
-                result += self._words[place]
+                result += self._words[index]
             if self._take("0"):
                 break
             length = _LENGTH.match(self.text, self.at)

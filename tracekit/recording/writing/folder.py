@@ -148,7 +148,7 @@ def _tables(
 
 
 def _run_number(recording: Recording) -> int:
-    """The number by which an xpath names the run: its place in the table of contents, where there is one."""
+    """The number by which an xpath names the run: its position in the table of contents, where there is one."""
     numbers = [run.number for run in recording.contents.runs]
     number = recording.run.number
     return numbers.index(number) + 1 if recording.contents.has_table_of_contents else number

@@ -47,6 +47,6 @@ def _array(column: Column, cells: Cells) -> Any:
     # Two values may look the same, and a dictionary holds each text once.
     distinct = {text: index for index, text in enumerate(dict.fromkeys(texts))}
     if len(distinct) < len(texts):
-        places = np.array([*(distinct[text] for text in texts), -1], dtype=np.int32)
-        codes = pa.array(places[cells.codes], mask=cells.codes < 0)
+        new_codes = np.array([*(distinct[text] for text in texts), -1], dtype=np.int32)
+        codes = pa.array(new_codes[cells.codes], mask=cells.codes < 0)
     return pa.DictionaryArray.from_arrays(codes, pa.array(list(distinct), type=pa.string()))

@@ -95,8 +95,8 @@ def _summary(run: Run) -> list[str]:
 
 def _seconds(ns: int) -> str:
     """Six decimals as `xctrace` writes them, nine where the recording is finer."""
-    whole, rest = divmod(ns, 1_000_000_000)
-    return f"{whole}.{rest:09}" if rest % 1_000 else f"{whole}.{rest // 1_000:06}"
+    seconds, rest = divmod(ns, 1_000_000_000)
+    return f"{seconds}.{rest:09}" if rest % 1_000 else f"{seconds}.{rest // 1_000:06}"
 
 
 def _element(tag: str, attributes: Mapping[str, str | None]) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DECLARATION: Final = '<?xml version="1.0"?>\n'
 MAX_REMEMBERED: Final = 500_000
-"""Values of one type whose ids are kept. Beyond that they are forgotten and defined anew when they come again, so that
+"""Values of one type whose ids are kept. Beyond that they are forgotten and defined again when they come back, so that
 memory does not grow with the table."""
 
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*", re.ASCII)
@@ -40,7 +40,7 @@ _EMPTY = f"<{SENTINEL}/>"
 
 
 def write_xml(table: Table, stream: BinaryIO) -> None:
-    """One query result with one node. `table.run` is the place of the run in the table of contents, from 1.
+    """One query result with one node. `table.run` is the position of the run in the table of contents, from 1.
 
     Raises `UnwritableTable` where a type is no name that XML allows.
     """

@@ -68,7 +68,7 @@ def usable_tool(paths: Sequence[str | Path], reader: str) -> Tool | None:
         raise UsageError("--reader xctrace takes exactly one unpacked .trace bundle")
     tool = find_tool() if is_bundle else None
     if reader == "xctrace" and tool is None:
-        raise TracekitError("--reader xctrace needs a Mac with Xcode; without it, the bundle is read natively")
+        raise TracekitError("--reader xctrace needs a Mac with Xcode; omit --reader to read the bundle natively")
     return tool
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 TIME_LIMIT: Final = re.compile(r"(\d+)(ms|s|m|h)", re.ASCII)
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _POLL_S: Final = 0.2
-_MINUTE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,10 +93,10 @@ def _function_lines(
     parts = [function or "no function of the app", *(f"called by {place(each)}" for each in callers)]
     parts += [THREADS[thread]] if with_thread and thread in THREADS else []
     text = Text(f"  {LABELS[Api(api)]:<{_INDENT - 2}}").append(", ".join(parts), style="bold")
-    lines = layout.hanging(text, _INDENT, most=2)
+    lines = layout.hanging(text, _INDENT, max_lines=2)
     details = [_elements(sites)] if api == Api.ELEMENT else [_calls(site) for site in sites]
     for detail in details:
-        lines += layout.hanging(Text(" " * _INDENT + glued(detail)), _INDENT + 2, most=2)
+        lines += layout.hanging(Text(" " * _INDENT + glued(detail)), _INDENT + 2, max_lines=2)
     return lines
 
 
@@ -127,7 +127,7 @@ def called_from_lines(group: Group, layout: Layout) -> list[Text]:
     lines = []
     for site in sites[:IN_FINDING]:
         text = Text(" " * layout.indent + glued(called_from(site)))
-        lines += layout.hanging(text, layout.indent + 12, most=2)
+        lines += layout.hanging(text, layout.indent + 12, max_lines=2)
     if len(sites) > IN_FINDING:
         more = format_count(len(sites) - IN_FINDING, "more call site")
         lines.append(Text(f"{' ' * layout.indent}{more} (-v)", style="dim"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from tracekit.analysis.breakdown.partition import Part
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
@@ -15,9 +16,10 @@ from tracekit.report.renderers.call_sites import nevertheless_lines
 from tracekit.report.renderers.concise_findings import Layout, finding_lines, inconclusive_lines, one_line
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
-from tracekit.report.time_breakdown import frames, parts_row
+from tracekit.report.time_breakdown import MEANINGS, frames, parts_row
 from tracekit.report.totals import Totals, count_checks
 from tracekit.report.verdict import STACKS_ALONE
+from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.units import format_count, format_estimate, format_time
 
 if TYPE_CHECKING:
@@ -112,19 +114,19 @@ def _findings(report: Report, layout: Layout, room: int) -> tuple[list[Text], in
     """All findings in detail where there is room, else those that cost most; the others in a line each, as far as these
     fit, and how many are left out."""
     groups = findings(report.checks)
-    whole: list[list[Text]] = []
+    blocks: list[list[Text]] = []
     if not report.summary.evaluated:
         # What is wrong with the recording is why nothing could be evaluated.
         health = [group for group in groups if group.first.pattern == Pattern.RECORDING]
         groups = tuple(group for group in groups if group not in health)
-        whole.append(inconclusive_lines(report, health, layout))
+        blocks.append(inconclusive_lines(report, health, layout))
     details = [finding_lines(group, layout) for group in groups]
     rows = [one_line(group, layout) for group in groups]
     shown = len(groups)
-    room -= sum(len(lines) + 1 for lines in whole)
+    room -= sum(len(lines) + 1 for lines in blocks)
     while shown > 1 and _length(details[:shown], rows[shown:]) > room:
         shown -= 1
-    lines = [line for part in (*whole, *details[:shown]) for line in (*part, Text())]
+    lines = [line for part in (*blocks, *details[:shown]) for line in (*part, Text())]
     rest = rows[shown:]
     fitting = max(room - _length(details[:shown], []) - 2, 1)
     hidden = max(len(rest) - fitting, 0) if sum(map(len, rest)) > fitting + 1 else 0
@@ -147,7 +149,7 @@ def _models(report: Report, layout: Layout) -> list[Text]:
     known = [model for model in shown if model not in inferred]
     lines: list[Text] = []
     if known:
-        lines += layout.heading("MODELS", "per prediction: mean, p95, and where the time goes")
+        lines += layout.heading("MODELS", f"per prediction: mean, p95, where the time goes ({_LEGEND})")
         lines += _model_lines(known, layout)
     if inferred:
         lines += layout.heading("WHAT THE HARDWARE SHOWS", "lower bounds; Core ML's and the CPU's share is not visible")
@@ -178,7 +180,9 @@ def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
         else:
             lines.append(Text(first))
         if len(models) == 1:
-            lines += layout.hanging(Text(" " * (room + 4) + _pace(model), style="dim"), room + 4)
+            lines += layout.hanging(Text(f"    {_pace(model)}", style="dim"), 4)
+    for words in dict.fromkeys(words for model in models for words in _meanings(model)):
+        lines += layout.hanging(Text(f"  {words}", style="dim"), 4)
     return lines
 
 
@@ -195,7 +199,16 @@ def _parts(model: ModelSummary, cells: int) -> tuple[str, str]:
     return "".join(signs) if cells >= 8 else "", row.headline
 
 
+def _meanings(model: ModelSummary) -> list[str]:
+    """What the large parts of a prediction mean whose names do not say it."""
+    if model.breakdown is None or not model.breakdown.total_ns:
+        return []
+    large = {kind for part in parts_row(model.name, model.breakdown).large for kind in part.group.parts}
+    return [MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large]
+
+
 _RANK = "█▓▒░"
+_LEGEND = "█▓ compute units, ▒ data, ░ rest"
 _COMPUTE = ("Neural Engine", "GPU", "CPU")
 
 
@@ -212,17 +225,17 @@ def _pace(model: ModelSummary) -> str:
     parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
     if model.throughput is not None and model.throughput.per_second is not None:
         rate = model.throughput.per_second
-        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        parts.append(f"{rate:,.0f}/s while active" if rate >= 10 else f"{rate:.1f}/s while active")
     if model.in_flight is not None:
-        most = model.in_flight.max
-        parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
+        max_in_flight = model.in_flight.max
+        parts.append("never concurrent" if max_in_flight == 1 else f"up to {max_in_flight} in flight")
     text, rate_of = ", ".join(parts), model.fps
     if rate_of is None:
         return text
     tail = f" ({frames(rate_of.at_p95)} at p95)" if rate_of.at_p95 is not None else ""
     # The rate is that of predictions alone: with several in flight, it is not what the app gets.
     concurrent = model.in_flight is not None and model.in_flight.max > 1
-    words = "one at a time, fast enough for" if concurrent else "fast enough for"
+    words = "if run one at a time, fast enough for" if concurrent else "fast enough for"
     return f"{text}; {words} {frames(rate_of.at_mean)} fps{tail}"
 
 
@@ -250,15 +263,15 @@ def _not_evaluated(report: Report, layout: Layout, tight: bool) -> list[Text]:
     failed = with_outcome(report.checks, "error")
     if not entries and not failed:
         return []
-    room, most = (TIGHT_REMEDIES, 1) if tight else (REMEDIES, 2)
+    room, max_lines = (TIGHT_REMEDIES, 1) if tight else (REMEDIES, 2)
     lines = layout.heading("NOT EVALUATED", "")
     for who, what in entries[:room]:
-        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, most=most)
+        lines += layout.hanging(Text.assemble("  ", (who, "bold"), f": {what}"), 4, max_lines=max_lines)
     if len(entries) > room:
         lines.append(Text(f"  {format_count(len(entries) - room, 'more reason')} (-v)", style="dim"))
     for check in failed[:room]:
         text = Text.assemble("  ", (f"{check.id} failed", "bold red"), f": {check.summary}")
-        lines += layout.hanging(text, 4, most=most)
+        lines += layout.hanging(text, 4, max_lines=max_lines)
     return [*lines, Text()]
 
 
@@ -276,14 +289,23 @@ def remedies(report: Report) -> list[tuple[str, str]]:
         else:
             others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.checks))
     lines = []
+    fixed_above = {entry.advice for entry in report.coverage if entry.instrument == CORE_ML and _explained(report)}
     for record, group in others.items():
         checks = tuple(check for _, some in group for check in some)
+        if record in fixed_above:
+            lines.append((_who(checks, report), "need Core ML events; see the fix above"))
+            continue
         text = group[0][0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
         lines.append((_who(checks, report), _clause(text)))
     if recordable:
         flags = " ".join(f"--instrument {_quoted(entry.instrument)}" for entry in instruments)
         lines.append((_who(recordable, report), f"record with {flags}"))
     return lines
+
+
+def _explained(report: Report) -> bool:
+    """Whether a finding says why Core ML recorded nothing, and what to do about it."""
+    return any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.checks, "finding"))
 
 
 ADDABLE = frozenset({"Hangs", "Thermal State", "Points of Interest", "GPU", "Neural Engine", "Core ML"})
@@ -306,8 +328,12 @@ def _clause(text: str) -> str:
 
 def _notes(report: Report, layout: Layout, tight: bool) -> list[Text]:
     notes = report.recording.notes
-    room, most = (TIGHT_NOTES, 1) if tight else (NOTES, 2)
-    lines = [line for note in notes[:room] for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, most=most)]
+    room, max_lines = (TIGHT_NOTES, 1) if tight else (NOTES, 2)
+    lines = [
+        line
+        for note in notes[:room]
+        for line in layout.hanging(Text(f"note: {note}", style="dim"), 6, max_lines=max_lines)
+    ]
     if len(notes) > room:
         lines.append(Text(f"{format_count(len(notes) - room, 'more note')} (-v)", style="dim"))
     return [*lines, Text()] if lines else []

@@ -13,7 +13,7 @@ from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.renderers.call_sites import called_from_lines
 from tracekit.report.renderers.text_layout import glued
-from tracekit.units import format_count, format_estimate, format_percent
+from tracekit.units import format_count, format_estimate, format_percent, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +54,8 @@ class Layout:
         """Lines of a text."""
         return self.hanging(text, 0)
 
-    def hanging(self, text: Text, indent: int, *, most: int | None = None) -> list[Text]:
-        """Lines of a text that goes on at `indent`; at most `most`, the last of which then ends in `…`."""
+    def hanging(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
+        """Lines of a text that goes on at `indent`; at most `max_lines`, the last of which then ends in `…`."""
         begin = len(text.plain) - len(text.plain.lstrip())
         body = text[begin:]
         first = self.width - begin
@@ -65,13 +65,13 @@ class Layout:
             rest = body[len(lines[0].plain) :]
             rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
             lines = [lines[0], *rest.wrap(_CONSOLE, max(self.width - indent, 8), overflow="fold")]
-        if most is not None and len(lines) > most:
-            last = lines[most - 1]
+        if max_lines is not None and len(lines) > max_lines:
+            last = lines[max_lines - 1]
             last.truncate(max(self.width - indent - 1, 1))
-            lines = [*lines[: most - 1], last.append("…")]
+            lines = [*lines[: max_lines - 1], last.append("…")]
         for line in lines:
             line.rstrip()
-        return [Text(" " * (indent if place else begin)).append_text(line) for place, line in enumerate(lines)]
+        return [Text(" " * (indent if number else begin)).append_text(line) for number, line in enumerate(lines)]
 
     def heading(self, title: str, note: str) -> list[Text]:
         """A heading with what its columns are."""
@@ -127,18 +127,23 @@ def _details(group: Group, layout: Layout) -> list[Text]:
         check = group.first
         name = f"{formatting.shorten(check.model, 40)}  " if check.model else ""
         text = Text(" " * layout.indent).append(name, style="bold").append(glued(check.summary), style="not bold")
-        lines += layout.hanging(text, layout.indent, most=SUMMARY_LINES)
-        lines += _savings_and_place(check, layout)
+        lines += layout.hanging(text, layout.indent, max_lines=SUMMARY_LINES)
+        lines += _savings_and_interval(check, layout)
     else:
         lines += _savings(group, layout)
         lines += [Text(), *_table(group.checks, layout), Text()]
     lines += called_from_lines(group, layout)
     for caveat in dict.fromkeys(caveat for check in group.checks for caveat in check.caveats):
-        lines += layout.hanging(Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, most=2)
+        lines += layout.hanging(
+            Text(f"{' ' * layout.indent}note: {caveat}", style="italic"), layout.indent + 6, max_lines=2
+        )
     lines += layout.hanging(
-        Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, most=FIX_LINES
+        Text(f"{' ' * layout.indent}fix: {fix_line(group.first.fix)}"), layout.indent + 5, max_lines=FIX_LINES
     )
-    lines.append(Text(f"{' ' * (layout.indent + 5)}tracekit explain {group.first.id}", style="cyan"))
+    details = (
+        Text(" " * (layout.indent + 5)).append("details: ").append(f"tracekit explain {group.first.id}", style="cyan")
+    )
+    lines.append(details)
     return lines
 
 
@@ -153,36 +158,34 @@ def _savings(group: Group, layout: Layout) -> list[Text]:
     spent = sum(cost.ns / cost.share for cost in costs if cost.share)
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(total), style="bold")
     if spent and not any(cost.of for cost in costs):
-        text.append(f" of {format_estimate(spent)} ({format_percent(total / spent)})")
+        text.append(f" of the models' {format_time(spent)} ({format_percent(total / spent)})")
     text.append(included_above(group.extra_savings_ns, total)).append(f", {where}" if where else "")
     return layout.hanging(text, layout.indent)
 
 
-def _savings_and_place(check: Check, layout: Layout) -> list[Text]:
-    place = _place(check)
+def _savings_and_interval(check: Check, layout: Layout) -> list[Text]:
+    interval = _longest_interval(check)
     if check.cost is None:
-        return layout.hanging(Text(" " * layout.indent + place), layout.indent) if place else []
+        return layout.hanging(Text(" " * layout.indent + interval), layout.indent) if interval else []
     text = Text(f"{' ' * layout.indent}est. savings up to ").append(format_estimate(check.cost.ns), style="bold")
     if check.cost.share:
-        whole = format_estimate(check.cost.ns / check.cost.share)
-        of = (
-            f" of {whole} ({format_percent(check.cost.share)})"
-            if not check.cost.of
-            else (f" ({format_percent(check.cost.share)} of {check.cost.of})")
-        )
-        text.append(of)
+        whole = f"the {'model' if check.model else 'app'}'s {format_time(check.cost.ns / check.cost.share)}"
+        share = format_percent(check.cost.share)
+        text.append(f" ({share} of {check.cost.of})" if check.cost.of else f" of {whole} ({share})")
     text.append(included_above(check.extra_savings_ns, check.cost.ns))
     for other in check.related:
         text.append(f"; {formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
-    if place and len(text.plain) + len(place) + 4 <= layout.width:
-        return [text.append("    ").append(place, style="dim")]
+    if interval and len(text.plain) + len(interval) + 4 <= layout.width:
+        return [text.append("    ").append(interval, style="dim")]
     lines = layout.hanging(text, layout.indent)
-    return lines + (layout.hanging(Text(" " * layout.indent + place, style="dim"), layout.indent) if place else [])
+    return lines + (
+        layout.hanging(Text(" " * layout.indent + interval, style="dim"), layout.indent) if interval else []
+    )
 
 
-def included_above(extra_savings_ns: int | None, whole_ns: int) -> str:
+def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     """Says where savings are part of findings above too."""
-    if extra_savings_ns is None or extra_savings_ns >= whole_ns:
+    if extra_savings_ns is None or extra_savings_ns >= savings_ns:
         return ""
     return (
         f", {format_estimate(extra_savings_ns)} of it not included above"
@@ -191,14 +194,14 @@ def included_above(extra_savings_ns: int | None, whole_ns: int) -> str:
     )
 
 
-def _place(check: Check) -> str:
+def _longest_interval(check: Check) -> str:
     """The longest interval of the evidence, and how many there are."""
     if not check.evidence or check.pattern == Pattern.RECORDING:
         return ""
     longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
     where = formatting.span(longest)
     if check.evidence_total > 1:
-        return f"longest: {where} ({format_count(check.evidence_total, 'interval')})"
+        return f"longest of {format_count(check.evidence_total, 'interval')}: {where}"
     return f"at {where.partition(' at ')[2]}"
 
 
@@ -232,9 +235,7 @@ def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
     for check in checks:
         values = {metric.name: metric for metric in check.metrics}
         savings = (
-            f"{format_estimate(check.cost.ns)} {format_percent(check.cost.share):>4}"
-            if check.cost
-            else formatting.ABSENT
+            f"{format_time(check.cost.ns)} {format_percent(check.cost.share):>4}" if check.cost else formatting.ABSENT
         )
         longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns, default=None)
         at = formatting.moment(longest.start_ns) if longest else formatting.ABSENT
@@ -243,10 +244,8 @@ def _cells(checks: Sequence[Check]) -> tuple[list[str], list[list[str]]]:
 
 
 def _metric_names(checks: Sequence[Check]) -> list[str]:
-    """Metrics with a threshold come first: they decide the finding."""
-    every = checks[0].metrics
-    ordered = [*(m for m in every if m.threshold is not None), *(m for m in every if m.threshold is None)]
-    return [metric.name for metric in ordered if len(metric.name) <= 24][:COLUMNS]
+    """The first ones of the detector, as it lists them."""
+    return [metric.name for metric in checks[0].metrics if len(metric.name) <= 24][:COLUMNS]
 
 
 def _value(metric: Metric | None) -> str:

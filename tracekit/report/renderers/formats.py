@@ -61,5 +61,5 @@ def renderer_for(path: PurePath) -> Renderer:
         if path.suffix.lower() in renderer.extensions:
             return renderer
     known = " ".join(renderer.extensions[0] for renderer in RENDERERS.values())
-    found = "unknown extension" if path.suffix else "no extension"
-    raise UsageError(f"{path}: {found} (supported: {known})")
+    problem = "unknown extension" if path.suffix else "no extension"
+    raise UsageError(f"{path}: {problem} (supported: {known})")

@@ -191,14 +191,16 @@ def _models(report: Report) -> str:
 
 
 def _model(model: ModelSummary) -> list[str]:
-    numbers, whole = model.prediction, model.breakdown
+    numbers, breakdown = model.prediction, model.breakdown
     return [
         code(model.name),
         formatting.count(model.predictions),
         formatting.duration(numbers.mean_ns if numbers else None),
         formatting.duration(numbers.p95_ns if numbers else None),
         frames(model.fps.at_mean if model.fps else None),
-        parts_row(model.name, whole).headline if whole is not None and whole.total_ns else formatting.ABSENT,
+        parts_row(model.name, breakdown).headline
+        if breakdown is not None and breakdown.total_ns
+        else formatting.ABSENT,
     ]
 
 

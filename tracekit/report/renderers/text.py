@@ -231,13 +231,13 @@ def _event_lines(report: Report, verbose: bool) -> tuple[list[tuple[str, EventRo
 
 
 def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]:
-    told = {check.summary for check in report.checks if check.outcome == "insufficient_data"}
+    summaries = {check.summary for check in report.checks if check.outcome == "insufficient_data"}
     limiting = [entry for entry in report.coverage if entry.state != "rows" or entry.advice]
-    shown = report.coverage if verbose else [entry for entry in limiting if entry.conclusion not in told]
+    shown = report.coverage if verbose else [entry for entry in limiting if entry.conclusion not in summaries]
     if not shown:
         return []
-    told_apart, alike = (shown, {}) if verbose else _alike(shown)
-    pairs = [(Text(entry.instrument), _entry(entry, verbose)) for entry in told_apart]
+    in_detail, alike = (shown, {}) if verbose else _alike(shown)
+    pairs = [(Text(entry.instrument), _entry(entry, verbose)) for entry in in_detail]
     for state, entries in alike.items():
         words = state[:1].upper() + state[1:]
         what = formatting.listed(entry.instrument for entry in entries)
@@ -248,14 +248,14 @@ def _coverage(report: Report, width: int, verbose: bool) -> list[RenderableType]
 
 def _alike(entries: Iterable[CoverageInfo]) -> tuple[list[CoverageInfo], dict[str, list[CoverageInfo]]]:
     """What deserves a line of its own, and by state the instruments of which the same is to be said."""
-    told_apart: list[CoverageInfo] = []
+    in_detail: list[CoverageInfo] = []
     alike: dict[str, list[CoverageInfo]] = {}
     for entry in entries:
         if entry.state in {"missing", "unreadable"} or (entry.state == "empty" and not entry.advice):
             alike.setdefault(formatting.coverage_state(entry), []).append(entry)
         else:
-            told_apart.append(entry)
-    return told_apart, alike
+            in_detail.append(entry)
+    return in_detail, alike
 
 
 def _entry(entry: CoverageInfo, verbose: bool) -> Text:

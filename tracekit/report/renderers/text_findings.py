@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from tracekit.report.report import Check, Report
 
 MODELS_PER_FINDING = 5
-PLACES, PLACES_VERBOSE = 2, 10
+INTERVALS, INTERVALS_VERBOSE = 2, 10
+CALL_SITES = 2
 """Models and intervals shown per finding: enough to start looking."""
 
 NAMED = 12
@@ -68,8 +69,8 @@ def _finding(group: Group, width: int, verbose: bool) -> list[RenderableType]:
 
 def _beyond(group: Group) -> str:
     """Says where a sum leaves out time that findings above claim too."""
-    whole = sum(check.cost.ns for check in group.checks if check.cost)
-    return ", not counting time included above" if group.extra_savings_ns != whole else ""
+    savings_ns = sum(check.cost.ns for check in group.checks if check.cost)
+    return ", not counting time included above" if group.extra_savings_ns != savings_ns else ""
 
 
 def _model_label(check: Check) -> Text:
@@ -80,19 +81,21 @@ def _numbers(check: Check, several: bool, verbose: bool) -> Text:
     """What was measured for one model, what it costs, and where to look."""
     text = Text(check.summary, overflow="fold")
     if check.cost:
-        whole = check.cost.of or ("this model's time" if check.model else "the models' time")
+        base = check.cost.of or ("this model's time" if check.model else "the models' time")
         severity = f"{check.severity}: " if several else ""
         text.append(f"\n{severity}", style=SEVERITY_STYLES.get(check.severity or "", ""))
         text.append("est. savings: up to ").append(glued(format_estimate(check.cost.ns)), style="bold")
-        text.append(f" ({format_share(check.cost.share)} of {whole})")
+        text.append(f" ({format_share(check.cost.share)} of {base})")
         text.append(glued(included_above(check.extra_savings_ns, check.cost.ns)))
-    for site in check.call_sites if verbose else check.call_sites[:PLACES]:
+    for site in check.call_sites if verbose else check.call_sites[:CALL_SITES]:
         text.append(f"\n{glued(called_from(site))}")
     for caveat in check.caveats:
         text.append(f"\nnote: {caveat}", style="italic")
     for other in check.related:
         text.append(f"\n{formatting.RELATIONS[other.relation]}: {other.id}", style="dim")
-    text.append(f"\n{_where(check, PLACES_VERBOSE if verbose else PLACES)}" if check.evidence else "", style="dim")
+    text.append(
+        f"\n{_where(check, INTERVALS_VERBOSE if verbose else INTERVALS)}" if check.evidence else "", style="dim"
+    )
     if verbose:
         for metric in check.metrics:
             limit = f" (reported at {formatting.condition(metric)})" if formatting.condition(metric) else ""
@@ -109,7 +112,7 @@ def _where(check: Check, limit: int) -> str:
     return f"longest: {longest} ({format_count(check.evidence_total, 'interval')})"
 
 
-def _untold(reason: str, report: Report) -> str:
+def _beyond_verdict(reason: str, report: Report) -> str:
     """What the verdict, which gives the main point of one reason, has not just said."""
     main, _, rest = reason.partition("; ")
     if report.summary.evaluated or main.rstrip(".")[1:] not in report.summary.verdict:
@@ -124,13 +127,13 @@ def not_evaluated_blocks(report: Report, verbose: bool) -> list[RenderableType]:
     if not errors and not blocked:
         return []
     blocks: list[RenderableType] = [heading("Not evaluated")]
-    for obstacle in blocked:
-        untold = replace(obstacle, reason=_untold(obstacle.reason, report))
-        who = names(obstacle.checks, report.checks)
+    for skip_reason in blocked:
+        shown = replace(skip_reason, reason=_beyond_verdict(skip_reason.reason, report))
+        who = names(skip_reason.checks, report.checks)
         which = Text(", ".join(who), style="bold")
         if len(who) > NAMED and not verbose:
             which = Text(f"{len(who)} checks", style="bold").append(" (names: -v)", style="not bold dim")
-        blocks += [paragraph(which, 2), paragraph(untold.sentences, 4)]
+        blocks += [paragraph(which, 2), paragraph(shown.sentences, 4)]
     for check in errors:
         label = Text(f"{check.id} failed", style="bold red")
         about = f" on {formatting.shorten(check.model, 32)}" if check.model else ""

@@ -52,7 +52,7 @@ class Mutable:
 def numbered(pairs: Iterable[tuple[int, object]]) -> Coded:
     """A dictionary with whole numbers as keys: `$0` is the number of pairs, then keys and values alternate."""
     listed = [(Boxed(key), value) for key, value in pairs]
-    fields = {f"${place}": item for place, item in enumerate(chain.from_iterable(listed), start=1)}
+    fields = {f"${position}": item for position, item in enumerate(chain.from_iterable(listed), start=1)}
     return Coded("XRIntKeyedDictionary", {"$0": len(listed), **fields})
 
 

@@ -102,9 +102,11 @@ def instrument_files(runs: Sequence[Scenario]) -> dict[str, bytes]:
         for name, schemas in _INSTRUMENTS.items():
             if run.template is None and name == "Time Profiler":
                 continue
-            own = [schema.replace("{neural engine}", run.xcode.neural_engine_schema) for schema in schemas]
+            file_schemas = [schema.replace("{neural engine}", run.xcode.neural_engine_schema) for schema in schemas]
             folder = str(uuid.uuid5(uuid.NAMESPACE_OID, name)).upper()
-            files[f"instrument_data/{folder}/run_data/{number}.run.zip"] = _zipped(f"{number}.run", _run(run, own))
+            files[f"instrument_data/{folder}/run_data/{number}.run.zip"] = _zipped(
+                f"{number}.run", _run(run, file_schemas)
+            )
     return files
 
 

@@ -56,11 +56,11 @@ def table_spec(table: TableContent) -> Coded:
 
 def store_files(table: TableContent, values: Values, rows_per_block: int) -> dict[str, bytes]:
     """Files of the store of a table, by name."""
-    places = _topology_places(table)
-    record = _record(table, places)
-    rows = _rows(table, places, record, values)
+    topology = _topology_fields(table)
+    record = _record(table, topology)
+    rows = _rows(table, topology, record, values)
     return {
-        "schema.xml": _schema(table, places).encode(),
+        "schema.xml": _schema(table, topology).encode(),
         "spec.plist": archive(root=table_spec(table)),
         "bulkstore_descriptor": archive(root=_descriptor(table, record)),
         "bulkstore": _bulkstore(rows, rows_per_block),
@@ -76,41 +76,41 @@ def _attribute(key: str, printed: str) -> object:
     return printed[1:-1] if printed.startswith('"') else printed
 
 
-def _topology_places(table: TableContent) -> dict[str, str]:
+def _topology_fields(table: TableContent) -> dict[str, str]:
     """Topology field by the mnemonic of the column that lies there."""
     first, *others = table.columns
-    places = {first.mnemonic: _TIME}
+    fields = {first.mnemonic: _TIME}
     if any(column.mnemonic == "duration" for column in others):
-        places["duration"] = _DURATION
-    return places | dict(zip(_CATEGORY_COLUMNS.get(table.schema, ()), _CATEGORIES, strict=False))
+        fields["duration"] = _DURATION
+    return fields | dict(zip(_CATEGORY_COLUMNS.get(table.schema, ()), _CATEGORIES, strict=False))
 
 
-def _topology(places: dict[str, str]) -> str:
-    return "XRTD64_CC32_R_TypeID" if _DURATION in places.values() else "XRT64_CC32_R_TypeID"
+def _topology(fields: dict[str, str]) -> str:
+    return "XRTD64_CC32_R_TypeID" if _DURATION in fields.values() else "XRT64_CC32_R_TypeID"
 
 
-def _schema(table: TableContent, places: dict[str, str]) -> str:
+def _schema(table: TableContent, topology: dict[str, str]) -> str:
     """The schema file: one element per column, in order."""
-    columns = "".join(_schema_column(column, places.get(column.mnemonic)) for column in table.columns)
-    head = f"<schema name={quoteattr(table.schema)} topology={quoteattr(_topology(places))}>"
+    columns = "".join(_schema_column(column, topology.get(column.mnemonic)) for column in table.columns)
+    head = f"<schema name={quoteattr(table.schema)} topology={quoteattr(_topology(topology))}>"
     return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{head}{columns}</schema>\n\n'
 
 
-def _schema_column(column: Column, place: str | None) -> str:
+def _schema_column(column: Column, field: str | None) -> str:
     pairs = {
         "mnemonic": column.mnemonic,
         "engineeringName": column.name,
         "engineeringType": TYPES[column.type].id,
-        **({"topologyField": place} if place else {}),
+        **({"topologyField": field} if field else {}),
     }
     return f"<column {' '.join(f'{key}={quoteattr(text)}' for key, text in pairs.items())}/>"
 
 
-def _record(table: TableContent, places: dict[str, str]) -> np.dtype[np.void]:
+def _record(table: TableContent, fields: dict[str, str]) -> np.dtype[np.void]:
     """Fields of a row: the topology first, then the other columns in order, without gaps."""
-    topology = [(_TIME, "<u8"), *([(_DURATION, "<u8")] if _DURATION in places.values() else [])]
+    topology = [(_TIME, "<u8"), *([(_DURATION, "<u8")] if _DURATION in fields.values() else [])]
     topology += [(name, "<u4") for name in _CATEGORIES]
-    rest = [column for column in table.columns if column.mnemonic not in places]
+    rest = [column for column in table.columns if column.mnemonic not in fields]
     return np.dtype(topology + [(column.mnemonic, f"<u{TYPES[column.type].bytes}") for column in rest])
 
 
@@ -150,13 +150,13 @@ def _descriptor(table: TableContent, record: np.dtype[np.void]) -> Coded:
 
 
 def _rows(
-    table: TableContent, places: dict[str, str], record: np.dtype[np.void], values: Values
+    table: TableContent, fields: dict[str, str], record: np.dtype[np.void], values: Values
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """All rows, in the order in which Instruments might have got them."""
     rows = np.zeros(len(table.rows), record)
     ordered = _insertion_order(table.rows)
     for index, column in enumerate(table.columns):
-        field = places.get(column.mnemonic, column.mnemonic)
+        field = fields.get(column.mnemonic, column.mnemonic)
         native = TYPES[column.type]
         rows[field] = np.array([values.number(native, row[index]) for row in ordered], record[field])
     return rows
@@ -168,8 +168,8 @@ def _insertion_order(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]
     for row in rows:
         groups.setdefault(row[0], []).append(row)
     listed = list(groups.values())
-    for place in range(1, len(listed), 3):
-        listed[place - 1], listed[place] = listed[place], listed[place - 1]
+    for index in range(1, len(listed), 3):
+        listed[index - 1], listed[index] = listed[index], listed[index - 1]
     return [row for group in listed for row in group]
 
 

@@ -37,9 +37,9 @@ class Named:
     events: pd.DataFrame
     """Shared columns, sorted by start; `prediction` and `attribution` are null."""
     model: CodeArray
-    """Shape (rows,): place of the row's model in `names`, -1 where it names none."""
+    """Shape (rows,): index of the row's model in `names`, -1 where it names none."""
     parent: CodeArray
-    """Shape (rows,): place of the enclosing pipeline in `names`, -1 where there is none."""
+    """Shape (rows,): index of the enclosing pipeline in `names`, -1 where there is none."""
     names: tuple[ModelName, ...]
 
 
@@ -61,7 +61,7 @@ def bind(rows: Rows) -> Named:
             "model": recode(model, bases),
             "instance": mapped(model, [name.instance for name in names]),
             "parent_model": recode(parent, bases),
-            "level": _levels(optional_values(table, "model-level"), parent, told=table.has("model-level")),
+            "level": _levels(optional_values(table, "model-level"), parent, level_recorded=table.has("model-level")),
             "device": fixed("device", codes, [meaning.device for meaning in meanings]),
         },
     )
@@ -71,28 +71,29 @@ def bind(rows: Rows) -> Named:
 
 def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:
     """Lane of the `event-type` column where it names one, else of the event string."""
-    told = [event_type_lane(str(value)) for value in event_type.values]
+    lane_of_type = [event_type_lane(str(value)) for value in event_type.values]
     order = list(Lane)
     by_label = np.array([order.index(lane) for lane in lanes], np.int32)[codes]
-    by_type = np.array([-1 if lane is None else order.index(lane) for lane in told] + [-1], np.int32)[event_type.codes]
+    type_codes = [-1 if lane is None else order.index(lane) for lane in lane_of_type]
+    by_type = np.array([*type_codes, -1], np.int32)[event_type.codes]
     return fixed("lane", np.where(by_type < 0, by_label, by_type), order)
 
 
-def _levels(level: CodedCells, parent: CodeArray, *, told: bool) -> pd.Categorical:
+def _levels(level: CodedCells, parent: CodeArray, *, level_recorded: bool) -> pd.Categorical:
     """`sub` where the row says so; an empty level counts as `top`. Where the table has no such column at all, rows
     that name a parent are `sub`."""
     sub = flags(level.codes, [str(value).strip().casefold() == Level.SUB for value in level.values])
-    return fixed("level", (sub if told else parent >= 0).astype(np.int32), [Level.TOP, Level.SUB])
+    return fixed("level", (sub if level_recorded else parent >= 0).astype(np.int32), [Level.TOP, Level.SUB])
 
 
 def _names(model: CodedCells, parent: CodedCells) -> tuple[CodeArray, CodeArray, tuple[ModelName, ...]]:
     """Codes of models and parents into one list of names, split by the rule for the whole table."""
     raw = list(dict.fromkeys(str(value) for value in (*model.values, *parent.values) if str(value)))
     split = split_names(raw)
-    place = {name: index for index, name in enumerate(raw)}
+    code_of = {name: index for index, name in enumerate(raw)}
 
     def codes(cells: CodedCells) -> CodeArray:
-        target = np.array([*(place.get(str(value), -1) for value in cells.values), -1], np.int32)
+        target = np.array([*(code_of.get(str(value), -1) for value in cells.values), -1], np.int32)
         return target[cells.codes]
 
     return codes(model), codes(parent), tuple(split[name] for name in raw)

@@ -49,9 +49,9 @@ def bind(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.Dat
     time."""
     rows = active(rows)
     label = optional_values(rows.table, "event-label")
-    places, meanings = gpu_labels(map(str, label.values), known)
-    # The place behind the last stands for no label.
-    codes = np.array([*places, -1], np.int32)[label.codes]
+    label_codes, meanings = gpu_labels(map(str, label.values), known)
+    # The entry behind the last stands for no label.
+    codes = np.array([*label_codes, -1], np.int32)[label.codes]
     model = recode(codes, [meaning.model for meaning in meanings])
     process, pid = processes(rows.table)
     frame = event_frame(

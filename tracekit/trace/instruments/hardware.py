@@ -51,9 +51,9 @@ def in_order(hardware: pd.DataFrame, by_row: Mapping[Lane, CommandBuffers]) -> C
     order of column `row`."""
     buffers = CommandBuffers(np.zeros(len(hardware), np.int64), np.zeros(len(hardware), np.bool_))
     for lane, of_lane in by_row.items():
-        place = np.flatnonzero(hardware["lane"] == lane)
-        row = hardware["row"].to_numpy()[place]
-        buffers.id[place], buffers.first[place] = of_lane.id[row], of_lane.first[row]
+        lane_rows = np.flatnonzero(hardware["lane"] == lane)
+        row = hardware["row"].to_numpy()[lane_rows]
+        buffers.id[lane_rows], buffers.first[lane_rows] = of_lane.id[row], of_lane.first[row]
     return buffers
 
 
@@ -78,9 +78,9 @@ def attribution(table: Table, model: pd.Categorical, target: Process | None) -> 
     where the recording has no single target; then no row is foreign, and none exact.
     """
     process = optional_values(table, "process")
-    own = [_is_target(value, target) for value in process.values]
-    foreign = flags(process.codes, [whose is False for whose in own])
-    exact = flags(process.codes, [whose is True for whose in own])
+    of_target = [_is_target(value, target) for value in process.values]
+    foreign = flags(process.codes, [whose is False for whose in of_target])
+    exact = flags(process.codes, [whose is True for whose in of_target])
     named = np.asarray(model.codes) >= 0
     order = (Attribution.UNATTRIBUTED, Attribution.LABEL, Attribution.EXACT, Attribution.FOREIGN)
     return fixed("attribution", np.select([foreign, named & exact, named], [3, 2, 1], 0), order)

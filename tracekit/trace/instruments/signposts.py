@@ -102,11 +102,11 @@ def joined_intervals(recorded: pd.DataFrame | None, paired: pd.DataFrame | None)
 def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, IndexArray]:
     """IndexArray of the beginnings and of their ends. An end closes the latest open beginning of its kind (a stack for
     each process, log, name and identifier), in order of time. O(n log n)."""
-    place = np.flatnonzero(begins | ends)
-    group = group_ids([optional_values(rows.table, name).codes[place] for name in _PAIR_COLUMNS], len(place))
-    order = np.lexsort((rows.starts[place], group))
-    place, group = place[order], group[order]
-    step = np.where(begins[place], 1, -1)
+    index = np.flatnonzero(begins | ends)
+    group = group_ids([optional_values(rows.table, name).codes[index] for name in _PAIR_COLUMNS], len(index))
+    order = np.lexsort((rows.starts[index], group))
+    index, group = index[order], group[order]
+    step = np.where(begins[index], 1, -1)
     opens = np.flatnonzero(np.diff(group, prepend=-1))
     before = np.cumsum(step) - step
     depth = before + step - np.repeat(before[opens], np.diff(np.append(opens, len(group))))
@@ -115,11 +115,11 @@ def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, 
     previous_low = np.where(np.diff(group, prepend=-1) != 0, 0, np.append(0, low)[:-1])
     matched = low == previous_low
     level = (depth - low + (step < 0))[matched]
-    place, group, step = place[matched], group[matched], step[matched]
+    index, group, step = index[matched], group[matched], step[matched]
     order = np.lexsort((level, group))
-    place, group, step, level = place[order], group[order], step[order], level[order]
+    index, group, step, level = index[order], group[order], step[order], level[order]
     pair = (step[:-1] > 0) & (step[1:] < 0) & (group[:-1] == group[1:]) & (level[:-1] == level[1:])
-    return place[:-1][pair], place[1:][pair]
+    return index[:-1][pair], index[1:][pair]
 
 
 def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:

@@ -82,7 +82,7 @@ def to_finding(app: ActionHost) -> None:
 
 NOT_YET = "The checks are still running; try again when the findings appear."
 _NO_EVIDENCE = "The selected event is not evidence of a finding."
-_NOT_KEPT = "No finding lists the selected event; findings keep only their longest intervals."
+_NOT_KEPT = "The selected event is not in the listed evidence of any finding; only the longest intervals are kept."
 
 
 @action("to_related")

@@ -51,7 +51,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
             known.append(("prediction", _prediction(session, int(row["prediction"]))))
         known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if row["guessed"]:
-            known.append(("note", "kind guessed from the start of an unknown event name"))
+            known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
         known.append(("source", f"{row['table']}, row {row['row']}"))
         known += [("evidence of", f"{title} (F to jump)") for title in _findings(session, row)]
     yield facts(known)

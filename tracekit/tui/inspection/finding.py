@@ -62,7 +62,7 @@ def _interval(check: Check, number: int) -> Iterator[tuple[str, str]]:
     yield "model", entry.model or ABSENT
     yield "at", exact_moment(entry.start_ns)
     yield "duration", exact(length)
-    yield "keys", ". next  , previous  F finding"
+    yield "keys", ". to next, , to previous, F to finding"
 
 
 def _facts(check: Check) -> Iterator[tuple[str, str]]:
@@ -103,4 +103,4 @@ def _same_for(session: Session, check: Check) -> str:
 
 def _measured(metric: Metric) -> str:
     limit = condition(metric)
-    return f"{quantity(metric.value, metric.unit)}{f' (limit {limit})' if limit else ''}"
+    return f"{quantity(metric.value, metric.unit)}{f' (threshold {limit})' if limit else ''}"

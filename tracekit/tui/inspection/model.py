@@ -60,7 +60,7 @@ def _facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "predictions", count(model.predictions)
     throughput, rate = model.throughput, model.fps
     if throughput is not None and throughput.per_second is not None:
-        pace = f" ({throughput.steady_rate.fps} fps throughput)" if throughput.steady_rate is not None else ""
+        pace = f" (steady {throughput.steady_rate.fps} fps)" if throughput.steady_rate is not None else ""
         yield "rate", f"{throughput.per_second:,.1f} calls/s{pace}"
     if rate is not None:
         yield "fast enough", f"up to {frames(rate.at_mean)} fps ({frames(rate.at_p95)} at p95)"

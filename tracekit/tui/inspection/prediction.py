@@ -11,7 +11,7 @@ from rich.text import Text
 from tracekit.analysis.breakdown import UNITS, breakdown, summarize_breakdown
 from tracekit.report.formatting import duration
 from tracekit.report.time_breakdown import parts_notes, parts_row
-from tracekit.trace.events import Device
+from tracekit.trace.events import DEVICE_NAMES
 from tracekit.tui.inspection.blocks import bar_text, facts, heading, slices
 from tracekit.units import format_count
 
@@ -72,17 +72,16 @@ def directions(handoffs: Handoffs) -> str:
     """Which unit handed over to which: one after the other where they are few, else how often each did."""
     source, target = handoffs.source.tolist(), handoffs.target.tolist()
     if len(target) <= _CHAIN:
-        return " → ".join(_UNIT_WORDS[UNITS[unit]] for unit in (*source[:1], *target))
+        return " → ".join(DEVICE_NAMES[UNITS[unit]] for unit in (*source[:1], *target))
     counts = Counter(zip(source, target, strict=True))
     return ", ".join(
-        f"{_UNIT_WORDS[UNITS[one]]} → {_UNIT_WORDS[UNITS[other]]} {count:,} times"
+        f"{DEVICE_NAMES[UNITS[one]]} → {DEVICE_NAMES[UNITS[other]]} {count:,} times"
         for (one, other), count in counts.most_common()
     )
 
 
 _CHAIN = 4
 """Hand-offs that are told one after the other."""
-_UNIT_WORDS = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
 
 
 def _handoffs(whole: BreakdownSummary) -> str:

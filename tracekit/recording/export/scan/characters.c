@@ -102,11 +102,11 @@ const char *characters(Scanner *s, const char *p, int stop, Slice *slice)
 /* The characters themselves, with references replaced. The room for one row suffices, since they only get shorter. */
 Slice plain(Scanner *s, Slice slice)
 {
+    if (!slice.start || !slice.escaped)
+        return slice;
     char *to = s->decoded + s->decoded_length;
     const char *from = slice.start, *end = from + slice.length;
     Slice result = {to, 0, 0};
-    if (!slice.start || !slice.escaped)
-        return slice;
     while (from < end)
         if (*from == '&')
             from += reference_at(s, from, to++);

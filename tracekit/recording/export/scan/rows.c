@@ -17,7 +17,7 @@ static const char *id_number(Scanner *s, const char *p, uint64_t *number)
     return p == first || p - first > 15 || *first == '0' || *p != '"' ? decline(s, first, "an unexpected id") : p + 1;
 }
 
-/* Takes the next id, whose value is not known yet; ids start anew at a table at most. */
+/* Takes the next id, whose value is not known yet; ids start again at a table at most. */
 static int begin_id(Scanner *s, const char *where, uint64_t number)
 {
     if (number == 1 && s->first_id_of_table)
@@ -241,16 +241,16 @@ static const char *definition(Scanner *s, const char *p, unsigned tag, int depth
 /* Number of the signature of the row just read: the tag of each cell, 0 where it holds no value. -1 for an error. */
 static long signature_number(Scanner *s, const char *where)
 {
-    size_t size = s->column_count * sizeof *s->signature, place, count = (size_t)PyList_Size(s->signatures);
+    size_t size = s->column_count * sizeof *s->signature, slot, count = (size_t)PyList_Size(s->signatures);
     uint32_t hash = hash_of((const char *)s->signature, size);
     PyObject *bytes;
     if (!grow_slots(&s->signature_slots, &s->signature_slot_count, count))
         return -1;
-    for (place = hash & (s->signature_slot_count - 1); s->signature_slots[place].next;
-         place = (place + 1) & (s->signature_slot_count - 1)) {
-        uint32_t number = s->signature_slots[place].next - 1;
+    for (slot = hash & (s->signature_slot_count - 1); s->signature_slots[slot].next;
+         slot = (slot + 1) & (s->signature_slot_count - 1)) {
+        uint32_t number = s->signature_slots[slot].next - 1;
         PyObject *known = PyList_GetItem(s->signatures, number);
-        if (s->signature_slots[place].hash == hash && memcmp(PyBytes_AsString(known), s->signature, size) == 0)
+        if (s->signature_slots[slot].hash == hash && memcmp(PyBytes_AsString(known), s->signature, size) == 0)
             return (long)number;
     }
     if (count >= MAX_SIGNATURES) {
@@ -264,7 +264,7 @@ static long signature_number(Scanner *s, const char *where)
         return -1;
     }
     Py_DECREF(bytes);
-    s->signature_slots[place] = (Slot){hash, (uint32_t)count + 1};
+    s->signature_slots[slot] = (Slot){hash, (uint32_t)count + 1};
     return (long)count;
 }
 

@@ -30,10 +30,10 @@ int grow_slots(Slot **slots, size_t *count, size_t used)
     }
     for (size_t k = 0; k < *count; k++)
         if ((*slots)[k].next) {
-            size_t place = (*slots)[k].hash & (larger - 1);
-            while (grown[place].next)
-                place = (place + 1) & (larger - 1);
-            grown[place] = (*slots)[k];
+            size_t slot = (*slots)[k].hash & (larger - 1);
+            while (grown[slot].next)
+                slot = (slot + 1) & (larger - 1);
+            grown[slot] = (*slots)[k];
         }
     PyMem_Free(*slots);
     *slots = grown;
@@ -60,14 +60,14 @@ int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length
 {
     uint32_t hash = hash_of(bytes, length) + (uint32_t)is_text;
     PyObject *value;
-    size_t place, probes = 0;
+    size_t slot, probes = 0;
     if (!grow_slots(&s->slots, &s->slot_count, s->value_count))
         return -1;
-    for (place = hash & (s->slot_count - 1); s->slots[place].next; place = (place + 1) & (s->slot_count - 1)) {
-        if (s->slots[place].hash == hash) {
-            int same = has_bytes(s->values[s->slots[place].next - 1], bytes, length, is_text);
+    for (slot = hash & (s->slot_count - 1); s->slots[slot].next; slot = (slot + 1) & (s->slot_count - 1)) {
+        if (s->slots[slot].hash == hash) {
+            int same = has_bytes(s->values[s->slots[slot].next - 1], bytes, length, is_text);
             if (same)
-                return same < 0 ? -1 : (int64_t)s->slots[place].next - 1;
+                return same < 0 ? -1 : (int64_t)s->slots[slot].next - 1;
         }
         if (++probes > MAX_PROBES) {
             decline(s, where, "values that collide");
@@ -87,7 +87,7 @@ int64_t interned(Scanner *s, const char *where, const char *bytes, size_t length
         return -1;
     s->values[s->value_count] = value;
     s->uses[s->value_count] = 0;
-    s->slots[place] = (Slot){hash, (uint32_t)++s->value_count};
+    s->slots[slot] = (Slot){hash, (uint32_t)++s->value_count};
     return (int64_t)s->value_count - 1;
 }
 
@@ -96,11 +96,11 @@ unsigned tag_of(Scanner *s, const char *name, size_t length)
 {
     PyObject *answer;
     long mode;
-    size_t place = hash_of(name, length) % TAG_SLOTS;
-    for (; s->tag_slots[place]; place = (place + 1) % TAG_SLOTS) {
-        const Tag *tag = &s->tags[s->tag_slots[place]];
+    size_t slot = hash_of(name, length) % TAG_SLOTS;
+    for (; s->tag_slots[slot]; slot = (slot + 1) % TAG_SLOTS) {
+        const Tag *tag = &s->tags[s->tag_slots[slot]];
         if (tag->length == length && memcmp(tag->name, name, length) == 0)
-            return s->tag_slots[place];
+            return s->tag_slots[slot];
     }
     if (s->tag_count >= MAX_TAGS || !reserve(&s->tags, &s->tag_capacity, s->tag_count + 2, sizeof *s->tags))
         return 0;
@@ -114,11 +114,11 @@ unsigned tag_of(Scanner *s, const char *name, size_t length)
             PyErr_SetString(PyExc_ValueError, "no such mode");
         return 0;
     }
-    s->tag_slots[place] = (uint16_t)++s->tag_count;
+    s->tag_slots[slot] = (uint16_t)++s->tag_count;
     memcpy(s->tags[s->tag_count].name, name, length);
     s->tags[s->tag_count].length = length;
     s->tags[s->tag_count].mode = (int)mode;
-    return s->tag_slots[place];
+    return s->tag_slots[slot];
 }
 
 /* The name behind a "<", and the number of its tag. */
