@@ -119,7 +119,7 @@ def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, ex
 
 def test_a_list_on_screen_names_the_order_of_a_column_without_room(run_view, samples: Path) -> None:
     async def test(screen) -> None:
-        await screen.press("7", "u")
+        await screen.press("8", "u")
         assert "difference▾" in screen.text()
         await screen.press("C")
         await screen.press(*["down"] * 5, "space", "escape")
@@ -136,7 +136,7 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
         return {row[2]: " ".join(row) for row in rows if len(row) > 2 and row[1] in ("shown", "hidden")}
 
     async def test(screen) -> None:
-        await screen.press("7", "u", "C")
+        await screen.press("8", "u", "C")
         shown = lines(screen)
         assert list(shown) == ["event", "model", "lane", "before", "after", "difference", "ratio"]
         assert {name for name, line in shown.items() if "does not fit" in line} == {"lane", "difference"}

@@ -135,7 +135,7 @@ def test_predictions_of_a_range_are_warm_by_the_loads_before_it(run_view, sample
 @pytest.mark.parametrize("measure", ["mean", "count"])
 def test_a_filter_narrows_the_comparison_of_numbers(measure, run_view, samples: Path) -> None:
     async def test(screen) -> None:
-        await screen.press("7", *["u"] * (1 if measure == "mean" else 4))
+        await screen.press("8", *["u"] * (1 if measure == "mean" else 4))
         await set_filter(screen, "kind:prediction")
         assert screen.state.pane == "compare"
         rows = screen.app.browse.query_one("#pane-compare").query_one(RowList).rows

@@ -27,7 +27,7 @@ STEPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "inspected-prediction": ("sharpen_8bit", ("4", "down", "i", "i", "tab")),
     "inspected-finding": ("sharpen_8bit", ("1", "full_stop")),
     "not-judged": ("not_instrumented", ()),
-    "compare": ("style_transfer_reload style_transfer_fixed", ("7",)),
+    "compare": ("style_transfer_reload style_transfer_fixed", ("8",)),
     "compare-numbers": ("sharpen_8bit sharpen_float16", ("A", "u", "z")),
     "help": ("sharpen_8bit", ("question_mark",)),
 }

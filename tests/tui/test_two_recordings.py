@@ -33,7 +33,7 @@ def test_two_recordings_share_scale_and_cursor(run_view, reload_sample, samples:
 
 def test_findings_that_are_gone_are_listed(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
-        await screen.press("7")
+        await screen.press("8")
         assert screen.text().count("fixed    reload-before-predict") == 5
         assert "findings: 1 fixed" in screen.text()
         await screen.press("down", "enter")
@@ -112,7 +112,7 @@ def test_the_wheel_over_one_recording_moves_both(run_view, reload_sample, sample
     run_view(test, reload_sample, samples / "sharpen_8bit.trace")
 
 
-@pytest.mark.parametrize("key", ["7", "u", "z", "A"])
+@pytest.mark.parametrize("key", ["8", "u", "z", "A"])
 def test_one_recording_has_nothing_to_compare_with(key, run_view, reload_sample) -> None:
     async def test(screen) -> None:
         before = screen.state
@@ -153,7 +153,7 @@ def test_a_comparison_without_events_says_so_of_both(run_view, reload_sample, fi
 def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(run_view, reload_sample, fixed_sample) -> None:
     async def test(screen) -> None:
         screen.app.change(filter=EventFilter(min_ns=15_000_000))
-        await screen.press("7", "u")
+        await screen.press("8", "u")
         pane = screen.app.browse.query_one(ComparePane)
         rows = pane.make(replace(screen.state, measure=Measure.COUNT))
         pane._state = screen.state

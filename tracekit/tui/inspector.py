@@ -9,6 +9,7 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from tracekit.tui.inspection.caller import caller_blocks
 from tracekit.tui.inspection.event import event_blocks
 from tracekit.tui.inspection.finding import finding_blocks
 from tracekit.tui.inspection.model import model_blocks
@@ -43,7 +44,8 @@ def inspected(state: State, palette: Palette, *, letters: bool) -> Group:
     if selection.event is not None:
         event = [*event_blocks(session, selection.event)]
         if selection.event.frame == "activity":
-            parts = [*prediction_blocks(session, selection.event.index, palette, letters=letters)]
+            parts = [*caller_blocks(session, selection.event.index)]
+            parts += prediction_blocks(session, selection.event.index, palette, letters=letters)
             event = [*parts, *event] if selection.prediction is not None else [*event, *parts]
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:

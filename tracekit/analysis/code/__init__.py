@@ -16,6 +16,7 @@ from tracekit.analysis.code.sites import (
     is_inferred,
     main_thread_sites,
     of_sites,
+    site_of,
     sites_of,
 )
 from tracekit.analysis.code.threads import (
@@ -54,6 +55,7 @@ __all__ = [
     "of_sites",
     "runs_interface",
     "sampled_calls",
+    "site_of",
     "sites_of",
     "surrounding_calls",
     "work_between",

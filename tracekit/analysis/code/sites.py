@@ -111,6 +111,20 @@ def all_sites(trace: Trace) -> tuple[CallSite, ...]:
     return tuple(sorted((*recorded, *inferred), key=lambda site: order.index(site.api)))
 
 
+def site_of(trace: Trace, event: int) -> CallSite | None:
+    """The place that made the call of a row of `Trace.activity`; None where it is not known. Predictions that hardware
+    shows have the one of the call around them."""
+    if not trace.inferred:
+        return next(iter(sites_of(trace, [event])), None)
+    calls = sampled_calls(trace)
+    if calls is None or calls.empty:
+        return None
+    spans = Intervals.from_rows(trace.activity.iloc[[event]])
+    place = int(surrounding_calls(calls, spans.starts, spans.ends)[0])
+    found = _inferred(trace, calls, only_elements=False)
+    return _places(trace, found.loc[found.index == place], inferred=True)[0] if place >= 0 else None
+
+
 def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolArray:
     """Shape (samples,): samples in these spans that belong to the sites: in calls of Core ML, or in code of the app
     where the sites lie between calls. Without spans, those of the sites; without sites, code of the app."""

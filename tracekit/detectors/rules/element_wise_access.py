@@ -69,8 +69,8 @@ def _finding(found: AppWork, metrics: tuple[Metric, ...]) -> Finding:
     return finding(
         model=None,
         summary=(
-            f"{found.samples:,} of {format_count(found.of, 'sample')} outside of loads read or write single elements of "
-            f"MLMultiArray ({format_share(found.share)})."
+            f"{found.samples:,} of {format_count(found.of, 'sample')} outside of loads read or write single elements "
+            f"of MLMultiArray ({format_share(found.share)})."
         ),
         metrics=metrics,
         cost=cost_of(

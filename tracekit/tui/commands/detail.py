@@ -48,6 +48,12 @@ def show_facts(app: ActionHost) -> None:
     show_pane(app, "facts")
 
 
+@action("pane_code")
+def show_code(app: ActionHost) -> None:
+    """Show the call tree of the range or the selected event."""
+    show_pane(app, "code")
+
+
 def show_pane(app: ActionHost, name: str) -> None:
     """Show a pane and move the focus to it."""
     app.change(pane=name)

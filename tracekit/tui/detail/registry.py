@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracekit.tui.detail.aggregation import AggregationPane
+from tracekit.tui.detail.code import CodePane
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.detail.events import EventsPane
 from tracekit.tui.detail.facts import FactsPane
@@ -22,5 +23,6 @@ PANES: tuple[type[DetailPane], ...] = (
     PredictionsPane,
     ModelsPane,
     FactsPane,
+    CodePane,
     ComparePane,
 )

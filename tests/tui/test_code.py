@@ -1,0 +1,73 @@
+"""The code behind loads and predictions on screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
+
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One load on the main thread, and predictions of a worker."""
+    app = start_recording(Draws(3), jitter=0, noise=False, code=True)
+    app.code.on_main = True
+    app.load(Model("Net"), 20 * MS)
+    app.code.on_main = False
+    for _ in range(4):
+        app.predict(Model("Net"), cpu(5 * MS), inputs=0)
+    return write_bundle(app.finish(), tmp_path_factory.mktemp("code") / "a.trace", rows_per_block=64)
+
+
+def test_the_inspector_names_the_caller_of_a_load_and_of_a_prediction(run_view, bundle: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("n")
+        text = screen.text()
+        assert "Called from" in text
+        assert "App.apply (Style.swift:42)" in text
+        assert "App.run (main.swift:17)" in text
+        assert "main thread" in text
+        await screen.press("n")
+        assert "not on the main thread" in screen.text()
+        assert "CPU segments" in screen.text()
+
+    run_view(test, bundle, size=(200, 60))
+
+
+def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bundle: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("7")
+        assert "40 samples of running threads; threads" in screen.text()
+        assert "100%" not in screen.text()
+        await screen.press("n", "7")
+        text = screen.text()
+        assert "20 samples of running threads from 00:00.200 to 00:00.220" in text
+        assert "20 100%  start  [dyld]" in text
+        assert "+[MLModel modelWithContentsOfURL:configuration:error:]  [CoreML]" in text
+
+    run_view(test, bundle, size=(200, 60))
+
+
+def test_without_call_stacks_the_pane_says_what_to_record(run_view, samples: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("7")
+        assert "Call Stacks were not recorded. Record with the Core ML template." in screen.text()
+        await screen.press("n")
+        assert "Called from" not in screen.text()
+
+    run_view(test, samples / "sharpen_8bit.trace", size=(120, 40))
+
+
+@pytest.mark.corpus
+def test_a_prediction_that_only_hardware_shows_names_the_call_around_it(run_view, corpus: Path) -> None:
+    async def test(screen) -> None:
+        await screen.press("n")
+        text = screen.text()
+        assert "MambaASRRunner.runStreaming" in text
+        assert "(main.swift:1229)" in text
+
+    run_view(test, corpus / "bundles/quick_probe.trace", size=(200, 60))

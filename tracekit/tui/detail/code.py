@@ -1,0 +1,78 @@
+"""The call tree of the range or the selected event: what threads were running."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.text import Text
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from tracekit.analysis.code.tree import call_tree
+from tracekit.report.call_tree import as_text
+from tracekit.report.formatting import moment
+from tracekit.tui.detail.pane import DetailPane
+from tracekit.units import format_count
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from tracekit.tui.state import Session, State
+
+WAITING = "Running checks…"
+NOT_RECORDED = "Call Stacks were not recorded. Record with the Core ML template."
+
+
+def code_text(session: Session, span: tuple[int, int] | None) -> str:
+    """The call tree of what ran in a range, or in the whole recording. The checks have read the samples by now."""
+    sampled = session.judged.sampled
+    if sampled is None or sampled.samples.empty:
+        return NOT_RECORDED
+    time = sampled.samples["time_ns"].to_numpy()
+    chosen = np.ones(len(time), np.bool_) if span is None else (time >= span[0]) & (time < span[1])
+    where = "" if span is None else f" from {moment(span[0])} to {moment(span[1])}"
+    title = f"{format_count(int(chosen.sum()), 'sample')} of running threads{where}; threads that wait are not sampled"
+    return as_text(call_tree(sampled, chosen), title)
+
+
+def chosen_span(state: State) -> tuple[int, int] | None:
+    """The range, else the selected event, else None: everything."""
+    if state.range is not None:
+        return state.range.start_ns, state.range.end_ns
+    if state.selection.event is not None:
+        span = state.session.span(state.selection.event)
+        return span.start_ns, span.end_ns
+    return None
+
+
+class CodePane(DetailPane):
+    """The call tree."""
+
+    PANE = "code"
+    TITLE = "Code"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made_from: object = None
+
+    def compose(self) -> ComposeResult:
+        """Text that scrolls."""
+        with VerticalScroll(can_focus=True):
+            yield Static(WAITING)
+
+    def focus_target(self) -> Widget:
+        """The text."""
+        return self.query_one(VerticalScroll)
+
+    def show(self, state: State) -> None:
+        """Write the tree of the range or the selection."""
+        session = state.session
+        if session.report is None:
+            return
+        made_from = (session.judged, chosen_span(state))
+        if made_from != self._made_from:
+            self._made_from = made_from
+            self.query_one(Static).update(Text(code_text(session, made_from[1]), no_wrap=True, overflow="ellipsis"))
+            self.query_one(VerticalScroll).scroll_home(animate=False)
