@@ -136,6 +136,7 @@ class ComparePane(ListPane[Compared]):
 
     PANE = "compare"
     TITLE = "Compare"
+    SHORT = "Diff"
     RECORDINGS = 2
     WAITING = "Running checks…"
     HEADED = True
