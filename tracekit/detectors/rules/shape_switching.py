@@ -152,8 +152,7 @@ predictions down, only those in the coolest thermal state are compared. Reported
 Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
 Estimated savings are the time beyond the median of the fast group. How much of it can be saved depends on the shapes.
 
-The first prediction of a new shape can be slow as well. This is not reported: a recording names no shapes, and shapes
-that keep the compute units busy for the same time look alike.
+The first prediction of a new shape can be slow as well: see `new-shape-spike`.
 
 ## Not a problem when
 
