@@ -5,19 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tracekit.analysis.latency import modes
-from tracekit.analysis.load_waits import pauses_after, stand_alone
-from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors import (
-    LOAD_KINDS,
     Detector,
     Finding,
     InsufficientData,
-    Intervals,
-    Kind,
-    Level,
     Metric,
     ModelView,
     Outcome,
@@ -30,7 +21,6 @@ from tracekit.detectors import (
     format_count,
     format_share,
     format_time,
-    is_any,
     no_prediction,
     option,
     reached,
@@ -38,14 +28,13 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, calls_with_openings, extra_time, judged
 from tracekit.detectors.shared.competing_work import waits_for_others
-from tracekit.detectors.shared.latency_causes import GROUP_SPREAD, KNOWN_SHARE, cool_calls
-from tracekit.trace.cache import cached_by_trace
+from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
+from tracekit.detectors.shared.latency_causes import cool_calls
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
-    from tracekit.trace.trace import Trace
+    from tracekit.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +82,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
     return answer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups:
-    """Comparable predictions by their work."""
-
-    group: IntArray
-    """Shape (calls,): the group of each."""
-    work_ns: FloatArray
-    """Shape (groups,): median time that compute units worked."""
-    usual_ns: FloatArray
-    """Shape (groups,): median duration."""
-    stands_out: BoolArray
-    """Shape (calls,): takes far longer than the median of its group, and not for more work."""
-    beside_load: BoolArray
-    """Shape (calls,): a load fills much of the extra time."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Firsts:
-    """First predictions of each group on each load, but for the very first: shape (calls,) each."""
-
-    told: BoolArray
-    """Nothing but their work sets them apart from the calls around."""
-    unsure: BoolArray
-    """They follow a gap or a slow first prediction after the load, run beside a load, or their group comes once and
-    stays."""
-
-
 def _judge(view: ModelView, calls: Calls, waited_ns: IntArray, options: Options) -> Outcome:
     """The answer for predictions without their waits, shape (predictions,)."""
     if len(calls.rows) >= MIN_CALLS:
@@ -127,16 +89,16 @@ def _judge(view: ModelView, calls: Calls, waited_ns: IntArray, options: Options)
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     taken = view.predictions["duration_ns"].to_numpy() - waited_ns
-    work = _work(view)
-    place = view.predictions.index.get_indexer(calls.rows.index)
-    groups = _grouped(view, calls, work[place], taken[place], options)
+    rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.pause_s * 1e9))
+    groups = group_by_work(view, calls, taken, rule)
     if not groups.stands_out.any():
+        place = view.predictions.index.get_indexer(calls.rows.index)
         worst = float((taken[place] / groups.usual_ns[groups.group]).max())
         return Passed(
             view.name,
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median).",
         )
-    firsts = _firsts(view, place, work, taken, groups, options)
+    firsts = first_of_work(view, calls, taken, groups, rule)
     slow, others = firsts.told & groups.stands_out, ~(firsts.told | firsts.unsure)
     metrics = (
         above(_FIRSTS, _share(groups.stands_out, firsts.told), "share", options.slow_share),
@@ -164,96 +126,6 @@ _FIRSTS, _OTHERS = "slow first predictions of new work", "other slow predictions
 def _share(chosen: BoolArray, among: BoolArray) -> float:
     """Part of some calls; 0 without any."""
     return float(chosen[among].mean()) if among.any() else 0.0
-
-
-def _work(view: ModelView) -> FloatArray:
-    """Shape (predictions,): time in ns that compute units worked for each; 0 where no row tells it."""
-    frame = view.breakdown.frame.loc[view.predictions.index, ["ane_busy_ns", "gpu_busy_ns", "cpu_busy_ns"]]
-    work: FloatArray = frame.to_numpy(dtype=np.float64, na_value=0.0).sum(axis=1)
-    return work
-
-
-def _grouped(view: ModelView, calls: Calls, work: FloatArray, taken: IntArray, options: Options) -> Groups:
-    """Groups of comparable calls, given the work and the time of each; one where the work shows no others."""
-    group = np.zeros(len(work), np.int64)
-    if float((work > 0).mean()) >= KNOWN_SHARE:
-        found = modes(np.rint(work).astype(np.int64), min_share=options.group_share).membership
-        group = found if all(_narrow(work[found == number]) for number in range(found.max() + 1)) else group
-    work_ns, usual_ns = (
-        np.array([np.median(values[group == number]) for number in range(group.max() + 1)]) for values in (work, taken)
-    )
-    extra = taken - usual_ns[group]
-    meanwhile = _setup(view.trace).covered_within(Intervals.from_rows(calls.rows))
-    stands_out = _is_long(taken, usual_ns[group], options) & (work - work_ns[group] < _MOSTLY * extra)
-    return Groups(group, work_ns, usual_ns, stands_out, stands_out & (meanwhile >= _MOSTLY * extra))
-
-
-_MOSTLY = 0.5
-"""Part of the extra time from which on it is work of the compute units, or of a load meanwhile (heuristic)."""
-
-
-def _narrow(work: FloatArray) -> bool:
-    low, middle, high = np.quantile(work, [0.25, 0.5, 0.75])
-    return bool(high - low <= GROUP_SPREAD * middle)
-
-
-def _is_long(taken: IntArray, usual_ns: FloatArray, options: Options) -> BoolArray:
-    long: BoolArray = (taken >= options.ratio * usual_ns) & (taken - usual_ns >= options.min_extra_ms * 1e6)
-    return long
-
-
-@cached_by_trace
-def _setup(trace: Trace) -> Intervals:
-    """Loads and compilations of all models, which take the CPU from predictions."""
-    activity = trace.activity
-    chosen = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)
-    return Intervals.from_rows(activity[chosen]).union()
-
-
-def _firsts(
-    view: ModelView, place: IntArray, work: FloatArray, taken: IntArray, groups: Groups, options: Options
-) -> Firsts:
-    """Which of the calls at these places among the predictions are the first of their work on their load.
-
-    Predictions that are not compared belong to the group whose work is nearest. O(n log n).
-    """
-    rows, count = view.predictions, len(groups.work_ns)
-    distance = np.log(np.maximum(work, 1.0))[:, None] - np.log(np.maximum(groups.work_ns, 1.0))[None, :]
-    group = np.abs(distance).argmin(axis=1)
-    group[place] = groups.group
-    uses = uses_of_loads(view.loads, rows)
-    first = np.zeros(len(rows), np.bool_)
-    first[np.unique(uses.group * count + group, return_index=True)[1]] = True
-    first &= ~_warming_up(rows, uses, first, options)
-    first[uses.first] = False
-    slow_start = np.zeros(len(rows), np.bool_)
-    slow_start[uses.first] = _is_long(taken, groups.usual_ns[group], options)[uses.first]
-    visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
-    unsure = _after_pause(rows, options.pause_s) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
-    unsure[place] |= groups.beside_load
-    return Firsts((first & ~unsure)[place], (first & unsure)[place])
-
-
-def _warming_up(rows: pd.DataFrame, uses: Uses, first: BoolArray, options: Options) -> BoolArray:
-    """Shape (predictions,): begins a load with one prediction for each group, which a gap follows. `first` tells the
-    first predictions of each group on each load. O(n log n)."""
-    order = np.argsort(uses.group, kind="stable")
-    again = np.cumsum(~first[order])
-    opens = np.cumsum(uses.count) - uses.count
-    leading = np.empty(len(rows), np.bool_)
-    leading[order] = again == np.repeat(again[opens], uses.count)
-    last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
-    alone: BoolArray = leading & stand_alone(rows, last, round(options.pause_s * 1e9))[uses.group]
-    return alone
-
-
-_MIN_VISITS = 2
-"""A shape that comes once and stays looks like another state of the device."""
-
-
-def _after_pause(rows: pd.DataFrame, pause_s: float) -> BoolArray:
-    """Shape (predictions,): none was in flight for so long before it."""
-    return np.concatenate(([False], pauses_after(rows)[:-1] >= pause_s * 1e9))[: len(rows)]
 
 
 def _untold(view: ModelView, slow: pd.DataFrame, groups: int) -> InsufficientData:
