@@ -146,7 +146,8 @@ predictions down, only those in the coolest thermal state are compared. Reported
 
 - Latencies form narrow groups on a logarithmic scale, each with `group_share` or more of the predictions.
 - The groups' medians differ by a factor of `ratio` and by `min_difference_ms`.
-- Predictions switch between the fast group and the others `switches` times or more.
+- Predictions switch between the fast group and the others `switches` times or more. Slow predictions that open a
+  sequence and end in it do not count, since clocks that come up after a gap look the same.
 - The groups also differ in how long compute units worked, or in which unit did most of the work.
 
 Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
