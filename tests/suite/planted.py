@@ -418,12 +418,13 @@ def cached_but_slow(simulation: Simulation, draws: Draws, model: Model, unit: Un
 
 
 def _prepares_alone(simulation: Simulation, model: Model) -> bool:
-    """Whether no model is loaded while the longest call of this one lasts: that can be the reason as well."""
+    """Whether no model is loaded while the longest call of this one lasts, and nobody else is on its unit: either can
+    be the reason as well."""
     longest = max((call for call in simulation.calls if call.model == model), key=lambda call: call.duration_ns)
-    return not any(
-        row.label.startswith("Load") and row.start_ns < longest.end_ns and longest.start_ns < row.end_ns
-        for row in simulation.scenario.coreml
-    )
+    loads = [(row.start_ns, row.end_ns) for row in simulation.scenario.coreml if row.label.startswith("Load")]
+    units = {use.unit for use in longest.uses}
+    others = [(use.begin_ns, use.end_ns) for use in simulation.uses if use.model != model and use.unit in units]
+    return not any(start < longest.end_ns and longest.start_ns < end for start, end in loads + others)
 
 
 @plants("new-shape-spike", "shape-switching", "latency-jitter", "unaccounted-time", shows=_prepares_alone)
