@@ -59,10 +59,10 @@ def test_a_finding_without_a_cost_affects_no_time(scenario):
 @pytest.mark.parametrize(
     ("count", "words"),
     [
-        (0, "No predictions of this kind, 5 needed. Others do not count."),
-        (1, "1 prediction of this kind, 5 needed."),
+        (0, "No predictions of this kind, 5 needed; others do not count."),
+        (1, "1 prediction of this kind, 5 needed; others do not count."),
     ],
 )
 def test_too_few_predictions_are_counted(count, words):
-    answer = too_few_predictions("Net", count, 5, "of this kind", left_out="Others do not count.")
+    answer = too_few_predictions("Net", count, 5, "of this kind", left_out="others do not count")
     assert answer.reason.startswith(words)

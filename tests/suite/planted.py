@@ -415,3 +415,28 @@ def cached_but_slow(simulation: Simulation, draws: Draws, model: Model, unit: Un
     """A load from the cache takes seconds, and the call that waits follows."""
     load = draws.integer(1_300, 6_000) * MS
     yield from steady(simulation.app, model, (work(unit, draws.integer(6, 14) * MS),), calls=80, load_ns=load)
+
+
+def _prepares_alone(simulation: Simulation, model: Model) -> bool:
+    """Whether no model is loaded while the longest call of this one lasts, and nobody else is on its unit: either can
+    be the reason as well."""
+    longest = max((call for call in simulation.calls if call.model == model), key=lambda call: call.duration_ns)
+    loads = [(row.start_ns, row.end_ns) for row in simulation.scenario.coreml if row.label.startswith("Load")]
+    units = {use.unit for use in longest.uses}
+    others = [(use.begin_ns, use.end_ns) for use in simulation.uses if use.model != model and use.unit in units]
+    return not any(start < longest.end_ns and longest.start_ns < end for start, end in loads + others)
+
+
+@plants("new-shape-spike", "shape-switching", "latency-jitter", "unaccounted-time", shows=_prepares_alone)
+def another_shape(simulation: Simulation, draws: Draws, model: Model, unit: Unit) -> Thread:
+    """From some call on, inputs have one of two shapes, of different work. The first of the second shape takes long to
+    prepare."""
+    app, length = simulation.app, draws.integer(5, 15) * MS
+    start, run, extra = draws.integer(3, 30), draws.integer(2, 6), draws.integer(60, 400) * MS
+    second = length * draws.integer(180, 400) // 100
+    yield from app.load(model)
+    for index in range(draws.integer(80, 140)):
+        other = index >= start and (index - start) // run % 2 == 0
+        own = work(unit, second if other else length)
+        yield from app.predict(model, own, host_ns=extra if index == start else 0)
+        yield from app.pause(200_000)

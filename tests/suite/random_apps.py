@@ -146,6 +146,7 @@ def _add_foreign(made: RandomApp, draws: Draws) -> None:
         thread = drawing(other, work_ns=draws.integer(1, 4) * MS, until_ns=draws.integer(2_000, 6_000) * MS)
     else:
         period = length * draws.integer(2, 12)
+        made.cameras["Listener"] = period
         thread = paced(other, Model("Listener"), (_step(unit, length, draws),), period_ns=period)
     made.simulation.start(thread)
     made.allowed.add(("foreign-neural-engine-work", None))

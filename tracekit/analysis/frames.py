@@ -77,16 +77,20 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
     single = steps - (frames - 1) * round(1e9 / rate)
     # Long predictions pass more frames: what tells a beat is whether steps of as many frames follow their predictions.
     usual = pd.Series(busy).groupby(frames).transform("median").to_numpy().astype(np.int64)
-    if pacing(single, busy - usual) is not Pacing.PERIODIC or _follow(steps - busy, frames, rate):
+    if pacing(single, busy - usual) is not Pacing.PERIODIC or _follow(steps, steps - busy, frames, rate):
         return None
     return FrameSteps(rate, index, frames)
 
 
-def _follow(pauses: IntArray, frames: IntArray, rate: int) -> bool:
+def _follow(steps: IntArray, pauses: IntArray, frames: IntArray, rate: int) -> bool:
     """Whether the pause is the same however many frames pass, as where each prediction follows the one before and those
-    of two lengths happen to be frames apart; shape (steps,) each."""
+    of two lengths happen to be frames apart; shape (steps,) each. Pauses that differ more than their steps follow the
+    beat, and have the same median by chance."""
     several = frames > 1
     if several.all() or not several.any():
+        return False
+    of_pauses, of_steps = (float(np.subtract(*np.quantile(times[several], [0.75, 0.25]))) for times in (pauses, steps))
+    if of_pauses > of_steps:
         return False
     between = float(np.median(pauses[several]) - np.median(pauses[~several]))
     return abs(between) * rate / 1e9 <= SAME_PAUSE

@@ -131,3 +131,15 @@ def test_predictions_inferred_from_the_gpu_are_judged_too(scenario, judge, step,
         prediction.gpu(MS, prediction.row.duration_ns - 2 * MS, buffers=3)
     scenario.emptied.add(CORE_ML)
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+@pytest.mark.parametrize(("rest_s", "expected"), [(21, Finding), (19, Passed)])
+def test_each_use_may_slow_down_for_good_and_begin_fast(scenario, judge, rest_s, expected):
+    now = 100 * MS
+    for use in range(3):
+        for index in range(60):
+            length = (10 if index < 25 else 16) * MS
+            scenario.predict(MODEL, now, length)
+            now += length + MS
+        now += rest_s * 1_000 * MS if use < 2 else 0
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)

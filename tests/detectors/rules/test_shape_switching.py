@@ -12,10 +12,11 @@ MS = 1_000_000
 MODEL = Model("Segmenter")
 
 
-def calls(scenario, lengths_ms, unit="neural engine", work=None):
-    """Calls, whose unit works all the time (or as long as `work` says, in ms)."""
+def calls(scenario, lengths_ms, unit="neural engine", work=None, rest_every=0):
+    """Calls, whose unit works all the time (or as long as `work` says, in ms), with a rest after so many."""
     now = 100 * MS
     for index, length_ms in enumerate(lengths_ms):
+        now += 2_000 * MS if rest_every and index % rest_every == 0 else 0
         length = round(length_ms * MS)
         prediction = scenario.predict(MODEL, now, length)
         busy = length - 2_000 if work is None else round(work[index] * MS)
@@ -100,6 +101,17 @@ def test_larger_inputs_that_are_copied_longer_are_no_finding(scenario, judge):
     outcome = judge(scenario, ID)["Segmenter"]
     assert isinstance(outcome, Passed)
     assert "the size of the inputs" in outcome.summary
+
+
+@pytest.mark.parametrize(("use", "expected"), [([30] * 15 + [10] * 15, Passed), ([10] * 15 + [30] * 15, Finding)])
+def test_slow_predictions_that_open_each_use_are_clocks_that_come_up(scenario, judge, use, expected):
+    calls(scenario, use * 4, rest_every=30)
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+def test_uses_of_one_shape_each_still_switch(scenario, judge):
+    calls(scenario, ([30] * 10 + [10] * 10) * 4, rest_every=10)
+    assert isinstance(judge(scenario, ID)["Segmenter"], Finding)
 
 
 def test_wide_groups_are_no_shapes(scenario, judge):

@@ -191,3 +191,15 @@ def test_a_long_call_ends_no_sequence_and_a_pause_does(scenario, tmp_path):
     view = next(model_views(build_trace(open_recording(tmp_path))))
     # Distances 10, 91, 10, 64, 10: five times their median is 50, and the pause before 175 is 55.
     assert sequences(view.predictions).tolist() == [0, 0, 0, 0, 1, 1]
+
+
+def test_a_load_beside_ordinary_calls_does_not_hide_that_others_make_calls_long(scenario, calls_of):
+    for index in range(60):
+        start, slow = (100 + 30 * index) * MS, index % 2 == 1
+        scenario.predict(MODEL, start, (20 if slow else 10) * MS).event("CPU", 0, (20 if slow else 10) * MS)
+        if slow:
+            scenario.predict(OTHER, start, 20 * MS).event("CPU", 0, 20 * MS)
+    # It covers five of the ordinary calls.
+    scenario.load(Model("Third"), 95 * MS, 270 * MS)
+    calls = calls_of(scenario)
+    assert (calls.waiting, set(durations(calls))) == (30, {10})

@@ -187,8 +187,8 @@ def attached_late(draws: Draws) -> App:
     return calls(app, draws, draw_models(draws)[0])
 
 
-SETUP = ("warm-up-spike", "latency-jitter")
-"""A slow first call of the other model is one."""
+SETUP = ("warm-up-spike", "latency-jitter", "compile-at-runtime")
+"""A slow first call of the other model is one, and so is a model that is compiled each time."""
 
 CASES = [
     *each(

@@ -218,5 +218,5 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, in_turn, page="Models alternate"),
     *cases(ID, LOOKALIKE, 2, other_units, also=(*LATE, "neural-engine-contention", "serial-predictions")),
     *cases(ID, INSUFFICIENT, 2, always_together, page="Two models always run together"),
-    *cases(ID, INSUFFICIENT, 2, few_calls, also=LATE),
+    *cases(ID, INSUFFICIENT, 2, few_calls, also=(ID, *LATE)),
 ]

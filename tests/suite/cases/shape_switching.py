@@ -72,7 +72,7 @@ def slow_share(draws: Draws, count: int) -> App:
     app.predict(model, cpu(10 * MS))
     every = 100 // count
     for index in range(100):
-        length = (30 if index % every == 0 and index // every < count else 10) * MS
+        length = (30 if index % every == 5 and index // every < count else 10) * MS
         prediction = app.scenario.predict(model, app.now_ns, length)
         prediction.neural_engine(1_000, length - 2_000)
         app.now_ns += length + MS

@@ -21,6 +21,10 @@ STEADY = 0.4
 """Least rank correlation in each half of a sequence. A single jump gives a high one over the whole sequence, and none
 in either half (our judgment)."""
 
+JUMP = 0.8
+"""Part of a rise, both on a logarithmic scale, from which on a single step from three calls to the next three makes it:
+the work or the device changed once, and nothing grew (our judgment)."""
+
 AFRESH = 1.25
 """Sequences start at the same level where no start is so many times another (our judgment)."""
 
@@ -99,8 +103,27 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
         correlation=correlation,
         ratio=ratio,
         start_ns=start,
-        grows=rises & (correlation >= rule.correlation) & (steady >= STEADY),
+        grows=rises
+        & (correlation >= rule.correlation)
+        & (steady >= STEADY)
+        & (_steps(durations, sequence, len(first)) < JUMP * np.log(np.maximum(ratio, 1))),
     )
+
+
+def _steps(durations: IntArray, sequence: IntArray, count: int) -> FloatArray:
+    """Shape (sequences,): logarithm of the largest rise from the median of three calls to that of the next three."""
+    steps = np.zeros(count)
+    if len(durations) >= 6:
+        triples = np.log(np.maximum(_triples(durations), 1))
+        same = sequence[:-5] == sequence[5:]
+        np.maximum.at(steps, sequence[:-5][same], (triples[3:] - triples[:-3])[same])
+    return steps
+
+
+def _triples(durations: IntArray) -> IntArray:
+    """Shape (n - 2,): median of each three calls in a row."""
+    medians: IntArray = np.sort(np.lib.stride_tricks.sliding_window_view(durations, 3), axis=1)[:, 1]
+    return medians
 
 
 def _medians(durations: IntArray, sequence: IntArray, chosen: BoolArray) -> FloatArray:
@@ -118,7 +141,7 @@ def _drops(durations: IntArray) -> IntArray:
     """Places at which durations fall to a lower level."""
     if len(durations) < 6:
         return np.zeros(0, np.int64)
-    triples = np.sort(np.lib.stride_tricks.sliding_window_view(durations, 3), axis=1)[:, 1]
+    triples = _triples(durations)
     before, after = triples[:-3], triples[3:]
     fallen = (after < DROP * before) & (durations[3:-2] < DROP * durations[2:-3])
     return np.flatnonzero(fallen) + 3

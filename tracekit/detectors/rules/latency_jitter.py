@@ -89,8 +89,7 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
         return calls.too_few(view.name, MIN_CALLS)
     durations = calls.durations
     typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * asked)]))
-    third = len(durations) // 3
-    first, last = float(np.median(durations[:third])), float(np.median(durations[-third:]))
+    first, last = _thirds(calls)
     metrics = (
         above("p95 to median", slow / typical, "ratio", options.tail_ratio),
         above("last third to first third", last / first, "ratio", options.drift_ratio),
@@ -118,6 +117,26 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             RECORD_LONGER,
         )
     return _finding(view, calls, metrics, first if drift else typical, drift)
+
+
+_REST_S = 20.0
+"""After so long without a prediction, a use of the feature is another one, which may be fast again (heuristic)."""
+
+
+def _thirds(calls: Calls) -> tuple[float, float]:
+    """Medians of the first and the last third: of all calls, or of those of each use, whichever differ more."""
+    rests = calls.starts[1:] - (calls.starts + calls.durations)[:-1] >= _REST_S * 1e9
+    uses = np.concatenate(([0], np.cumsum(rests)))
+    found = []
+    for use in (np.zeros_like(uses), uses):
+        count = np.bincount(use)
+        size, place = count[use], np.arange(len(use)) - (np.cumsum(count) - count)[use]
+        enough, third = size >= MIN_CALLS, size // 3
+        parts = enough & (place < third), enough & (place >= size - third)
+        if enough.any():
+            found.append(tuple(float(np.median(calls.durations[part])) for part in parts))
+    first, last = max(found, key=lambda medians: medians[1] / medians[0])
+    return first, last
 
 
 def _beside(calls: Calls) -> str:
@@ -232,7 +251,8 @@ the coolest thermal state are compared. Reported in either of two cases, if the 
 
 - **Tail:** p95 is at least `tail_ratio` times the median. Predictions that queued count as ordinary ones here. With
   fewer than `min_slow` slow predictions, the check is not evaluated.
-- **Drift:** the median of the last third is at least `drift_ratio` times that of the first third.
+- **Drift:** the median of the last third is at least `drift_ratio` times that of the first third, of all predictions
+  or of those of each use. After 20 s without a prediction, another use begins.
 
 Not reported if something else explains the difference: growth within a sequence, groups of predictions that do
 different work, or inputs of different sizes. The finding says what the slow predictions have in common: the thermal

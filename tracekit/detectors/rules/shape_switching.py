@@ -146,14 +146,14 @@ predictions down, only those in the coolest thermal state are compared. Reported
 
 - Latencies form narrow groups on a logarithmic scale, each with `group_share` or more of the predictions.
 - The groups' medians differ by a factor of `ratio` and by `min_difference_ms`.
-- Predictions switch between the fast group and the others `switches` times or more.
+- Predictions switch between the fast group and the others `switches` times or more. Slow predictions that open a
+  sequence and end in it do not count, since clocks that come up after a gap look the same.
 - The groups also differ in how long compute units worked, or in which unit did most of the work.
 
 Not reported when copying inputs takes longer along with the rest of the prediction: more input then explains more work.
 Estimated savings are the time beyond the median of the fast group. How much of it can be saved depends on the shapes.
 
-The first prediction of a new shape can be slow as well. This is not reported: a recording names no shapes, and shapes
-that keep the compute units busy for the same time look alike.
+The first prediction of a new shape can be slow as well: see `new-shape-spike`.
 
 ## Not a problem when
 

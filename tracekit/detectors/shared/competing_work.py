@@ -65,6 +65,10 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
     sure, doubtful = _of_others(view, units)
     surely = _fill(sure, calls, windows, own_ns, max_share=1.0)
+    if _CPU in units:
+        # Loads beside ordinary calls must not hide that predictions of others make the long ones long.
+        working, _ = _of_others(view, units, loads=False)
+        surely |= _fill(working, calls, windows, own_ns, max_share=1.0)
     if _ENGINE in units:
         waits = view.engine_waits
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)

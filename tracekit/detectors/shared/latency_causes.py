@@ -217,7 +217,7 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None
         return None
     slow = found.membership > 0
     medians = [float(np.median(durations[group])) for group in (~slow, slow)]
-    switches = int((np.diff(slow.astype(np.int8)) != 0).sum())
+    switches = _switches(slow, calls.burst)
     work, units = _work(view, calls, slow)
     return Switching(
         slow=slow,
@@ -229,6 +229,17 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None
         slow_unit=units[1],
         follows=(switches >= rule.switches and medians[1] - medians[0] >= rule.excess_ns and _narrow(durations, found)),
     )
+
+
+def _switches(slow: BoolArray, burst: IntArray) -> int:
+    """Changes between fast and slow calls, without those of slow calls that open a sequence and end in it: clocks that
+    come up after a rest look so. Both shape (calls,)."""
+    changes = np.flatnonzero(np.diff(slow))
+    first, last = np.concatenate(([0], changes + 1)), np.concatenate((changes, [len(slow) - 1]))
+    opens = (first == 0) | (burst[first] != burst[first - 1])
+    ends = (last < len(slow) - 1) & (burst[last] == burst[np.minimum(last + 1, len(slow) - 1)])
+    opening = slow[first] & opens & ends
+    return int((~(opening[:-1] | opening[1:])).sum())
 
 
 def _narrow(durations: IntArray, found: Modes) -> bool:

@@ -1,0 +1,262 @@
+"""`new-shape-spike`: the first prediction of each new input shape is far slower than the later ones of that shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracekit.detectors import (
+    Detector,
+    Finding,
+    InsufficientData,
+    Metric,
+    ModelView,
+    Outcome,
+    Passed,
+    Pattern,
+    Reference,
+    above,
+    below,
+    finding,
+    format_count,
+    format_share,
+    format_time,
+    no_prediction,
+    option,
+    reached,
+    value_of,
+)
+from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, calls_with_openings, extra_time, judged
+from tracekit.detectors.shared.competing_work import waits_for_others
+from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
+from tracekit.detectors.shared.latency_causes import cool_calls
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.arrays import BoolArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Thresholds."""
+
+    ratio: float = option(
+        2.0,
+        "times the median of predictions with about the same work",
+        "Heuristic: twice as long is beyond the usual spread of latencies.",
+        minimum=1,
+    )
+    min_extra_ms: float = option(10.0, "ms", "Heuristic: less than a frame at 60 fps, so no one notices it.")
+    slow_share: float = option(
+        0.5, "share of first predictions", "Heuristic: fewer slow predictions do not show a pattern.", maximum=1
+    )
+    as_slow_share: float = option(
+        0.02,
+        "share of the other predictions",
+        "Heuristic: if this many others stand out too, slow predictions are no matter of the shape.",
+        maximum=1,
+    )
+    group_share: float = option(
+        0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second shape.", maximum=0.5
+    )
+    pause_s: float = option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
+
+
+def detect(view: ModelView, options: Options) -> Outcome:
+    """Looks for the first prediction of each amount of work."""
+    if view.predictions.empty:
+        return no_prediction(view.name)
+    surely, perhaps = waits_for_others(view)
+    calls = calls_with_openings(view)
+    answer = judged(view, calls, lambda some: _judge(view, some, surely, options))
+    if isinstance(answer, Finding) and (perhaps > surely).any():
+        other = judged(view, calls, lambda some: _judge(view, some, perhaps, options))
+        if not isinstance(other, Finding):
+            return InsufficientData(
+                view.name,
+                "The first prediction of a new amount of work took longer, but its compute unit also did other work, "
+                "and the recording does not show whether the prediction queued behind it.",
+                "Record the feature while no other model and no drawing uses that compute unit.",
+            )
+    return answer
+
+
+def _judge(view: ModelView, calls: Calls, waited_ns: IntArray, options: Options) -> Outcome:
+    """The answer for predictions without their waits, shape (predictions,)."""
+    if len(calls.rows) >= MIN_CALLS:
+        calls = cool_calls(view, calls)
+    if len(calls.rows) < MIN_CALLS:
+        return calls.too_few(view.name, MIN_CALLS)
+    taken = view.predictions["duration_ns"].to_numpy() - waited_ns
+    rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.pause_s * 1e9))
+    groups = group_by_work(view, calls, taken, rule)
+    if not groups.stands_out.any():
+        place = view.predictions.index.get_indexer(calls.rows.index)
+        worst = float((taken[place] / groups.usual_ns[groups.group]).max())
+        return Passed(
+            view.name,
+            f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median).",
+        )
+    firsts = first_of_work(view, calls, taken, groups, rule)
+    slow, others = firsts.told & groups.stands_out, ~(firsts.told | firsts.unsure)
+    metrics = (
+        above(_FIRSTS, _share(groups.stands_out, firsts.told), "share", options.slow_share),
+        below(_OTHERS, _share(groups.stands_out & ~groups.beside_load, others), "share", options.as_slow_share),
+        Metric("amounts of work", len(groups.work_ns), "count"),
+        Metric("first predictions compared", int(firsts.told.sum()), "count"),
+    )
+    if not reached(metrics, _OTHERS):
+        elsewhere = format_share(value_of(metrics, _OTHERS))
+        return Passed(view.name, f"{elsewhere} of the other predictions stand out as well.", metrics)
+    if slow.any():
+        if reached(metrics, _FIRSTS):
+            return _finding(view, calls, groups, slow, metrics)
+        share = format_share(value_of(metrics, _FIRSTS))
+        return Passed(view.name, f"{share} of the first predictions of an amount of work are slow.", metrics)
+    unexplained = groups.stands_out & ~groups.beside_load
+    if (len(groups.work_ns) < 2 and unexplained.any()) or (firsts.unsure & groups.stands_out).any():
+        return _untold(view, calls.rows[groups.stands_out], len(groups.work_ns))
+    return Passed(view.name, "The slow predictions are not the first of a new amount of work.", metrics)
+
+
+_FIRSTS, _OTHERS = "slow first predictions of new work", "other slow predictions"
+
+
+def _share(chosen: BoolArray, among: BoolArray) -> float:
+    """Part of some calls; 0 without any."""
+    return float(chosen[among].mean()) if among.any() else 0.0
+
+
+def _untold(view: ModelView, slow: pd.DataFrame, groups: int) -> InsufficientData:
+    """The answer where slow predictions may be the first of a new shape, or slow for another reason."""
+    longest = format_time(int(slow["duration_ns"].max()))
+    reason = (
+        "all predictions do about the same work, and shapes of the same work look alike"
+        if groups < 2
+        else "it follows a gap or a slow first prediction, runs beside a load, or its kind of work comes once and stays"
+    )
+    return InsufficientData(
+        view.name,
+        f"A prediction took {longest}, far longer than others with about the same work. It may be the first of a new "
+        f"input shape, but {reason}.",
+        "Use one input shape for a while, then the other, and both again, without gaps and loads.",
+    )
+
+
+def _finding(view: ModelView, calls: Calls, groups: Groups, slow: BoolArray, metrics: tuple[Metric, ...]) -> Finding:
+    """The finding with its cost: what first predictions took beyond the median of their group."""
+    usual = groups.usual_ns[groups.group[slow]]
+    affected, cost = extra_time(
+        view,
+        calls.where(slow),
+        usual,
+        "Time slow first predictions took beyond the median of those with about the same work",
+    )
+    rows = calls.rows[slow]
+    durations = rows["duration_ns"].to_numpy()
+    worst = int((durations - usual).argmax())
+    more = f" ({format_count(len(rows), 'first prediction')} affected)" if len(rows) > 1 else ""
+    return finding(
+        model=view.name,
+        summary=(
+            f"Predictions do {len(groups.work_ns)} amounts of work, as with inputs of several shapes, and the first "
+            f"one of another amount took {format_time(int(durations[worst]))} instead of the usual "
+            f"{format_time(float(usual[worst]))}{more}."
+        ),
+        metrics=metrics,
+        cost=cost,
+        rows=rows,
+        affected=affected,
+    )
+
+
+DESCRIPTION = """
+When an input has a shape that the model has not seen since it was loaded, Core ML prepares the model for that shape:
+buffers are allocated, and programs are built. The first prediction of each shape pays for it.
+
+## On the timeline
+
+    Activity       |Load |Pred |Pred |Prediction           |Pred |Pred     |Pred |     problem
+    Neural Engine        |###  |###  |               ######|###  |######   |###  |
+
+    Activity       |Load |Pred |Pred |Pred     |Pred |Pred     |Pred |                 expected
+    Neural Engine        |###  |###  |######   |###  |######   |###  |
+
+## How it is measured
+
+Per model, on its comparable predictions: without the first after each load, those that overlap each other, those that
+queued behind other work on the same compute unit, and those that heat slows down. A recording names no shapes.
+Predictions are grouped by the time that compute units worked for them: groups are narrow, hold `group_share` or more of
+the predictions, and their medians differ by a factor of 1.5 or more. A prediction stands out if it takes at least
+`ratio` times the median of its group and `min_extra_ms` longer, and less than half of the extra time is its own work.
+Reported when both hold:
+
+- Of the first predictions of each group after each load, `slow_share` or more stand out. The group that the load itself
+  begins with does not count.
+- At most `as_slow_share` of all other predictions stand out.
+
+Estimated savings are the time that these first predictions take beyond the median of their group.
+
+Shapes that keep the compute units busy for about the same time look like one shape. If a few predictions stand out
+among predictions of one amount of work, the check is not evaluated. The same holds if the first prediction of a group
+follows a gap of `pause_s`, or a first prediction after a load that is slow too, if a model is loaded meanwhile, and if
+the group does not come back: a change that stays can be the device's. Of three or more shapes, those of different work
+are compared.
+
+## Not a problem when
+
+- The first prediction after a load is slow: see `warm-up-spike`.
+- Predictions stand out at any time: see `latency-jitter`.
+- The first prediction of a shape takes longer because it does more work: see `shape-switching`.
+- The first prediction of a shape queues behind other work, or a model is loaded meanwhile.
+- The model is warmed up with one prediction for each shape: a gap follows, far longer than the other gaps.
+"""
+
+FIX = """
+Run one prediction for each input shape right after loading, and discard the results:
+
+```swift
+Task(priority: .utility) {
+    for shape in [[1, 3, 256, 256], [1, 3, 512, 512]] as [[NSNumber]] {
+        let image = try MLMultiArray(shape: shape, dataType: .float16)
+        let input = try MLDictionaryFeatureProvider(dictionary: ["image": image])
+        // iOS 17, macOS 14 or later.
+        _ = try await model.prediction(from: input)
+    }
+}
+```
+
+Use few shapes. In coremltools, prefer enumerated shapes to ranges, so that Core ML can prepare for them ahead of time,
+or use one fixed shape. Pad or resize inputs to the nearest one:
+
+```python
+shapes = ct.EnumeratedShapes(
+    shapes=[[1, 3, 256, 256], [1, 3, 512, 512]], default=[1, 3, 256, 256]
+)
+image = ct.TensorType(name="image", shape=shapes)
+mlmodel = ct.convert(traced, inputs=[image])
+```
+"""
+
+DETECTOR = Detector(
+    id="new-shape-spike",
+    title="The first prediction of each input shape is as fast as later ones",
+    finding_title="The first prediction of a new input shape is slow",
+    pattern=Pattern.SLOW_FIRST_LOAD,
+    description=DESCRIPTION,
+    why="The user waits when the input changes, for example when the device is turned.",
+    fix=FIX,
+    references=(
+        Reference(
+            "coremltools: Flexible Input Shapes",
+            "https://apple.github.io/coremltools/docs-guides/source/flexible-inputs.html",
+        ),
+        Reference("MLReshapeFrequencyHint", "https://developer.apple.com/documentation/coreml/mlreshapefrequencyhint"),
+    ),
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU", "Thermal State"),
+    caused_by=("reload-before-predict", "load-churn"),
+    options=Options,
+    detect=detect,
+)
