@@ -154,6 +154,7 @@ def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> No
     beginning = {
         "text": "style_transfer_reload.trace · StyleCam (pid 2147) · ",
         "markdown": "## 1 finding (critical) in 5 models",
+        "html": '<!doctype html>\n<html lang="en">',
         "json": '{\n  "$schema": "urn:tracekit:report:2",',
     }[name]
     assert (result.status, result.err) == (0, "")
@@ -194,7 +195,7 @@ def test_the_files_are_written_when_the_gate_fails(tracekit, reload: Path, tmp_p
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("report.html", "{path}: unknown extension (supported: .txt .md .json)"),
+        ("report.pdf", "{path}: unknown extension (supported: .txt .md .html .json)"),
         ("report", "{path}: no extension (supported: .txt .md"),
         ("nowhere/report.json", "cannot write {path}: no such folder: {path.parent}"),
         ("folder.json", "cannot write {path}: it is a folder"),
