@@ -58,7 +58,7 @@ export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, d
     if (height) context.fillRect(x, HEIGHT - height, 1, Math.max(height, 1));
   }
   context.globalAlpha = 1;
-  context.fillStyle = theme.accent;
+  context.fillStyle = theme.mark;
   const marks = [
     ...(scene.finding?.evidence ?? []).map(([start]) => start),
     ...scene.matches.slice(0, 5_000).map((match) => scene.all[match.lane].starts[match.row]),

@@ -70,7 +70,7 @@ function inSight(scene: Scene): Line[] {
 function grid(context: CanvasRenderingContext2D, scene: Scene): void {
   const width = scene.width - scene.gutter;
   context.fillStyle = scene.theme.line;
-  for (const time of ticks(scene.view, width / 110).times) {
+  for (const time of ticks(scene.view, width / 90).times) {
     context.fillRect(Math.round(xOf(scene.view, width, time)), RULER, 1, scene.height);
   }
 }
@@ -182,7 +182,7 @@ function matches(context: CanvasRenderingContext2D, scene: Scene): void {
   for (const match of scene.matches) {
     if (starts(match) >= scene.view.end || drawn > OUTLINED) break;
     if (scene.all[match.lane].ends[match.row] < scene.view.start) continue;
-    outline(context, scene, match, scene.theme.accent, 1);
+    outline(context, scene, match, scene.theme.mark, 1);
     drawn++;
   }
 }
@@ -195,11 +195,11 @@ function evidence(context: CanvasRenderingContext2D, scene: Scene): void {
     const left = xOf(scene.view, width, start);
     const size = Math.max((length / (scene.view.end - scene.view.start)) * width, 2);
     context.globalAlpha = 0.12;
-    context.fillStyle = scene.theme.accent;
+    context.fillStyle = scene.theme.mark;
     context.fillRect(left, RULER, size, scene.height);
     context.globalAlpha = 1;
     context.fillRect(left, RULER - 4, size, 4);
-    if (place >= 0) outline(context, scene, { lane: place, row }, scene.theme.accent, 2);
+    if (place >= 0) outline(context, scene, { lane: place, row }, scene.theme.mark, 2);
   }
 }
 
@@ -258,7 +258,7 @@ function ruler(context: CanvasRenderingContext2D, scene: Scene): void {
   context.fillRect(0, 0, scene.width, RULER - 4);
   context.fillStyle = theme.line;
   context.fillRect(0, RULER - 1, scene.width, 1);
-  const { step, times } = ticks(scene.view, width / 110);
+  const { step, times } = ticks(scene.view, width / 90);
   context.fillStyle = theme.dim;
   for (const time of times) {
     const x = gutter + xOf(scene.view, width, time);

@@ -10,7 +10,10 @@ export interface Theme {
   line: string;
   ground: string;
   raised: string;
+  /** The brush and a range. */
   accent: string;
+  /** Evidence and matches. */
+  mark: string;
   calls: string;
 }
 
@@ -31,7 +34,8 @@ export function themeOf(names: readonly string[]): Theme {
     line: color("line"),
     ground: color("ground"),
     raised: color("raised"),
-    accent: color("accent"),
+    accent: color("link"),
+    mark: color("mark"),
     calls: color("c-prediction"),
   };
   probe.remove();

@@ -594,7 +594,7 @@ function help(): HTMLElement {
   ];
   return el(
     "details",
-    {},
+    { class: "help" },
     el("summary", {}, "Keys and mouse"),
     el("dl", { class: "keys" }, ...keys.flatMap(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
   );

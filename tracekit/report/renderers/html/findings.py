@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tracekit.report.groups import Group
     from tracekit.report.report import Check, Report
 
-EVIDENCE_SHOWN = 10
-"""Intervals listed per model; the timeline marks all that the report holds."""
+EVIDENCE_SHOWN = 15
+"""Intervals listed; the timeline marks all that the report holds."""
 
 
 def findings_section(report: Report) -> Html:
@@ -53,12 +53,8 @@ def _card(group: Group, report: Report, *, is_first: bool) -> Html:
         tag("p", tag("strong", "Fix: "), sentence(f"{fix_line(first.fix)}.")),
         tag("div", class_="jump", data_check=first.id) if total else None,
         details("How to fix it", blocks(first.fix.strip()), _sources(first), open_=is_first),
-        details(
-            f"Evidence ({format_count(total, 'interval')})",
-            tag("p", "Times since the start of the run, longest first.", class_="dim"),
-            *(_evidence(check) for check in group.checks if check.evidence),
-        ),
-        details("Measurements", *(_metrics(check) for check in group.checks)),
+        details(f"Evidence ({format_count(total, 'interval')})", _evidence(group)),
+        details("Measurements", _metrics(group)),
         id=f"finding-{first.id}",
         class_=f"finding {kind}",
     )
@@ -143,24 +139,28 @@ def _sources(check: Check) -> Html | None:
     return joined([tag("p", tag("strong", "Sources")), inner]) if inner else None
 
 
-def _evidence(check: Check) -> Html:
-    """The intervals that weigh most."""
-    shown = check.evidence[:EVIDENCE_SHOWN]
+def _evidence(group: Group) -> Html | None:
+    """The intervals that weigh most, of all models together."""
+    every = [entry for check in group.checks for entry in check.evidence]
+    shown = sorted(every, key=lambda entry: (entry.start_ns - entry.end_ns, entry.start_ns))[:EVIDENCE_SHOWN]
     rows = [
         [
             Cell(_time(entry.start_ns, entry.end_ns)),
             Cell(format_time(entry.end_ns - entry.start_ns), entry.end_ns - entry.start_ns),
+            Cell(code(entry.model) if entry.model else formatting.ABSENT),
             Cell(code(entry.label)),
             Cell(joined([code(entry.table), f" row {entry.row}"])),
         ]
         for entry in shown
     ]
-    rest = check.evidence_total - len(shown)
-    name = f"Evidence for {check.id}, {check.model or 'recording'}"
+    if not rows:
+        return None
+    rest = sum(check.evidence_total for check in group.checks) - len(shown)
+    titles = ["start", "duration", "model", "event", "recorded in"]
     return joined(
         [
-            tag("p", code(check.model)) if check.model else None,
-            table(["start", "duration", "event", "recorded in"], rows, words=0, name=name),
+            tag("p", "Longest first; times since the start of the run.", class_="dim"),
+            table(titles, rows, words=0, name=f"Evidence for {group.first.id}"),
             tag("p", f"and {rest:,} more", class_="dim") if rest > 0 else None,
         ]
     )
@@ -171,24 +171,25 @@ def _time(start_ns: int, end_ns: int) -> Html:
     return tag("span", formatting.moment(start_ns), class_="at", data_from=start_ns, data_to=end_ns)
 
 
-def _metrics(check: Check) -> Html | None:
+def _metrics(group: Group) -> Html | None:
     """The numbers that decided, and how the savings were worked out."""
-    if not check.metrics and not check.cost:
-        return None
+    several = len(group.checks) > 1
     rows = [
         [
+            *([Cell(code(check.model) if check.model else "recording")] if several else []),
             Cell(metric.name),
             Cell(formatting.quantity(metric.value, metric.unit)),
             Cell(formatting.condition(metric)),
         ]
+        for check in group.checks
         for metric in check.metrics
     ]
-    name = f"Measurements for {check.id}, {check.model or 'recording'}"
+    titles = [*(["model"] if several else []), "metric", "value", "reported at"]
+    bases = dict.fromkeys(check.cost.basis for check in group.checks if check.cost)
     return joined(
         [
-            tag("p", code(check.model)) if check.model else None,
-            table(["metric", "value", "reported at"], rows, name=name) if rows else None,
-            tag("p", "How the savings are estimated: ", sentence(check.cost.basis)) if check.cost else None,
+            table(titles, rows, words=len(titles) - 2, name=f"Measurements for {group.first.id}") if rows else None,
+            *(tag("p", "How the savings are estimated: ", sentence(basis)) for basis in bases),
         ]
     )
 

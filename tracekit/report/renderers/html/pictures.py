@@ -82,7 +82,10 @@ class Scale:
         top = float(durations.max())
         if top > LOGARITHMIC * float(np.median(durations)) and durations.min() > 0:
             return Scale(float(durations.min()) / 1.1, top * 1.05, logarithmic=True)
-        return Scale(0.0, top * 1.05 or 1.0, logarithmic=False)
+        least = float(durations.min())
+        # Predictions of like latencies fill the picture; the axis says where it begins.
+        low = least - 0.15 * (top - least) if least > top / 2 else 0.0
+        return Scale(low, top + 0.05 * (top - low) or 1.0, logarithmic=False)
 
     def __call__(self, values: IntArray | FloatArray) -> FloatArray:
         """Places of durations."""
@@ -102,9 +105,7 @@ class Scale:
 def distribution(calls: Calls) -> Html:
     """How many predictions took how long; the first ones after a load apart."""
     scale = Scale.of(calls.durations)
-    # Warm predictions of one model are close together: the axis begins near the shortest.
-    first = float(scale(calls.durations).min()) * 0.97 if not scale.logarithmic else 0.0
-    bins = np.clip(((scale(calls.durations) - first) / (1 - first) * BINS).astype(np.int64), 0, BINS - 1)
+    bins = np.clip((scale(calls.durations) * BINS).astype(np.int64), 0, BINS - 1)
     warm = np.bincount(bins[~calls.cold], minlength=BINS)
     cold = np.bincount(bins[calls.cold], minlength=BINS)
     top = int((warm + cold).max())
@@ -116,7 +117,7 @@ def distribution(calls: Calls) -> Html:
                 y = 100 - 100 * below / top - height
                 bars.append(tag("rect", x=place, y=y, width=0.9, height=height, class_=kind))
     drawing = _svg(bars, f"0 0 {BINS} 100", f"Distribution of the latency of {calls.model}")
-    ends = (format_time(scale.value(first)), format_time(scale.value((1 + first) / 2)), format_time(scale.high))
+    ends = (format_time(scale.low), format_time(scale.value(0.5)), format_time(scale.high))
     return _figure("How long predictions took", drawing, f"{top:,}", "0", ends, scale)
 
 

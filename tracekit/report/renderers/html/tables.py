@@ -32,6 +32,10 @@ EVENTS_SHOWN = 2_000
 """Most rows of the table of events: a browser lays out as many at once. The JSON report holds all."""
 
 
+WIDE = 8
+"""From more columns on a table is set smaller on paper."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """What a cell shows, and the number that it is sorted by where that is not what it shows."""
@@ -65,12 +69,12 @@ def table(
         )
         for row in rows
     ]
-    looks = "stacked" if stacked else None
+    looks = " ".join([*(["stacked"] if stacked else []), *(["wide"] if len(titles) > WIDE else [])]) or None
     grid = tag("table", tag("thead", head), tag("tbody", *body), aria_label=name, data_filter=filtered, class_=looks)
     return tag("div", grid, class_="scroll", tabindex="0", role="region", aria_label=name)
 
 
-_WORDS = frozenset({"event", "recorded in", "lane", "details", "where the time goes"})
+_WORDS = frozenset({"model", "event", "recorded in", "lane", "details", "where the time goes"})
 """Titles of columns of words wherever they stand."""
 
 
