@@ -71,7 +71,8 @@ def _savings_line(group: Group) -> Html:
         if len(costs) == 1 and costs[0].of:
             words.append(f" ({format_percent(costs[0].share)} of {costs[0].of})")
         elif spent and not any(cost.of for cost in costs):
-            words.append(f" of {format_estimate(spent)} ({format_percent(whole / spent)})")
+            whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
+            words.append(f" of the {whose} {format_time(spent)} ({format_percent(whole / spent)})")
         words.append(included_above(group.extra_savings_ns, whole))
         parts.append(joined(words))
     models = {check.model for check in group.checks if check.model}
