@@ -81,6 +81,17 @@ def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples:
     assert in_lanes <= {str(alias) for alias in aliases}
 
 
+def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples: Path) -> None:
+    analysis = analysis_of(samples / "not_instrumented.trace")
+    timeline = timeline_of(analysis.trace, (), redact=False)
+    lane = next(lane for lane in timeline.lanes if lane.id == "gpu other")
+    hardware = analysis.trace.hardware
+    recorded = hardware[(hardware["attribution"] == "foreign") & (hardware["lane"] == "gpu")]["label"].astype(str)
+    drawn = zip(lane.labels.tolist(), lane.works.tolist(), strict=True)
+    assert [f"{timeline.texts[label]} {work:#x}" for label, work in drawn] == recorded.tolist()
+    assert len(set(lane.works.tolist())) > 100
+
+
 def test_a_hostile_label_reaches_no_screen(reload_analysis: Analysis) -> None:
     trace = reload_analysis.trace
     label = trace.activity["label"].cat.rename_categories({"Prediction": "\u202eevil\x1b[2J"})

@@ -137,9 +137,6 @@ _PID = r"(?: \(\d+\)|, pid: \d+)"
 _QUOTED = r"\((?:[^()]|\([^()]*\)){1,200}?" + _PID + r"\)"
 """A process as Instruments writes it in labels and threads: `(python (99926))`, `(python, pid: 773)`."""
 
-_WORK_ID = re.compile(r"\s0x[0-9a-f]{1,16}$")
-"""Id of a piece of work at the end of a label."""
-
 _QUOTED_PROCESS = re.compile(_QUOTED)
 _PID_AT_END = re.compile(_PID + r"\)?$")
 
@@ -233,15 +230,8 @@ def redact_texts(texts: Sequence[str], facts: PrivateFacts, models: Iterable[str
     quoted = {_bare(match.group()) for text in texts for match in _QUOTED_PROCESS.finditer(text)}
     foreign = _foreign_aliases(facts.foreign_models)
     aliases = _aliases({*facts.processes, *quoted} - {facts.target or ""}) | foreign
-    clean = cache(
-        _Cleaner(models=set(models) - set(foreign), quotes=facts.quotes, aliases=aliases, target=facts.target)
-    )
-    # Instruments ends labels with an id of each piece of work, which is all that many thousands of them differ in.
-    split = [_WORK_ID.search(text) for text in texts]
-    return [
-        clean(text[: work.start()]) + work.group() if work else clean(text)
-        for text, work in zip(texts, split, strict=True)
-    ]
+    clean = _Cleaner(models=set(models) - set(foreign), quotes=facts.quotes, aliases=aliases, target=facts.target)
+    return [clean(text) for text in texts]
 
 
 def redact_names(names: Iterable[str], facts: PrivateFacts) -> list[str]:

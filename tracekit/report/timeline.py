@@ -5,6 +5,7 @@ A renderer that draws lanes gets this beside the report. Texts are few and rows 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
+_WORK = re.compile(r"\s+0x([0-9a-f]{1,13})$")
+"""The id of a piece of work at the end of a label, if a script can hold it as a number."""
+
 CALL, COLD = 1, 2
 """Flags of a row: a prediction that the app called, with a known duration; the first one after a load."""
 
@@ -47,7 +51,9 @@ class DrawnLane:
     ends: IntArray
     categories: CodeArray
     labels: IntArray
-    """Codes into `Timeline.texts`, -1 for none."""
+    """Codes into `Timeline.texts`, -1 for none; without the ids of pieces of work."""
+    works: IntArray
+    """Ids of pieces of work that Instruments ends labels with, 0 for none."""
     models: IntArray
     flags: IntArray
     """`CALL` and `COLD`, added up."""
@@ -106,8 +112,9 @@ def _drawn(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> Drawn
     if lane.events is None or not kept.size:
         nothing = np.empty(0, np.int64)
         why = lane.words or Reason.NONE_SHOWN
-        return DrawnLane(lane.id, lane.title, lane.section, why, lane.strip, *(nothing,) * 6, depth=0)
+        return DrawnLane(lane.id, lane.title, lane.section, why, lane.strip, *(nothing,) * 7, depth=0)
     events = lane.events
+    labels, works = words.labels(events.label_texts, events.labels[kept])
     starts, ends = events.starts[kept], events.ends[kept]
     return DrawnLane(
         id=lane.id,
@@ -118,7 +125,8 @@ def _drawn(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> Drawn
         starts=starts,
         ends=ends,
         categories=events.categories[kept],
-        labels=words.labels(events.label_texts, events.labels[kept]),
+        labels=labels,
+        works=works,
         models=words.models(events.model_texts, events.models[kept]),
         flags=_flags(trace)[events.index[kept]] if events.frame == "activity" else np.zeros(len(kept), np.int64),
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
@@ -147,9 +155,18 @@ class _Words:
             self._label = lambda texts: redact_texts(texts, facts, names)
             self._model = lambda texts: redact_names(texts, facts)
 
-    def labels(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
-        """Codes of labels among all texts: shape (n,)."""
-        return self._recoded(texts, codes, self._label)
+    def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
+        """Codes of labels among all texts, and the ids of pieces of work at their ends: shape (n,) each.
+
+        Thousands of labels differ in that id alone.
+        """
+        used = np.unique(codes[codes >= 0])
+        works = np.zeros(len(texts) + 1, np.int64)
+        bare = list(texts)
+        for code in used.tolist():
+            if work := _WORK.search(texts[code]):
+                bare[code], works[code] = texts[code][: work.start()], int(work[1], 16)
+        return self._recoded(bare, codes, self._label), works[codes]
 
     def models(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
         """Codes of names of models among all texts: shape (n,)."""
@@ -163,10 +180,11 @@ class _Words:
         self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str]], Sequence[str]]
     ) -> IntArray:
         used = np.unique(codes[codes >= 0])
-        cleaned = clean([texts[code] for code in used.tolist()])
+        distinct = list(dict.fromkeys(texts[code] for code in used.tolist()))
+        cleaned = dict(zip(distinct, clean(distinct), strict=True))
         table = np.full(len(texts) + 1, -1, np.int64)
-        for code, text in zip(used.tolist(), cleaned, strict=True):
-            table[code] = self._codes.setdefault(visible(text), len(self._codes))
+        for code in used.tolist():
+            table[code] = self._codes.setdefault(visible(cleaned[texts[code]]), len(self._codes))
         return table[codes]
 
 

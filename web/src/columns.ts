@@ -39,6 +39,8 @@ export interface Rows {
   categories: Uint8Array;
   /** Codes of texts, -1 for none. */
   labels: Int32Array;
+  /** Ids of pieces of work, which end labels; 0 for none. */
+  works: Float64Array;
   models: Int32Array;
   /** CALL and COLD, added up. */
   flags: Uint8Array;
@@ -64,12 +66,13 @@ export function decoded(lanes: readonly LaneHead[], bytes: Uint8Array): Rows[] {
   }
   const all = lanes.map((lane) => {
     const n = lane.count;
-    const [gaps, durations, categories, labels, models, flags] = lane.planes ?? [0, 0, 0, 0, 0, 0];
+    const [gaps, durations, categories, labels, works, models, flags] = lane.planes ?? [0, 0, 0, 0, 0, 0, 0];
     const rows: Rows = {
       starts: column(new Float64Array(n), gaps),
       ends: column(new Float64Array(n), durations),
       categories: column(new Uint8Array(n), categories),
       labels: column(new Int32Array(n), labels, n ? 1 : 0),
+      works: column(new Float64Array(n), works),
       models: column(new Int32Array(n), models, n ? 1 : 0),
       flags: column(new Uint8Array(n), flags),
     };

@@ -118,9 +118,16 @@ function box(
   context.fillText(text, from, y + ROW / 2 + 0.5);
 }
 
+/** What an event is called, with its model. */
 export function labelOf(scene: { meta: Meta }, rows: Rows, at: number): string {
-  const parts = [scene.meta.texts[rows.labels[at]], scene.meta.texts[rows.models[at]]];
-  return parts.filter(Boolean).join(" \u00b7 ") || "unnamed event";
+  const model = scene.meta.texts[rows.models[at]];
+  return model ? `${eventOf(scene, rows, at)} \u00b7 ${model}` : eventOf(scene, rows, at);
+}
+
+/** What an event is called. */
+export function eventOf(scene: { meta: Meta }, rows: Rows, at: number): string {
+  const work = rows.works[at] ? ` 0x${rows.works[at].toString(16)}` : "";
+  return (scene.meta.texts[rows.labels[at]] ?? "unnamed event") + work;
 }
 
 /** The text, cut where it is too wide; empty where not even a few letters fit. Widths are taken as those of digits,

@@ -2,7 +2,7 @@
 
 import { CALL, COLD, type Finding, type LaneHead, type Meta, type Rows } from "./columns";
 import { el } from "./dom";
-import { labelOf } from "./painter";
+import { eventOf, labelOf } from "./painter";
 import type { Match } from "./search";
 import { inRange } from "./statistics";
 import { ABSENT, count, counted, duration, moment } from "./units";
@@ -36,7 +36,7 @@ export function describeRow(data: Data, match: Match): HTMLElement {
   return el(
     "div",
     { class: "selected" },
-    el("h3", {}, data.meta.texts[rows.labels[at]] ?? "unnamed event"),
+    el("h3", {}, eventOf(data, rows, at)),
     el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
     found.length
       ? el("p", {}, "Evidence for ", ...found.flatMap((finding, i) => [i ? ", " : "", el("a", { href: `#finding-${finding.id}` }, finding.id)]))

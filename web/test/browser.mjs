@@ -173,6 +173,16 @@ seen.driven.noted = noted;
   await step("double click", async () => page.mouse.dblclick(...(await at(0.5, activity))));
   await page.mouse.move(...(await at(0.5, activity)));
   steps.tip = await page.textContent(".tip");
+  await step("pinched", async () => {
+    const session = await page.context().newCDPSession(page);
+    const [[left, y], [right]] = [await at(0.4, 100), await at(0.6, 100)];
+    const touch = (type, ...xs) =>
+      session.send("Input.dispatchTouchEvent", { type, touchPoints: xs.map((x, id) => ({ x, y, id })) });
+    await page.keyboard.press("0");
+    await touch("touchStart", left, right);
+    for (const by of [20, 40, 60, 80]) await touch("touchMove", left - by, right + by);
+    await touch("touchEnd");
+  });
   for (const grouping of ["models", "events", "lanes"]) {
     await step(`by ${grouping}`, () => page.locator(".tools select").first().selectOption(grouping));
   }

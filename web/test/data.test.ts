@@ -21,18 +21,20 @@ function rows(): Rows {
     ends: Float64Array.of(2_000, 8_000, 7_000),
     categories: Uint8Array.of(4, 4, 1),
     labels: Int32Array.of(0, 0, 1),
+    works: Float64Array.of(0, 0, 0x1a5d43),
     models: Int32Array.of(2, 3, 2),
     flags: Uint8Array.of(CALL + COLD, CALL, 0),
   };
 }
 
 test("columns come back out of their planes", () => {
-  const planes = [2, 2, 1, 1, 1, 1];
+  const planes = [2, 2, 1, 1, 3, 1, 1];
   const bytes = Uint8Array.of(
     ...[0, 0xa0, 0xe8, 0, 0x0f, 0x03], // gaps 0, 4000, 1000
     ...[0xe8, 0xb8, 0xe8, 0x03, 0x0b, 0x03], // durations 1000, 3000, 1000
     ...[4, 4, 1],
     ...[1, 1, 2],
+    ...[0, 0, 0x43, 0, 0, 0x5d, 0, 0, 0x1a],
     ...[3, 4, 0],
     ...[3, 1, 0],
   );

@@ -10,6 +10,7 @@ function rowsOf(...intervals: [number, number, number?][]): Rows {
     ends: Float64Array.from(intervals, ([, end]) => end),
     categories: Uint8Array.from(intervals, ([, , category]) => category ?? 0),
     labels: new Int32Array(intervals.length),
+    works: new Float64Array(intervals.length),
     models: new Int32Array(intervals.length),
     flags: new Uint8Array(intervals.length),
   };

@@ -98,7 +98,7 @@ def test_all_ways_to_move_the_view_do_so(steps: dict[str, Any]) -> None:
     assert whole == (0, 5204)
     for name in ("zoomed out", "key s", "key 0", "whole", "key 0 again", "escaped", "all cleared"):
         assert view(steps, name) == whole, name
-    for name in ("zoomed in", "key w", "wheel", "brush", "zoomed to range"):
+    for name in ("zoomed in", "key w", "wheel", "brush", "zoomed to range", "pinched"):
         start, end = view(steps, name)
         assert end - start < 4000, name
     assert view(steps, "key d")[0] > view(steps, "key w")[0]

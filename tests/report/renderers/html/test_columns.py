@@ -13,7 +13,7 @@ import pytest
 from tracekit.api import Analysis, analysis_of
 from tracekit.report.renderers.html.columns import payload
 
-NAMES = ("gaps", "durations", "categories", "labels", "models", "flags")
+NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags")
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,7 @@ def test_every_value_of_every_lane_comes_back(analysis: Analysis) -> None:
         assert (starts + values["durations"]).tolist() == lane.ends.tolist()
         assert values["categories"].tolist() == lane.categories.tolist()
         assert (values["labels"] - 1).tolist() == lane.labels.tolist()
+        assert values["works"].tolist() == lane.works.tolist()
         assert (values["models"] - 1).tolist() == lane.models.tolist()
         assert values["flags"].tolist() == lane.flags.tolist()
     assert at == len(data)

@@ -54,6 +54,7 @@ def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:
         "durations": lane.ends - lane.starts,
         "categories": lane.categories.astype(np.int64),
         "labels": lane.labels + 1,
+        "works": lane.works,
         "models": lane.models + 1,
         "flags": lane.flags,
     }
