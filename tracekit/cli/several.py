@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,9 +137,10 @@ def run_several(
     entries: list[Analyzed] = []
     lanes = RENDERERS[arguments.format or "text"].draw is not None
     for entry in analyze_all(inputs, options, arguments.jobs, quiet=arguments.quiet, lanes=lanes):
-        entries.append(entry)
         for folder in folders:
-            _write_into(folder, entry, arguments.format or "text", len(entries), len(inputs))
+            _write_into(folder, entry, arguments.format or "text", len(entries) + 1, len(inputs))
+        # The lanes of many recordings take much memory, and are written by now.
+        entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show):
             print_report(entry.report, arguments)
     if arguments.format == "json" and not folders:
