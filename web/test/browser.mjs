@@ -44,21 +44,25 @@ async function serious(page) {
 }
 
 for (const file of [driven, ...others]) {
-  const noted = { file, complaints: [], requests: [], overflow: {}, shift: {} };
+  const noted = { file, complaints: [], requests: [], overflow: {} };
+  const page = await opened(file, { viewport: { width: 390, height: 900 } }, noted);
+  noted.shift = await page.evaluate(() => window.shifted);
   for (const width of [390, 1280]) {
-    const page = await opened(file, { viewport: { width, height: 900 } }, noted);
+    await page.setViewportSize({ width, height: 900 });
     noted.overflow[width] = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    noted.shift[width] = await page.evaluate(() => window.shifted);
-    noted.drawn = await page.evaluate(() => {
-      const canvas = document.querySelector("canvas.lanes");
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      const colors = new Set();
-      for (let i = 0; i < data.length; i += 4) colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
-      return colors.size;
-    });
-    await page.context().close();
   }
+  await page.click("text=Events in view as a table");
+  await page.waitForSelector(".in-view table");
+  noted.elements = await page.evaluate(() => document.querySelectorAll("img, b, script:not([type])").length);
+  noted.drawn = await page.evaluate(() => {
+    const canvas = document.querySelector("canvas.lanes");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const colors = new Set();
+    for (let i = 0; i < data.length; i += 4) colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    return colors.size;
+  });
   seen.files.push(noted);
+  await page.context().close();
 }
 
 const noted = { complaints: [], requests: [] };

@@ -86,7 +86,8 @@ def _measured(group: Group) -> Html:
     if len(group.checks) == 1:
         check = group.first
         about = joined([code(check.model), ": "]) if check.model else None
-        return joined([tag("p", about, sentence(check.summary)), _relations(check)])
+        relations = _relations(check)
+        return joined([tag("p", about, sentence(check.summary)), tag("p", relations) if relations else None])
     several = len(group.severities) > 1
     titles = ["model", *(["severity"] if several else []), "details", "est. savings", "of its time"]
     rows = [
@@ -117,7 +118,9 @@ def _share(check: Check) -> str:
 def _relations(check: Check) -> Html | None:
     """Other findings of the report that may share its cause."""
     links = [
-        joined([f"{formatting.RELATIONS[other.relation]}: ", tag("a", other.id, href=f"#finding-{other.id}")])
+        joined(
+            [f"{formatting.RELATIONS[other.relation].capitalize()}: ", tag("a", other.id, href=f"#finding-{other.id}")]
+        )
         for other in check.related
     ]
     return tag("span", joined(links, "; "), class_="dim") if links else None

@@ -33,8 +33,10 @@ def blocks(source: str) -> Html:
     for match in _FENCE.finditer(source):
         parts += _prose(source[end : match.start()])
         # A block that is wider than the page can be scrolled, with the keyboard too.
-        label = f"{match[1].strip() or 'code'} example"
-        parts.append(tag("pre", tag("code", match[2].rstrip("\n")), tabindex="0", role="region", aria_label=label))
+        language = match[1].strip() or "code"
+        inner = tag("code", match[2].rstrip("\n"))
+        label = f"{language} example"
+        parts.append(tag("pre", inner, tabindex="0", role="region", aria_label=label, data_language=language))
         end = match.end()
     return joined([*parts, *_prose(source[end:])])
 
