@@ -16,6 +16,7 @@ from tracekit.characters import visible
 from tracekit.intervals import depth_profile
 from tracekit.lanes.absence import Reason
 from tracekit.lanes.lanes import Grouping, LaneRows, lanes_of
+from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import private_facts, redact_names, redact_texts
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import model_names
@@ -73,6 +74,8 @@ class Timeline:
     """Labels and names of models, redacted and fit for a screen."""
     evidence: tuple[tuple[tuple[int, int], ...], ...]
     """For each check of the report, for each interval of its evidence: lane and row, -1 where it is on no lane."""
+    flame: Flame | None = None
+    """What running threads of the target were doing; None where the recording does not tell."""
 
     @property
     def rows(self) -> int:
@@ -95,6 +98,7 @@ def timeline_of(trace: Trace, checks: Sequence[Check], *, shown: Shown | None = 
         lanes=drawn,
         texts=words.texts(),
         evidence=tuple(_places(trace, checks, lanes, kept)),
+        flame=flame_of(trace, shown=shown, redact=redact),
     )
 
 

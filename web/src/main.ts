@@ -4,12 +4,14 @@ import { decoded, inflated, type Meta } from "./columns";
 import { button, el } from "./dom";
 import { written } from "./fragment";
 import { prepare } from "./tables";
+import { FlameGraph } from "./flame";
 import { Timeline } from "./timeline";
 
 /** Width of the lanes on paper, in pixels of the page. */
 const PAPER = 1040;
 
-let timeline: Timeline | null = null;
+/** What has to be drawn again for other colors or another width. */
+const drawn: { recolor(): void; print(width: number): void }[] = [];
 
 function links(): void {
   for (const place of document.querySelectorAll<HTMLElement>(".jump")) {
@@ -32,11 +34,13 @@ function schemes(): void {
   };
   const turn = button("Light or dark", () => {
     root.style.colorScheme = isDark() ? "light" : "dark";
-    timeline?.recolor();
+    for (const each of drawn) each.recolor();
   });
   turn.className = "scheme";
   document.querySelector("nav")?.append(turn);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => timeline?.recolor());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const each of drawn) each.recolor();
+  });
 }
 
 function printing(): void {
@@ -48,12 +52,12 @@ function printing(): void {
     for (const each of opened) each.open = true;
     scheme = root.style.colorScheme;
     root.style.colorScheme = "light";
-    timeline?.print(PAPER);
+    for (const each of drawn) each.print(PAPER);
   });
   addEventListener("afterprint", () => {
     for (const each of opened) each.open = false;
     root.style.colorScheme = scheme;
-    timeline?.print(0);
+    for (const each of drawn) each.print(0);
   });
 }
 
@@ -67,10 +71,13 @@ async function lanes(): Promise<void> {
     return;
   }
   const described = JSON.parse(meta.textContent ?? "") as Meta;
-  const rows = decoded(described.lanes, await inflated(columns.textContent ?? ""));
+  const { rows, flame } = decoded(described, await inflated(columns.textContent ?? ""));
   // What the texts held is in the arrays now.
   columns.remove();
-  timeline = new Timeline(host, described, rows);
+  const place = document.getElementById("flame");
+  const graph = flame && place ? new FlameGraph(place, flame, described.source) : null;
+  drawn.push(new Timeline(host, described, rows, (part) => graph?.show(part)));
+  if (graph) drawn.push(graph);
   host.dataset.ready = "";
 }
 

@@ -132,7 +132,7 @@ export function eventOf(scene: { meta: Meta }, rows: Rows, at: number): string {
 
 /** The text, cut where it is too wide; empty where not even a few letters fit. Widths are taken as those of digits,
  * which is quick and hardly ever too narrow. */
-function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   const each = (widths.get(context.font) ?? measured(context)) || 6;
   const letters = Math.floor(room / each);
   if (letters >= text.length) return text;

@@ -15,6 +15,8 @@ export interface Theme {
   /** Evidence and matches. */
   mark: string;
   calls: string;
+  /** Text on it. */
+  callsInk: string;
 }
 
 /** What `var(--name)` is at the moment, whatever scheme is on. */
@@ -37,6 +39,7 @@ export function themeOf(names: readonly string[]): Theme {
     accent: color("link"),
     mark: color("mark"),
     calls: color("c-prediction"),
+    callsInk: inkOn(color("c-prediction")),
   };
   probe.remove();
   return theme;

@@ -2,6 +2,7 @@
 
 import type { Finding, Meta, Rows } from "./columns";
 import { callsOf, inFlight } from "./counters";
+import { context, sized } from "./canvas";
 import { button, el } from "./dom";
 import { parsed, written } from "./fragment";
 import { listen } from "./gestures";
@@ -12,6 +13,7 @@ import { brushed, Density, HEIGHT, paintOverview } from "./overview";
 import { labelOf, paint, type Scene } from "./painter";
 import { describeRange, describeRow, describeView } from "./panel";
 import { type Match, search } from "./search";
+import type { Part } from "./flame";
 import { themeOf } from "./theme";
 import { counted, duration, moment } from "./units";
 import { around, panned, timeAt, type View, within, xOf, zoomed } from "./view";
@@ -43,6 +45,8 @@ export class Timeline {
     private readonly host: HTMLElement,
     private readonly meta: Meta,
     private readonly all: Rows[],
+    /** Told which times a reader looks at: a range, else the evidence of a finding, else all. */
+    private readonly chosen: (part: Part) => void,
   ) {
     this.bounds = { start: meta.start, end: meta.end };
     this.density = new Density(
@@ -406,6 +410,16 @@ export class Timeline {
       parts.push(entry);
     }
     this.panel.replaceChildren(...(parts.length ? parts : [nothing]));
+    this.tell();
+  }
+
+  private tell(): void {
+    const { range, finding } = this.scene;
+    if (range) this.chosen({ words: "the range", spans: [range] });
+    else if (finding) {
+      const spans = finding.evidence.map(([start, length]) => ({ start, end: start + length }));
+      this.chosen({ words: `the evidence of ${finding.id}`, spans });
+    } else this.chosen({ words: "the whole recording", spans: [this.bounds] });
   }
 
   private rangeOf(match: Match): void {
@@ -465,6 +479,7 @@ export class Timeline {
       );
       if (isShown) this.showEvidence(finding);
     }
+    this.tell();
     this.remember();
     this.draw();
   }
@@ -564,20 +579,6 @@ export class Timeline {
 function insideBrush(view: View, bounds: View, width: number, x: number): boolean {
   const [left, right] = [xOf(bounds, width, view.start), xOf(bounds, width, view.end)];
   return right - left < width - 1 && x > left - 8 && x < right + 8;
-}
-
-function context(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  return canvas.getContext("2d")!;
-}
-
-/** Gives a canvas the pixels of the screen; on paper it is stretched to the sheet. */
-function sized(canvas: HTMLCanvasElement, width: number, height: number, isPaper: boolean): void {
-  const ratio = isPaper ? 2 : Math.min(devicePixelRatio || 1, 3);
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  canvas.style.width = isPaper ? "100%" : `${width}px`;
-  canvas.style.height = isPaper ? "auto" : `${height}px`;
-  context(canvas).setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 
 function help(): HTMLElement {

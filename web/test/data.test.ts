@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { boxes, weights } from "../src/calltree";
 import { CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
 import { callsOf, inFlight, largest, latencies } from "../src/counters";
 import { parsed, written } from "../src/fragment";
@@ -38,10 +39,14 @@ test("columns come back out of their planes", () => {
     ...[3, 4, 0],
     ...[3, 1, 0],
   );
-  const [found] = decoded([{ ...HEAD, first: 1_000, planes }], bytes);
+  const flame = { first: 500, samples: 2, nodes: 2, planes: [1, 1, 1, 1], functions: [] };
+  const meta = { lanes: [{ ...HEAD, first: 1_000, planes }], flame };
+  const stacks = [...[0, 200], ...[1, 0], ...[0, 1], ...[3, 4]];
+  const { rows: [found], flame: tree } = decoded(meta, Uint8Array.of(...bytes, ...stacks));
+  assert.deepEqual([...tree!.times, ...tree!.leaves, ...tree!.parents, ...tree!.names], [500, 700, 1, 0, -1, 0, 3, 4]);
   const wanted = { ...rows(), models: Int32Array.of(2, 3, -1) };
   assert.deepEqual(found, wanted);
-  assert.throws(() => decoded([{ ...HEAD, first: 1_000, planes }], bytes.slice(1)), /damaged/);
+  assert.throws(() => decoded({ ...meta, flame: null }, Uint8Array.of(...bytes, 1)), /damaged/);
 });
 
 test("lanes are grouped as in the recording, by event and by model", () => {
@@ -134,6 +139,26 @@ test("numbers read as in the report", () => {
 test("what is not known is sorted below everything, in both directions", () => {
   const sorted = (sign: number): (number | null)[] => [3, null, 1].sort((a, b) => compare(a, b, sign));
   assert.deepEqual([sorted(1), sorted(-1)], [[1, 3, null], [3, 1, null]]);
+});
+
+test("the call tree counts the samples of some times, each once", () => {
+  // 0 calls 1 and 2; 3 stands alone.
+  const flame = {
+    times: Float64Array.of(10, 20, 30, 40, 50),
+    leaves: Int32Array.of(1, 2, 2, 0, 3),
+    parents: Int32Array.of(-1, 0, 0, -1),
+    names: Int32Array.of(0, 1, 2, 3),
+    functions: [] as [string, string, number][],
+  };
+  assert.deepEqual([...weights(flame, [{ start: 0, end: 100 }])], [4, 1, 2, 1]);
+  const inside = weights(flame, [{ start: 15, end: 41 }, { start: 20, end: 30 }]);
+  assert.deepEqual([...inside], [3, 0, 2, 0]);
+  assert.deepEqual(boxes(flame, inside, -1, 0.01), [
+    { node: 0, level: 0, left: 0, right: 1 },
+    { node: 2, level: 1, left: 0, right: 2 / 3 },
+  ]);
+  assert.deepEqual(boxes(flame, inside, 2, 0.01).map(({ node, right }) => [node, right]), [[2, 1]]);
+  assert.deepEqual(boxes(flame, weights(flame, []), -1, 0.01), []);
 });
 
 test("text on a color is black or white, whichever is read more easily", () => {

@@ -13,9 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
+from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
 from tracekit.report.renderers.html import render_html
 from tracekit.report.strings import map_strings
@@ -35,9 +38,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def write(analysis: Analysis, folder: Path) -> Path:
+def stacks() -> Flame:
+    """Samples made up for a recording that has none: a function of the app every 100 ms, its callee every 200 ms."""
+    leaf = np.array([1, 2] * 25)
+    numbers = [np.array(each) for each in ([-1, 0, 1], [0, 1, 2], [50, 50, 25], [0, 25, 25])]
+    tree = CallTree(*numbers, ("start", "run", "load"), ("dyld", "App", "CoreML"), (False, True, False), np.arange(3))
+    return Flame(np.arange(50) * 100_000_000, leaf, tree)
+
+
+def write(analysis: Analysis, folder: Path, flame: Flame | None = None) -> Path:
+    timeline = analysis.timeline()
+    timeline = timeline if flame is None else replace(timeline, flame=flame)
     path = folder / f"{analysis.report.recording.source}.html"
-    path.write_text(render_html(analysis.report, analysis.timeline()), "utf-8")
+    path.write_text(render_html(analysis.report, timeline), "utf-8")
     return path
 
 
@@ -74,7 +87,7 @@ def seen(analysis: Analysis, samples: Path, tmp_path_factory: pytest.TempPathFac
     others += [write(analysis_of(real / f"{name}.trace"), folder) for name in REAL if (real / f"{name}.trace").exists()]
     others.append(write_hostile(analysis, folder))
     call = first_prediction(analysis)
-    return look(f"{call.start_ns}-{call.start_ns + call.duration_ns}", write(analysis, folder), *others)
+    return look(f"{call.start_ns}-{call.start_ns + call.duration_ns}", write(analysis, folder, stacks()), *others)
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +194,18 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: A
     assert steps["tip"].startswith(f"Prediction · SharpenFilter · {format_time(call.duration_ns)}")
     assert "Prediction · SharpenFilter Activity" in steps["inView"]
     assert steps["fragment"]["panel"].count("Range of 1.00 s from 00:01.000") == 1
+
+
+def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
+    of_evidence, of_range, about, of_function, back = steps["flame"]
+    check = next(check for check in analysis.report.checks if check.outcome == "finding")
+    times = stacks().times.tolist()
+    held = sum(any(entry.start_ns <= time < entry.end_ns for entry in check.evidence) for time in times)
+    assert of_evidence == f"{held} sample{'' if held == 1 else 's'}, the evidence of {check.id}"
+    # From 1.0 s on and before 2.0 s; every second one ends in `load`.
+    assert of_range == back == "10 samples, the range"
+    assert about == "run [App]: 10 samples, 100%"
+    assert of_function == "10 samples in run, the range Whole tree"
 
 
 def test_tables_can_be_sorted_and_searched(steps: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from tracekit.report.formatting import visible
 
 if TYPE_CHECKING:
     from tracekit.arrays import IntArray
+    from tracekit.report.flame import Flame
     from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Timeline
 
@@ -37,6 +38,7 @@ def payload(report: Report, timeline: Timeline) -> tuple[str, str]:
         "texts": timeline.texts,
         "lanes": lanes,
         "findings": _findings(report, timeline),
+        "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
     }
     text = json.dumps(meta, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return text, b64encode(zlib.compress(b"".join(pieces), LEVEL)).decode("ascii")
@@ -59,6 +61,19 @@ def _lane(lane: DrawnLane, pieces: list[bytes]) -> dict[str, Any]:
         "flags": lane.flags,
     }
     return head | {"first": first, "planes": [_planes(values, pieces) for values in columns.values()]}
+
+
+def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
+    """What is said of the call stacks; their columns are added to the pieces."""
+    tree, first = flame.tree, int(flame.times[0])
+    columns = (np.diff(flame.times, prepend=first), flame.leaves, tree.parent + 1, tree.name)
+    return {
+        "first": first,
+        "samples": len(flame.times),
+        "nodes": len(tree.parent),
+        "planes": [_planes(values, pieces) for values in columns],
+        "functions": [[*each] for each in zip(tree.names, tree.images, map(int, tree.is_app), strict=True)],
+    }
 
 
 def _planes(values: IntArray, pieces: list[bytes]) -> int:
