@@ -144,9 +144,9 @@ def over_time_table(models: Sequence[ModelSummary]) -> Html | None:
         return None
     held = [place for place in range(len(COLUMNS)) if any(row.cells[place] for row in rows)]
     body = [[Cell(code(row.name)), *(Cell(row.cells[place]) for place in held)] for row in rows]
-    courses = [joined([code(row.name), ": ", row.course]) for row in rows if row.course]
+    trends = [joined([code(row.name), ": ", row.trend]) for row in rows if row.trend]
     grid = table(["model", *(COLUMNS[place] for place in held)], body, name="Predictions over time")
-    return joined([grid, listed(courses), listed([NOTE, formatting.ABSENT_NOTE], class_="notes")])
+    return joined([grid, listed(trends), listed([NOTE, formatting.ABSENT_NOTE], class_="notes")])
 
 
 def coverage_table(entries: Sequence[CoverageInfo]) -> Html | None:
