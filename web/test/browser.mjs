@@ -18,7 +18,7 @@ const seen = { files: [], driven: {} };
 async function opened(file, options, noted) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   page.on("console", (message) => noted.complaints.push(message.text()));
   page.on("pageerror", (error) => noted.complaints.push(String(error)));
   page.on("request", (request) => {
@@ -108,7 +108,9 @@ seen.driven.noted = noted;
   await step("wheel", async () => {
     await page.mouse.move(...(await at(0.5, 100)));
     await page.keyboard.down("Control");
+    const before = await lanes.getAttribute("aria-label");
     await page.mouse.wheel(0, -400);
+    await page.waitForFunction((old) => document.querySelector("canvas.lanes").ariaLabel !== old, before);
     await page.keyboard.up("Control");
   });
   await step("dragged", async () => drag(await at(0.4, 100), await at(0.6, 100)));
@@ -171,6 +173,7 @@ seen.driven.noted = noted;
     for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
     await page.evaluate((hash) => (location.hash = hash), `#range=${first}`);
     await page.waitForSelector(".statistics");
+    await page.waitForFunction(() => !document.querySelector(".selected"));
   });
   const activity = 26 + 72 + 22 + 11;
   await step("clicked", async () => page.mouse.click(...(await at(0.5, activity))));
@@ -193,9 +196,13 @@ seen.driven.noted = noted;
   await page.click("text=Events in view as a table");
   await page.waitForSelector(".in-view table");
   steps.inView = (await page.innerText(".in-view")).replaceAll(/\s+/g, " ").slice(0, 200);
-  await step("fragment", () => page.evaluate(() => (location.hash = "#range=1000000000-2000000000")));
+  await step("fragment", async () => {
+    await page.evaluate(() => (location.hash = "#range=1000000000-2000000000"));
+    await page.waitForFunction(() => document.querySelector(".statistics h3")?.textContent.includes("1.00 s"));
+  });
   await step("card", async () => {
     await page.locator(".jump a").first().click();
+    await page.waitForSelector(".stepper button");
   });
   const column = async (number) =>
     page.locator("#events tbody tr:visible td:nth-child(" + number + ")").allInnerTexts();

@@ -68,7 +68,7 @@ def write_hostile(analysis: Analysis, folder: Path) -> Path:
 def look(first: str, *paths: Path) -> dict[str, Any]:
     """What the browser saw; the first of the pages is driven."""
     command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, paths)]
-    seen = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    seen = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
     assert seen.returncode == 0, seen.stderr
     found: dict[str, Any] = json.loads(seen.stdout)
     return found
