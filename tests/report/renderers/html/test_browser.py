@@ -5,6 +5,7 @@ Needs Chromium, Node and `npm ci` in web/.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 import shutil
@@ -65,13 +66,21 @@ def write_hostile(analysis: Analysis, folder: Path) -> Path:
     return path
 
 
-def look(first: str, *paths: Path) -> dict[str, Any]:
-    """What the browser saw; the first of the pages is driven."""
-    command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, paths)]
+def look(analysis: Analysis, samples: Path, shared_folder: Path) -> str:
+    """What the browser saw of all pages, as JSON."""
+    folder = shared_folder / "pages"
+    folder.mkdir()
+    pages = [write(analysis, folder, stacks())]
+    pages += [write(analysis_of(samples / f"{name}.trace"), folder) for name in LOOKED_AT]
+    real = samples.parents[1] / "shared/corpus/bundles"
+    pages += [write(analysis_of(real / f"{name}.trace"), folder) for name in REAL if (real / f"{name}.trace").exists()]
+    pages.append(write_hostile(analysis, folder))
+    call = first_prediction(analysis)
+    first = f"{call.start_ns}-{call.start_ns + call.duration_ns}"
+    command = ["node", str(WEB / "test/browser.mjs"), str(CHROMIUM), first, *map(str, pages)]
     seen = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
     assert seen.returncode == 0, seen.stderr
-    found: dict[str, Any] = json.loads(seen.stdout)
-    return found
+    return seen.stdout
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +89,15 @@ def analysis(samples: Path) -> Analysis:
 
 
 @pytest.fixture(scope="module")
-def seen(analysis: Analysis, samples: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("pages")
-    others = [write(analysis_of(samples / f"{name}.trace"), folder) for name in LOOKED_AT]
-    real = samples.parents[1] / "shared/corpus/bundles"
-    others += [write(analysis_of(real / f"{name}.trace"), folder) for name in REAL if (real / f"{name}.trace").exists()]
-    others.append(write_hostile(analysis, folder))
-    call = first_prediction(analysis)
-    return look(f"{call.start_ns}-{call.start_ns + call.duration_ns}", write(analysis, folder, stacks()), *others)
+def seen(analysis: Analysis, samples: Path, shared_folder: Path) -> dict[str, Any]:
+    """What the browser saw, looked at by the process that comes first."""
+    found = shared_folder / "browser.json"
+    with (shared_folder / "browser.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not found.exists():
+            found.write_text(look(analysis, samples, shared_folder), "utf-8")
+    told: dict[str, Any] = json.loads(found.read_text("utf-8"))
+    return told
 
 
 @pytest.fixture(scope="module")
