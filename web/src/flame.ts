@@ -17,6 +17,8 @@ export interface Part {
 
 const ROW = 17;
 const TALLEST = 480;
+/** Most levels on paper: more would not fit on a page. */
+const PRINTED = 36;
 const FONT = "11px system-ui, sans-serif";
 
 export class FlameGraph {
@@ -65,6 +67,7 @@ export class FlameGraph {
   print(width: number): void {
     this.printing = width;
     this.recolor();
+    this.describe(null);
   }
 
   /** Shows a function and what it called in the whole width; everything for -1. */
@@ -90,7 +93,8 @@ export class FlameGraph {
     const width = this.printing || this.viewport.clientWidth;
     if (!width) return;
     this.drawn = boxes(this.flame, this.inside, this.root, 1 / width);
-    const levels = this.drawn.reduce((most, { level }) => Math.max(most, level + 1), 1);
+    const deepest = this.drawn.reduce((most, { level }) => Math.max(most, level + 1), 1);
+    const levels = this.printing ? Math.min(deepest, PRINTED) : deepest;
     this.viewport.style.height = this.printing ? "auto" : `${Math.min(levels * ROW, TALLEST)}px`;
     sized(this.canvas, width, levels * ROW, this.printing > 0);
     this.canvas.setAttribute("aria-label", `Flame graph of ${this.part.words} of ${this.source}`);
@@ -120,7 +124,8 @@ export class FlameGraph {
 
   private describe(box: Box | null): void {
     if (!box) {
-      this.about.textContent = "Blue: functions of the app. Click one to see it alone.";
+      const more = this.printing ? `The outermost ${PRINTED} levels.` : "Click one to see it alone.";
+      this.about.textContent = `Blue: functions of the app. ${more}`;
       return;
     }
     const [name, library] = this.flame.functions[this.flame.names[box.node]];
