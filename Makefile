@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test test-quick lint format fuzz bench accuracy samples docs pictures clean environment environment-dev
+.PHONY: help demo test test-quick lint format fuzz bench accuracy samples docs pictures web clean environment environment-dev
 
 BIN := .venv/bin
 # Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
@@ -55,8 +55,12 @@ docs: environment-dev ## write the pages of the detectors in docs/detectors/ aga
 pictures: environment-dev ## write the pictures and the table of keys of docs/view.md again
 	@$(BIN)/python scripts/view_page.py
 
+web: ## write the script and the style of the HTML report again (needs npm)
+	@scripts/web_packages.sh
+	@cd web && npm run --silent build
+
 clean: ## remove the environment, builds and caches
-	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv dist build web/node_modules web/build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find tracekit tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 environment:

@@ -8,9 +8,9 @@ activity = tracekit.open_trace("recording").activity
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracekit.config import Config, load_config
 from tracekit.detectors.budgets import BUDGET_KEY, parse_budget, with_budgets
@@ -23,6 +23,7 @@ from tracekit.report.build import build_report, check_sort
 from tracekit.report.checks import checks_from
 from tracekit.report.choice import shown_of, unknown_model
 from tracekit.report.shown import shown_judgments
+from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import model_names
 from tracekit.trace.open import open_trace
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
     from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
 
@@ -89,12 +91,11 @@ def analyze(
     Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
     a budget or unit whose check is left out; what does not depend on the recording is checked before it is read.
     """
-    resolve_config(only, skip, settings, model_settings, budget, expect, config)
-    check_sort(sort)
-    trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
-    return judge(
-        trace,
-        shown=shown_of(trace, models=_texts(models), process=process, redact=redact),
+    return analysis_of(
+        path,
+        run=run,
+        models=models,
+        process=process,
         only=only,
         skip=skip,
         settings=settings,
@@ -105,7 +106,48 @@ def analyze(
         sort=sort,
         redact=redact,
         functions=functions,
-    )
+        reader=reader,
+        xctrace=xctrace,
+        progress=progress,
+    ).report
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """A report with the recording that it is about."""
+
+    trace: Trace
+    shown: Shown | None
+    """What of the trace counts; None: all."""
+    report: Report
+
+    def timeline(self) -> Timeline:
+        """The lanes of what counts, for a report that draws them: redacted if the report is. O(n log n)."""
+        redact = self.report.recording.redacted
+        return timeline_of(self.trace, self.report.checks, shown=self.shown, redact=redact)
+
+
+def analysis_of(
+    path: Paths,
+    *,
+    run: int | None = None,
+    models: Names = (),
+    process: str | int | None = None,
+    sort: str = "total",
+    redact: bool = True,
+    functions: bool = True,
+    reader: str = "auto",
+    xctrace: XctraceOptions | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **checking: Any,
+) -> Analysis:
+    """What `analyze` does, with the trace it was done on. `checking` says which checks run, as it does to `analyze`."""
+    resolve_config(**checking)
+    check_sort(sort)
+    trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
+    shown = shown_of(trace, models=_texts(models), process=process, redact=redact)
+    report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checking)
+    return Analysis(trace, shown, report)
 
 
 def judge(
@@ -147,13 +189,13 @@ def judge(
 
 
 def resolve_config(
-    only: Names,
-    skip: Names,
-    settings: Settings | None,
-    model_settings: ModelSettings | None,
-    budget: Budgets,
-    expect: str | Sequence[str],
-    config: str | Path | None,
+    only: Names = (),
+    skip: Names = (),
+    settings: Settings | None = None,
+    model_settings: ModelSettings | None = None,
+    budget: Budgets = (),
+    expect: str | Sequence[str] = (),
+    config: str | Path | None = None,
 ) -> Config:
     """What the file sets, with what is given on top. Raises `UsageError` for what does not exist in any recording."""
     only, skip = _texts(only), _texts(skip)

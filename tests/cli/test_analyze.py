@@ -13,7 +13,7 @@ from tracekit import analyze
 from tracekit.analysis.aggregation import SORT_COLUMNS
 from tracekit.cli.analyze import COLUMNS, FORMATS, PARTS, SEVERITIES
 from tracekit.cli.exits import ExitStatus
-from tracekit.cli.reports import status_of
+from tracekit.cli.reports import size_words, status_of
 from tracekit.detectors.outcomes import Severity
 from tracekit.report.renderers import text
 from tracekit.report.renderers.formats import RENDERERS
@@ -154,6 +154,7 @@ def test_format_chooses_what_is_printed(tracekit, reload: Path, name: str) -> No
     beginning = {
         "text": "style_transfer_reload.trace · StyleCam (pid 2147) · ",
         "markdown": "## 1 finding (critical) in 5 models",
+        "html": '<!doctype html>\n<html lang="en">',
         "json": '{\n  "$schema": "urn:tracekit:report:2",',
     }[name]
     assert (result.status, result.err) == (0, "")
@@ -167,7 +168,7 @@ def test_short_names_of_formats_are_the_same(tracekit, reload: Path) -> None:
 
 
 def test_output_writes_several_files_by_ending_and_prints_the_summary(tracekit, reload: Path, tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("a.txt", "b.md", "c.json", "d.JSON")]
+    files = [tmp_path / name for name in ("a.txt", "b.md", "c.json", "d.JSON", "e.html")]
     result = tracekit("analyze", reload, *(part for file in files for part in ("-o", file)))
     assert result.status == 0
     assert result.out.startswith("1 finding (critical) in 5 models")
@@ -177,6 +178,14 @@ def test_output_writes_several_files_by_ending_and_prints_the_summary(tracekit, 
     assert files[1].read_text(encoding="utf-8").startswith("## 1 finding (critical) in 5 models")
     assert json.loads(files[2].read_text(encoding="utf-8"))["summary"]["models"] == 5
     assert files[2].read_bytes() == files[3].read_bytes()
+    page = files[4].read_text(encoding="utf-8")
+    assert "1 finding (critical) in 5 models" in page
+    assert 'id="lanes-columns"' in page
+
+
+def test_a_large_file_says_how_large_it_is() -> None:
+    assert size_words(20_000_000) == ""
+    assert size_words(34_600_000) == " (35 MB; to make it smaller, record for a shorter time)"
 
 
 def test_output_and_an_explicit_format_do_both(tracekit, reload: Path, tmp_path: Path) -> None:
@@ -194,7 +203,7 @@ def test_the_files_are_written_when_the_gate_fails(tracekit, reload: Path, tmp_p
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("report.html", "{path}: unknown extension (supported: .txt .md .json)"),
+        ("report.pdf", "{path}: unknown extension (supported: .txt .md .html .json)"),
         ("report", "{path}: no extension (supported: .txt .md"),
         ("nowhere/report.json", "cannot write {path}: no such folder: {path.parent}"),
         ("folder.json", "cannot write {path}: it is a folder"),

@@ -79,6 +79,17 @@ def test_reports_go_into_a_folder(tracekit, samples: Path, tmp_path: Path) -> No
     assert tracekit("analyze", *paths, "-o", paths[0]).status == 2
 
 
+def test_pages_of_several_go_into_a_folder_with_their_lanes(tracekit, samples: Path, tmp_path: Path) -> None:
+    paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
+    assert tracekit("analyze", *paths, "-o", tmp_path / "pages", "--format", "html").status == 0
+    pages = [path.read_text("utf-8") for path in sorted((tmp_path / "pages").iterdir())]
+    assert ["<h1>sharpen_8bit.trace</h1>" in page for page in pages] == [True, False]
+    assert all('id="lanes-columns"' in page for page in pages)
+    refused = tracekit("analyze", *paths, "--format", "html")
+    assert (refused.status, refused.out) == (2, "")
+    assert "--format html: several recordings make several files; add -o FOLDER" in refused.err
+
+
 def test_json_of_several_is_a_list(tracekit, samples: Path, broken: Path) -> None:
     result = tracekit("analyze", samples / "sharpen_8bit.trace", broken, "--json")
     first, second = json.loads(result.out)

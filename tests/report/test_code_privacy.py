@@ -56,12 +56,12 @@ def test_no_output_has_a_path_or_an_address(bundle: Path, capsys: pytest.Capture
 
 
 def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> None:
-    for text in outputs(tracekit.analyze(bundle)):
-        assert "App.apply" in text
+    naming = [text for text in outputs(tracekit.analyze(bundle)) if "App.apply" in text]
+    assert len(naming) >= 4
     hidden = tracekit.analyze(bundle, functions=False)
     for text in outputs(hidden):
         assert not re.search(r"App\.(apply|run|decode|main)|Style\.swift|Secret\.swift", text)
-        assert "function A" in text
+    assert sum("function A" in text for text in outputs(hidden)) >= 4
     # One name stands for one function throughout.
     names = {site.function for check in hidden.checks for site in check.call_sites}
     assert names <= {site.function for site in hidden.code.call_sites}

@@ -20,6 +20,7 @@ SLOW = (
     "recording/test_corpus.py",
     "recording/test_hostile.py",
     "recording/writing/test_round_trip.py",
+    "report/renderers/html",
     "report/renderers/test_concise.py",
     "report/renderers/test_text.py",
     "report/test_diagnosis.py",

@@ -21,13 +21,13 @@ from textual.widgets import Input
 
 import tracekit
 from tracekit.api import judge
+from tracekit.lanes.events import Events
 from tracekit.recording.progress import Progress
 from tracekit.trace.trace import Trace
 from tracekit.tui import opening
 from tracekit.tui.app import ViewApp
 from tracekit.tui.opening import Request
 from tracekit.tui.prediction_table import calls_of
-from tracekit.tui.timeline.tracks import Events
 
 PATIENCE_S = 30.0
 IDLE_S = 0.005

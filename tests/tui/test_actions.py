@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 from textual.app import App
 
+from tracekit.lanes.categories import LOOKS, OF_STATE, Category
 from tracekit.tui.actions import ACTIONS, action_named
 from tracekit.tui.app import ViewApp
-from tracekit.tui.categories import LOOKS, OF_STATE, Category
 from tracekit.tui.detail.registry import PANES
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.keys import Scope, Section, bindings, key_signs

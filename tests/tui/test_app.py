@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tracekit.lanes.lanes import Grouping
 from tracekit.tui.screens.help import HelpScreen
 from tracekit.tui.screens.trouble import TroubleScreen
-from tracekit.tui.state import EventRef, Grouping
+from tracekit.tui.state import EventRef
 from tracekit.tui.theme import DARK, LIGHT
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of

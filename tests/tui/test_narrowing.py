@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from textual.widgets import Input, Static
 
+from tracekit.lanes.categories import Category
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.tui.categories import Category
 from tracekit.tui.detail.aggregation import AggregationPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.ranges import aggregation

@@ -99,6 +99,17 @@ def test_the_report_of_a_range_knows_what_lies_around_it(session, waiting, tmp_p
     assert not saved["models"]
 
 
+def test_the_page_of_a_range_draws_the_lanes_of_the_range(session, tmp_path):
+    starts = session.calls.starts
+    span = Span(int(starts[10]), int(starts[15] - starts[10]))
+    save_report(session, span, tmp_path / "range.html", replace=False)
+    page = (tmp_path / "range.html").read_text("utf-8")
+    lanes = json.loads(page.partition('id="lanes-meta">')[2].partition("</script>")[0])["lanes"]
+    activity = next(lane for lane in lanes if lane["id"] == "activity")
+    assert 5 <= activity["count"] < len(session.judged.activity)
+    assert span.start_ns <= activity["first"] < span.end_ns
+
+
 def test_a_range_of_everything_is_everything(session, tmp_path):
     bounds = session.bounds
     save_report(session, Span(bounds.start_ns, bounds.span_ns), tmp_path / "all.json", replace=False)

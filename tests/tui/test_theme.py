@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tracekit.tui.categories import Category
+from tracekit.lanes.categories import Category
 from tracekit.tui.detail.bars import GROUP_CATEGORIES
 from tracekit.tui.theme import PALETTES
 

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ArgumentGroup
     from collections.abc import Sequence
 
+    from tracekit.api import Analysis
     from tracekit.cli.exits import ExitStatus
     from tracekit.cli.several import Input
-    from tracekit.report.report import Report
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
 COLUMNS = ("count", "sum", "elapsed", "mean", "min", "p50", "p90", "p95", "p99", "max", "stdev")
 """Columns that the report shows, as `tracekit.analysis.aggregation.SORT_COLUMNS` has them."""
-FORMATS = ("text", "markdown", "json")
+FORMATS = ("text", "markdown", "html", "json")
 PARTS = ("findings", "models", "time", "events", "code", "coverage")
 """Parts of the report, as `tracekit.report.renderers.text.PARTS` has them."""
 
@@ -96,8 +96,8 @@ def _add_output(group: _ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="write the report to FILE (.txt, .md or .json) and print the summary; for several recordings, a folder "
-        "(repeatable)",
+        help="write the report to FILE (.html, .md, .txt or .json) and print the summary; for several recordings, "
+        "a folder (repeatable)",
     )
     group.add_argument(
         "--show", type=_parts, metavar="PARTS", help=f"print only these parts, in full: {','.join(PARTS)}"
@@ -148,22 +148,26 @@ def run(arguments: Namespace) -> ExitStatus:
 def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     from tracekit.cli.exits import ExitStatus
     from tracekit.cli.output import narrate
-    from tracekit.cli.reports import check_output, print_report, status_of, write_report
+    from tracekit.cli.reports import check_output, print_report, size_words, status_of, write_report
     from tracekit.report.renderers.formats import renderer_for
 
     # What can be seen to be wrong at once is not first found out after a long read.
     outputs = [(path, renderer_for(path)) for path in map(Path, arguments.output)]
     for path, _ in outputs:
         check_output(path, entry.paths)
-    report = _analyzed(arguments, entry)
+    analysis = _analyzed(arguments, entry)
+    report = analysis.report
+    draws_lanes = any(renderer.draw for _, renderer in outputs) or arguments.format == "html"
+    timeline = analysis.timeline() if draws_lanes else None
     for path, renderer in outputs:
-        write_report(path, renderer.render(report))
+        size = write_report(path, renderer.document(report, timeline))
         if not arguments.quiet:
-            narrate(f"tracekit: wrote {path}")
-    print_report(report, arguments, summary_only=bool(outputs) and arguments.format is None and not arguments.verbose)
+            narrate(f"tracekit: wrote {path}{size_words(size)}")
+    summary_only = bool(outputs) and arguments.format is None and not arguments.verbose
+    print_report(report, arguments, timeline, summary_only=summary_only)
     status = status_of(report, fail_on_of(arguments), quiet=arguments.quiet)
     # The text says so in its last lines.
-    if status is ExitStatus.INCONCLUSIVE and arguments.format in ("json", "markdown") and not arguments.quiet:
+    if status is ExitStatus.INCONCLUSIVE and arguments.format not in (None, "text") and not arguments.quiet:
         narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
     return status
 
@@ -187,29 +191,30 @@ def options_of(arguments: Namespace) -> dict[str, Any]:
     }
 
 
-def _analyzed(arguments: Namespace, entry: Input) -> Report:
-    """The report that the arguments ask for."""
+def _analyzed(arguments: Namespace, entry: Input) -> Analysis:
+    """What the arguments ask for."""
     import time
 
-    from tracekit.api import analyze
+    from tracekit.api import analysis_of
     from tracekit.cli.output import narrate
     from tracekit.cli.progress import RUNNING, showing_log, showing_progress
 
     started = time.monotonic()
     with showing_log(arguments.verbose), showing_progress(arguments.quiet, then=RUNNING) as progress:
-        report = analyze(
+        analysis = analysis_of(
             entry.paths,
             **options_of(arguments),
             xctrace=xctrace_options(arguments, quiet=arguments.quiet),
             progress=progress,
         )
     if arguments.verbose:
-        rows = sum(table.rows or 0 for table in report.tables)
+        tables = analysis.report.tables
+        rows = sum(table.rows or 0 for table in tables)
         narrate(
-            f"tracekit: read {len(report.tables)} tables ({rows:,} rows) and ran the checks "
+            f"tracekit: read {len(tables)} tables ({rows:,} rows) and ran the checks "
             f"in {time.monotonic() - started:.1f} s"
         )
-    return report
+    return analysis
 
 
 def fail_on_of(arguments: Namespace) -> str | None:

@@ -13,17 +13,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tracekit.report.report import Check, Report
+    from tracekit.report.timeline import Timeline
 
 
-def print_report(report: Report, arguments: Namespace, *, summary_only: bool = False) -> None:
-    """The report on standard output, in the format and as much of it as the arguments of `analyze` ask for."""
+LARGE_BYTES = 20_000_000
+"""From this size on a file is said to be large: mail and chat refuse such files (heuristic)."""
+
+
+def print_report(
+    report: Report, arguments: Namespace, timeline: Timeline | None = None, *, summary_only: bool = False
+) -> None:
+    """The report on standard output, in the format and as much of it as the arguments of `analyze` ask for; `timeline`
+    is for a format that draws it."""
     from tracekit.cli.output import emit, has_color
     from tracekit.report.renderers.formats import RENDERERS
 
     if arguments.format in (None, "text"):
         emit(_text(report, arguments, summary_only), styled=has_color())
     else:
-        emit(RENDERERS[arguments.format].render(report), utf8=arguments.format == "json")
+        emit(RENDERERS[arguments.format].document(report, timeline), utf8=arguments.format in ("json", "html"))
 
 
 def _text(report: Report, arguments: Namespace, summary_only: bool) -> str:
@@ -58,13 +66,20 @@ def check_output(path: Path, inputs: Sequence[str]) -> None:
         raise UsageError(f"cannot write {path}: it is part of the recording; choose another file")
 
 
-def write_report(path: Path, text: str) -> None:
-    """Write a report file; one that is there is replaced when the new one is complete."""
+def write_report(path: Path, text: str) -> int:
+    """Write a report file; one that is there is replaced when the new one is complete. Returns its size in bytes."""
     from tracekit.recording.writing.files import whole_file
 
     # A link stays one: what it leads to is written.
+    data = text.encode("utf-8", "backslashreplace")
     with whole_file(path.resolve()) as stream:
-        stream.write(text.encode("utf-8", "backslashreplace"))
+        stream.write(data)
+    return len(data)
+
+
+def size_words(size: int) -> str:
+    """What to say of the size of a file, in bytes; empty where it is usual."""
+    return f" ({size / 1e6:,.0f} MB; to make it smaller, record for a shorter time)" if size > LARGE_BYTES else ""
 
 
 def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> ExitStatus:

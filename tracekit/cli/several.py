@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,14 +78,15 @@ def _position_of_folder(order: dict[str, int], path: str) -> int:
 
 
 def analyze_all(
-    inputs: Sequence[Input], options: dict[str, Any], jobs: int, *, quiet: bool = False
+    inputs: Sequence[Input], options: dict[str, Any], jobs: int, *, quiet: bool = False, lanes: bool = False
 ) -> Iterator[Analyzed]:
     """The reports on several recordings, in their order, as soon as each is there; `jobs` are read at a time. One that
-    cannot be read does not stop the others. Shows how far it has come where a person is looking, unless `quiet`."""
+    cannot be read does not stop the others. `lanes` adds what a format that draws them needs. Shows how far it has come
+    where a person is looking, unless `quiet`."""
     if jobs < 2 or len(inputs) < 2:
         for number, entry in enumerate(inputs, 1):
             with showing_progress(quiet, label=f"{number} of {len(inputs)}: {entry.name}:", then=RUNNING) as progress:
-                analyzed = _analyzed(entry, {**options, "progress": progress})
+                analyzed = _analyzed(entry, {**options, "progress": progress}, lanes)
             yield analyzed
         return
     from concurrent.futures import ProcessPoolExecutor
@@ -93,7 +94,7 @@ def analyze_all(
 
     # Processes that start afresh inherit no thread and no open file of this one.
     with ProcessPoolExecutor(min(jobs, len(inputs)), get_context("spawn")) as pool:
-        pending = [pool.submit(_analyzed, entry, options) for entry in inputs]
+        pending = [pool.submit(_analyzed, entry, options, lanes) for entry in inputs]
         try:
             for number, future in enumerate(pending, 1):
                 analyzed = future.result()
@@ -104,12 +105,13 @@ def analyze_all(
             raise
 
 
-def _analyzed(entry: Input, options: dict[str, Any]) -> Analyzed:
-    from tracekit.api import analyze
+def _analyzed(entry: Input, options: dict[str, Any], lanes: bool) -> Analyzed:
+    from tracekit.api import analysis_of
     from tracekit.report.renderers.overview import Analyzed
 
     try:
-        return Analyzed(entry.name, analyze(entry.paths, **options))
+        analysis = analysis_of(entry.paths, **options)
+        return Analyzed(entry.name, analysis.report, timeline=analysis.timeline() if lanes else None)
     except TracekitError as error:
         return Analyzed(entry.name, None, str(error))
 
@@ -120,6 +122,7 @@ def run_several(
     """A line for each recording; the whole reports with `-v`, in another format, or in a folder with `-o`."""
     from tracekit.cli.output import emit, has_color, width
     from tracekit.recording import XctraceOptions
+    from tracekit.report.renderers.formats import RENDERERS
     from tracekit.report.renderers.overview import render_overview
     from tracekit.report.renderers.text import FILE_WIDTH
 
@@ -128,12 +131,16 @@ def run_several(
         XctraceOptions(arguments.timeout) if arguments.jobs > 1 else xctrace_options(arguments, quiet=arguments.quiet)
     )
     options = {**options, "xctrace": xctrace}
+    if arguments.format == "html" and not arguments.output:
+        raise UsageError("--format html: several recordings make several files; add -o FOLDER")
     folders = [_folder(Path(path), inputs) for path in arguments.output]
     entries: list[Analyzed] = []
-    for entry in analyze_all(inputs, options, arguments.jobs, quiet=arguments.quiet):
-        entries.append(entry)
+    lanes = RENDERERS[arguments.format or "text"].draw is not None
+    for entry in analyze_all(inputs, options, arguments.jobs, quiet=arguments.quiet, lanes=lanes):
         for folder in folders:
-            _write_into(folder, entry, arguments.format or "text", len(entries), len(inputs))
+            _write_into(folder, entry, arguments.format or "text", len(entries) + 1, len(inputs))
+        # The lanes of many recordings take much memory, and are written by now.
+        entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show):
             print_report(entry.report, arguments)
     if arguments.format == "json" and not folders:
@@ -184,7 +191,9 @@ def _write_into(folder: Path, entry: Analyzed, form: str, number: int, count: in
     renderer = RENDERERS[form]
     stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
     digits = len(str(count))
-    write_report(folder / f"{number:0{digits}d}-{stem}{renderer.extensions[0]}", renderer.render(entry.report))
+    write_report(
+        folder / f"{number:0{digits}d}-{stem}{renderer.extensions[0]}", renderer.document(entry.report, entry.timeline)
+    )
 
 
 def _print_json(entries: Sequence[Analyzed]) -> None:

@@ -33,7 +33,7 @@ from tracekit.trace.filter import model_names
 from tracekit.trace.frames import is_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
@@ -173,6 +173,9 @@ def private_facts(trace: Trace) -> PrivateFacts:
     frames = [trace.activity, trace.data, trace.compute, trace.other, trace.hardware, *trace.context.values()]
     foreign = _foreign_models(trace)
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
+    # Some processes are named in labels alone.
+    labels = {text for frame in frames for text in _texts(frame, "label")}
+    names |= {_bare(match.group()) for text in labels for match in _QUOTED_PROCESS.finditer(text)}
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),
@@ -242,10 +245,22 @@ def without_functions(report: Report) -> Report:
 def redact_text(text: str, facts: PrivateFacts, models: Iterable[str]) -> str:
     """A text made of a recording's own words, without what `redact` takes out of a report. `models` are names of
     models, which stay."""
-    quoted = {_bare(match.group()) for match in _QUOTED_PROCESS.finditer(text)}
+    return redact_texts([text], facts, models)[0]
+
+
+def redact_texts(texts: Sequence[str], facts: PrivateFacts, models: Iterable[str]) -> list[str]:
+    """As `redact_text`, of several texts: one name is the same alias in all of them."""
+    quoted = {_bare(match.group()) for text in texts for match in _QUOTED_PROCESS.finditer(text)}
     foreign = _foreign_aliases(facts.foreign_models)
     aliases = _aliases({*facts.processes, *quoted} - {facts.target or ""}) | foreign
-    return _Cleaner(models=set(models) - set(foreign), quotes=facts.quotes, aliases=aliases, target=facts.target)(text)
+    clean = _Cleaner(models=set(models) - set(foreign), quotes=facts.quotes, aliases=aliases, target=facts.target)
+    return [clean(text) for text in texts]
+
+
+def redact_names(names: Iterable[str], facts: PrivateFacts) -> list[str]:
+    """Names of models as a report has them: only those of foreign models are replaced."""
+    foreign = _foreign_aliases(facts.foreign_models)
+    return [foreign.get(name, name) for name in names]
 
 
 def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.widget import Widget
 
+    from tracekit.lanes.lanes import Grouping
     from tracekit.tui.detail.pane import DetailPane
     from tracekit.tui.opening import Request
-    from tracekit.tui.state import EventRef, FindingRef, Grouping, State
+    from tracekit.tui.state import EventRef, FindingRef, State
     from tracekit.tui.theme import Palette
     from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.viewport import History, Viewport

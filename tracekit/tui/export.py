@@ -14,6 +14,7 @@ from tracekit.report.redact import both_private, private_facts, redact, redact_t
 from tracekit.report.renderers import markdown, markdown_tables, markdown_text
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.report.strings import map_strings
+from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import everything, model_names, only_range
 from tracekit.tui.ranges import aggregation, counted_words, range_words
 
@@ -71,12 +72,14 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     from tracekit.api import judge
 
     if span is None:
-        report = _redacted(session)
+        report, shown = _redacted(session), session.shown
     else:
         part = session.shown or everything(session.judged)
         shown = only_range(part, session.judged, span.start_ns, span.end_ns)
         report = judge(session.judged, shown=shown, config=session.config)
-    text = renderer_for(path).render(report)
+    renderer = renderer_for(path)
+    lanes = timeline_of(session.judged, report.checks, shown=shown) if renderer.draw else None
+    text = renderer.document(report, lanes)
     if path.exists() and not replace:
         return f"'{path}' was not written: it already exists."
     try:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from tracekit.errors import TracekitError
+from tracekit.lanes.lanes import Grouping
 from tracekit.report.choice import shown_of
 from tracekit.trace.filter import narrowed
 from tracekit.trace.open import open_trace
 from tracekit.tui.prediction_table import calls_of
-from tracekit.tui.state import Grouping, Session, bounds_of
+from tracekit.tui.state import Session, bounds_of
 from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from tracekit.tui.timeline.tracks import edge
 from tracekit.tui.viewport import Span, span_between
 
 if TYPE_CHECKING:
+    from tracekit.lanes.events import Events
     from tracekit.tui.state import Session, State
     from tracekit.tui.timeline.lanes import Lanes
-    from tracekit.tui.timeline.tracks import Events
 
 
 def selected_span(state: State) -> Span | None:

@@ -6,11 +6,11 @@ Rows are named by frame and index, so that a selection survives any grouping, so
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.lanes.lanes import Grouping
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.frames import is_any
@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
     from tracekit.tui.prediction_table import Calls
-
-
-class Grouping(StrEnum):
-    """How Core ML's rows are laid out in lanes."""
-
-    LANES = "lanes"
-    """Activity, Data, Compute: grouped, as Instruments does by default."""
-    EVENTS = "events"
-    """One lane for each event text: ungrouped."""
-    MODELS = "models"
-    """The lanes of each model apart."""
 
 
 @dataclass(frozen=True, slots=True)

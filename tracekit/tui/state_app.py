@@ -9,7 +9,7 @@ from textual.app import App
 
 from tracekit.tui.background import in_background
 from tracekit.tui.screens.browse import BrowseScreen
-from tracekit.tui.state import EventRef, FindingRef, Grouping, Selection, State
+from tracekit.tui.state import EventRef, FindingRef, Selection, State
 from tracekit.tui.timeline.lanes import Lanes, timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, Viewport, revealing
@@ -17,6 +17,7 @@ from tracekit.tui.viewport import Span, Viewport, revealing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tracekit.lanes.lanes import Grouping
     from tracekit.tui.detail.pane import DetailPane
     from tracekit.tui.messages import (
         CheckToggled,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from textual.theme import Theme
 
-from tracekit.tui.categories import Category
+from tracekit.lanes.categories import Category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,14 @@ from tracekit.report.report import Report
 
 @pytest.mark.parametrize(
     ("file", "name"),
-    [("a.txt", "text"), ("b.md", "markdown"), ("c.markdown", "markdown"), ("d.tar.json", "json"), ("E.JSON", "json")],
+    [
+        ("a.txt", "text"),
+        ("b.md", "markdown"),
+        ("c.markdown", "markdown"),
+        ("d.tar.json", "json"),
+        ("E.JSON", "json"),
+        ("f.html", "html"),
+    ],
 )
 def test_the_ending_of_a_file_tells_the_format(file: str, name: str) -> None:
     assert renderer_for(Path(file)).name == name
@@ -23,7 +30,7 @@ def test_the_ending_of_a_file_tells_the_format(file: str, name: str) -> None:
 
 @pytest.mark.parametrize("file", ["report.pdf", "report", ".json", "json"])
 def test_an_unknown_ending_is_refused_with_the_known_ones(file: str) -> None:
-    with pytest.raises(UsageError, match=r"\(supported: \.txt \.md \.json\)"):
+    with pytest.raises(UsageError, match=r"\(supported: \.txt \.md \.html \.json\)"):
         renderer_for(Path(file))
 
 

@@ -158,7 +158,7 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "folder.md"
     folder.mkdir()
     assert "is a folder" in check(str(folder))
-    assert check("a.pdf") == "a.pdf: unknown extension (supported: .txt .md .json)."
+    assert check("a.pdf") == "a.pdf: unknown extension (supported: .txt .md .html .json)."
     there = tmp_path / "there.md"
     there.touch()
     assert "enter again overwrites" in check(str(there))

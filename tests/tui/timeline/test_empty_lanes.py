@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tracekit.tui.timeline.empty_lanes import Reason, reasons, whole_words
+from tracekit.lanes.absence import Reason
+from tracekit.tui.timeline.empty_lanes import reasons, whole_words
 
 SILENT = (
     ("GPU · Core ML", Reason.NO_MODEL),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from tracekit.tui.categories import Category
+from tracekit.lanes.categories import Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Ink, Overlay, picture, segments
 from tracekit.tui.timeline.tracks import tracks

@@ -10,11 +10,11 @@ import pytest
 
 import tracekit
 from support.samples import SAMPLES
+from tracekit.lanes.categories import LOOKS, OF_KIND, Category
+from tracekit.lanes.lanes import Grouping
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
-from tracekit.tui.categories import LOOKS, OF_KIND, Category
-from tracekit.tui.state import Grouping
 from tracekit.tui.timeline.lanes import timeline_lanes
 
 

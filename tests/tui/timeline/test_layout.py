@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from tracekit.lanes.lanes import Grouping
 from tracekit.trace.trace import Trace
-from tracekit.tui.state import Grouping
 from tracekit.tui.timeline.lanes import timeline_lanes
 from tracekit.tui.timeline.layout import Line, arrange
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.tui.categories import LOOKS, Category
+from tracekit.lanes.categories import LOOKS, Category
 from tracekit.tui.theme import PALETTES
 from tracekit.tui.timeline.glyphs import Overlay, segments
 from tracekit.tui.timeline.monochrome import LITTLE, faded_letters, lettered

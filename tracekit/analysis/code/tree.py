@@ -37,6 +37,8 @@ class CallTree:
     """Library of each name; empty where it is not known."""
     is_app: tuple[bool, ...]
     """Whether each name is of the app."""
+    leaf: IntArray
+    """Shape (stacks,): node in which each stack ends; -1 for one that is not in the tree."""
 
     @property
     def total(self) -> int:
@@ -60,7 +62,8 @@ def call_tree(sampled: Samples, chosen: BoolArray, *, invert: bool = False, app_
         # Stacks stand innermost first.
         rows = rows[::-1]
     nodes = _nodes(sampled.stacks["stack"].to_numpy(np.int64)[rows], name[rows], weight, count)
-    return CallTree(*nodes, names, images, owners)
+    parent, of_name, samples, own, leaf = nodes
+    return CallTree(parent, of_name, samples, own, names, images, owners, leaf)
 
 
 def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...], tuple[bool, ...]]:
@@ -84,9 +87,9 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
 
 def _nodes(
     stack: IntArray, name: IntArray, weight: IntArray, count: int
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Parent, name, samples and own samples of nodes, level by level. stack, name: of frames, from the root on within
-    each stack."""
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Parent, name, samples and own samples of nodes, level by level, and the last node of each stack. stack, name: of
+    frames, from the root on within each stack."""
     order = np.argsort(stack, kind="stable")
     stack, name = stack[order], name[order]
     starts = np.searchsorted(stack, np.arange(count + 1))
@@ -110,7 +113,21 @@ def _nodes(
         np.concatenate([nothing, *names]),
         np.concatenate([nothing, *samples]),
         ends,
+        at,
     )
+
+
+def in_functions(tree: CallTree) -> tuple[IntArray, IntArray]:
+    """Samples that were in each function, however often it is on their stack, and those that ended in it: shape
+    (names,) each. O(nodes * depth)."""
+    inside, itself = np.zeros(len(tree.names), np.int64), np.bincount(tree.name, tree.own, len(tree.names))
+    # A node counts for its function unless the function is on the way to it already.
+    ways: list[frozenset[int]] = []
+    for parent, name, samples in zip(tree.parent.tolist(), tree.name.tolist(), tree.samples.tolist(), strict=True):
+        way = ways[parent] if parent >= 0 else frozenset()
+        inside[name] += 0 if name in way else samples
+        ways.append(way | {name})
+    return inside, itself.astype(np.int64)
 
 
 def children(tree: CallTree) -> dict[int, IndexArray]:

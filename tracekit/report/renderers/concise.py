@@ -180,7 +180,7 @@ def _model_lines(models: Sequence[ModelSummary], layout: Layout) -> list[Text]:
         else:
             lines.append(Text(first))
         if len(models) == 1:
-            lines += layout.hanging(Text(f"    {_pace(model)}", style="dim"), 4)
+            lines += layout.hanging(Text(f"    {pace(model)}", style="dim"), 4)
     for words in dict.fromkeys(words for model in models for words in _meanings(model)):
         lines += layout.hanging(Text(f"  {words}", style="dim"), 4)
     return lines
@@ -220,7 +220,7 @@ def _sign(part: Slice, slices: Iterable[Slice]) -> str:
     return "▒" if part.group.name == "data" else "░"
 
 
-def _pace(model: ModelSummary) -> str:
+def pace(model: ModelSummary) -> str:
     """How often it predicts, how many at once, and which frame rate it allows."""
     parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
     if model.throughput is not None and model.throughput.per_second is not None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import PurePath
 
     from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,12 @@ class Renderer:
     """Endings of files in this format, in lower case with the dot; the usual one first."""
     render: Callable[[Report], str]
     """The whole document, with a line break at its end."""
+    draw: Callable[[Report, Timeline], str] | None = None
+    """The same with the lanes; None for a format that has none."""
+
+    def document(self, report: Report, timeline: Timeline | None) -> str:
+        """The whole document, with the lanes where there are some and the format draws them."""
+        return self.render(report) if self.draw is None or timeline is None else self.draw(report, timeline)
 
 
 def _text(report: Report) -> str:
@@ -44,11 +51,18 @@ def _json(report: Report) -> str:
     return to_json(report)
 
 
+def _html(report: Report, timeline: Timeline | None = None) -> str:
+    from tracekit.report.renderers.html import render_html
+
+    return render_html(report, timeline)
+
+
 RENDERERS: dict[str, Renderer] = {
     renderer.name: renderer
     for renderer in (
         Renderer("text", (".txt",), _text),
         Renderer("markdown", (".md", ".markdown"), _markdown),
+        Renderer("html", (".html", ".htm"), _html, _html),
         Renderer("json", (".json",), _json),
     )
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
 
 NAME_CELLS = 40
 VERDICT_CELLS = 21
@@ -32,6 +33,8 @@ class Analyzed:
     report: Report | None
     """None where it could not be read."""
     error: str = ""
+    timeline: Timeline | None = None
+    """Its lanes, where a format draws them."""
 
 
 def render_overview(entries: Sequence[Analyzed], *, width: int, color: bool) -> str:

@@ -150,7 +150,7 @@ def _save(app: ActionHost, span: Span | None) -> None:
 
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
-    hint = "Format follows the extension: .md, .json or .txt. Private data is redacted."
+    hint = "Format follows the extension: .html, .md, .json or .txt. Private data is redacted."
     app.ask(AskScreen(f"Save the report of the {about}", hint, check, suggested), take)
 
 

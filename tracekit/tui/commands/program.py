@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.lanes.lanes import Grouping
 from tracekit.tui.action import action
-from tracekit.tui.state import Grouping
 
 if TYPE_CHECKING:
     from tracekit.tui.action import ActionHost

@@ -17,8 +17,8 @@ from tracekit.tui.viewport import span_between
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray
+    from tracekit.lanes.events import Events
     from tracekit.tui.action import ActionHost
-    from tracekit.tui.timeline.tracks import Events
 
 SLOW_QUANTILE = 0.95
 """Events longer than this share of their label in the lane are slow."""

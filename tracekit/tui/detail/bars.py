@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from tracekit.lanes.categories import Category
 from tracekit.report.time_breakdown import GROUPS
-from tracekit.tui.categories import Category
 from tracekit.tui.theme import style
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Static
 
+from tracekit.lanes.lanes import Grouping
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.detail.compare import status_counts
 from tracekit.tui.detail.pane import DetailPane
@@ -22,7 +23,6 @@ from tracekit.tui.keys import key_signs, shortcut_named
 from tracekit.tui.messages import InspectorWanted, RedrawWanted
 from tracekit.tui.query import filter_words
 from tracekit.tui.selection import events_of, range_end
-from tracekit.tui.state import Grouping
 from tracekit.tui.text import cut
 from tracekit.tui.timeline.ruler import exact_moment
 from tracekit.tui.timeline.widget import Timeline

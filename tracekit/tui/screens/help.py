@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from tracekit.tui.categories import FILLINGS, LOOKS
+from tracekit.lanes.categories import FILLINGS, LOOKS
 from tracekit.tui.keys import Scope, Section, key_signs
 from tracekit.tui.text import hanging
 from tracekit.tui.theme import PALETTES, style
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from tracekit.lanes.categories import Category
     from tracekit.tui.action import Action
-    from tracekit.tui.categories import Category
     from tracekit.tui.theme import Palette
 
 MOUSE: tuple[tuple[str, str], ...] = (

@@ -16,8 +16,8 @@ import numpy as np
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
+from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.report.formatting import visible
-from tracekit.tui.categories import FILLINGS, Category
 from tracekit.tui.theme import style
 from tracekit.tui.timeline.raster import edges
 from tracekit.tui.timeline.tracks import bars

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tracekit.intervals import CoveredTime
+    from tracekit.lanes.events import Events
     from tracekit.tui.state import State
     from tracekit.tui.timeline.lanes import Lanes
     from tracekit.tui.timeline.titles import TimelineStyle
-    from tracekit.tui.timeline.tracks import Events
     from tracekit.tui.viewport import Span, Viewport
 
 

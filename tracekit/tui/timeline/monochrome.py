@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tracekit.lanes.categories import LOOKS, Category
 from tracekit.report.formatting import visible
-from tracekit.tui.categories import LOOKS, Category
 from tracekit.tui.timeline.glyphs import LABEL_COLUMNS, Ink, Picture, cells, faded
 from tracekit.tui.timeline.raster import edges, starting
 from tracekit.tui.timeline.tracks import bars

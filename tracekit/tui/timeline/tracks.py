@@ -8,46 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tracekit.intervals import Intervals
+from tracekit.lanes.events import position_of
 from tracekit.tui.timeline.raster import Shares, shares
 from tracekit.tui.timeline.stacking import stack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracekit.arrays import BoolArray, CodeArray, IntArray
+    from tracekit.arrays import BoolArray, IntArray
     from tracekit.intervals import CoveredTime
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Events:
-    """Intervals of a lane, sorted by start, longest first. All arrays have shape (n,)."""
-
-    frame: str
-    """Frame of the trace that they come from; see `tracekit.tui.state.EventRef`."""
-    index: IntArray
-    """Index of each in that frame, ascending."""
-    starts: IntArray
-    ends: IntArray
-    categories: CodeArray
-    labels: CodeArray
-    """Codes into `label_texts`, -1 for none."""
-    label_texts: tuple[str, ...]
-    models: CodeArray
-    """Codes into `model_texts`, -1 for none."""
-    model_texts: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def label(self, position: int) -> str:
-        """What is written on a bar: `Prediction · Watercolor`."""
-        label, model = int(self.labels[position]), int(self.models[position])
-        parts = (self.label_texts[label] if label >= 0 else "", self.model_texts[model] if model >= 0 else "")
-        return " · ".join(part for part in parts if part)
-
-    def position(self, index: int) -> int | None:
-        """Position of the row with this index in the frame; None where the lane does not have it. O(log n)."""
-        return _position(self.index, index)
+    from tracekit.lanes.events import Events
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,13 +42,7 @@ class Track:
 
     def holds(self, position: int) -> bool:
         """Whether the interval at a position in `Events` is in this row. O(log n)."""
-        return _position(self.positions, position) is not None
-
-
-def _position(values: IntArray, value: int) -> int | None:
-    """Where a value stands among sorted ones."""
-    at = int(np.searchsorted(values, value))
-    return at if at < len(values) and values[at] == value else None
+        return position_of(self.positions, position) is not None
 
 
 def tracks(events: Events, limit: int) -> tuple[Track, ...]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
+from tracekit.lanes.events import Events
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import is_any
-from tracekit.tui.categories import OF_DEVICE, OF_KIND, Category
-from tracekit.tui.timeline.tracks import Events
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracekit.tui.timeline.frame_intervals import FrameIntervals
+from tracekit.lanes.frame_intervals import FrameIntervals
 
 
 @pytest.mark.parametrize("every", [1, 3])

@@ -1,0 +1,67 @@
+"""The lanes in the page, read back with arithmetic of the test's own."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64decode
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracekit.api import Analysis, analysis_of
+from tracekit.report.renderers.html.columns import payload
+
+NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags")
+
+
+@pytest.fixture(scope="module")
+def analysis(samples: Path) -> Analysis:
+    return analysis_of(samples / "style_transfer_reload.trace")
+
+
+def test_every_value_of_every_lane_comes_back(analysis: Analysis) -> None:
+    timeline = analysis.timeline()
+    meta, columns = payload(analysis.report, timeline)
+    described, data = json.loads(meta), zlib.decompress(b64decode(columns))
+    at = 0
+    for head, lane in zip(described["lanes"], timeline.lanes, strict=True):
+        count = head["count"]
+        assert count == len(lane.starts)
+        if not count:
+            assert head["words"]
+            continue
+        values = {}
+        for name, planes in zip(NAMES, head["planes"], strict=True):
+            numbers = [int.from_bytes(data[at + k : at + planes * count : count], "little") for k in range(count)]
+            values[name] = np.array(numbers)
+            at += planes * count
+        starts = head["first"] + np.cumsum(values["gaps"])
+        assert starts.tolist() == lane.starts.tolist()
+        assert (starts + values["durations"]).tolist() == lane.ends.tolist()
+        assert values["categories"].tolist() == lane.categories.tolist()
+        assert (values["labels"] - 1).tolist() == lane.labels.tolist()
+        assert values["works"].tolist() == lane.works.tolist()
+        assert (values["models"] - 1).tolist() == lane.models.tolist()
+        assert values["flags"].tolist() == lane.flags.tolist()
+    assert at == len(data)
+
+
+def test_evidence_is_that_of_the_report(analysis: Analysis) -> None:
+    meta, _ = payload(analysis.report, analysis.timeline())
+    (finding,) = json.loads(meta)["findings"]
+    checks = [check for check in analysis.report.checks if check.outcome == "finding"]
+    assert finding["id"] == "reload-before-predict"
+    assert finding["total"] == sum(check.evidence_total for check in checks)
+    times = [(entry.start_ns, entry.end_ns - entry.start_ns) for check in checks for entry in check.evidence]
+    assert [(start, length) for start, length, _, _ in finding["evidence"]] == times
+
+
+def test_no_text_can_end_the_script_that_holds_it(analysis: Analysis) -> None:
+    timeline = analysis.timeline()
+    hostile = ("</script><script>alert(1)</script>", "<!--", *timeline.texts[2:])
+    object.__setattr__(timeline, "texts", hostile)
+    meta, _ = payload(analysis.report, timeline)
+    assert "<" not in meta
+    assert json.loads(meta)["texts"][:2] == list(hostile[:2])

@@ -1,0 +1,100 @@
+"""The lanes that leave the machine: all rows, held to the redaction of the report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support.samples import SAMPLES
+from tracekit.analysis.loads import first_after_load
+from tracekit.api import Analysis, analysis_of
+from tracekit.report.redact import private_facts
+from tracekit.report.timeline import CALL, COLD, timeline_of
+from tracekit.trace.events import Kind
+from tracekit.trace.filter import EVENT_FRAMES, everything, only_models
+
+
+@pytest.fixture(scope="module")
+def reload_analysis(samples: Path) -> Analysis:
+    return analysis_of(samples / "style_transfer_reload.trace")
+
+
+@pytest.mark.parametrize("name", ["captions_concurrent", "not_instrumented"])
+def test_every_row_is_there_once(name: str, samples: Path) -> None:
+    assert name in SAMPLES
+    analysis = analysis_of(samples / f"{name}.trace")
+    timeline = analysis.timeline()
+    events = [lane for lane in timeline.lanes if not lane.strip]
+    assert sum(len(lane.starts) for lane in events) == sum(
+        len(getattr(analysis.trace, frame)) for frame in EVENT_FRAMES
+    )
+    for lane in timeline.lanes:
+        assert bool(lane.words) != bool(len(lane.starts))
+        assert (np.diff(lane.starts) >= 0).all()
+
+
+def test_evidence_leads_to_its_row(reload_analysis: Analysis) -> None:
+    timeline, checks = reload_analysis.timeline(), reload_analysis.report.checks
+    looked = 0
+    for check, places in zip(checks, timeline.evidence, strict=True):
+        for entry, (lane, row) in zip(check.evidence, places, strict=True):
+            drawn = timeline.lanes[lane]
+            assert (drawn.starts[row], drawn.ends[row]) == (entry.start_ns, entry.end_ns)
+            assert timeline.texts[drawn.labels[row]] == entry.label
+            looked += 1
+    assert looked
+
+
+def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_analysis: Analysis) -> None:
+    activity = reload_analysis.trace.activity
+    lane = reload_analysis.timeline().lanes[0]
+    assert lane.id == "activity"
+    assert ((lane.flags & CALL) > 0).tolist() == (activity["kind"] == Kind.PREDICTION).tolist()
+    assert ((lane.flags & COLD) > 0).tolist() == first_after_load(activity).tolist()
+
+
+def test_only_what_is_shown_is_drawn(reload_analysis: Analysis) -> None:
+    trace = reload_analysis.trace
+    shown = only_models(everything(trace), trace, {"Mosaic"})
+    timeline = timeline_of(trace, reload_analysis.report.checks, shown=shown)
+    used = {int(code) for lane in timeline.lanes for code in lane.models if code >= 0}
+    assert {timeline.texts[code] for code in used} == {"Mosaic"}
+    assert "Watercolor" not in timeline.texts
+    assert timeline.lanes[0].starts.size == shown.rows["activity"].sum()
+
+
+@pytest.mark.parametrize("name", ["not_instrumented", "sharpen_8bit"])
+def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples: Path) -> None:
+    analysis = analysis_of(samples / f"{name}.trace")
+    others = set(private_facts(analysis.trace).processes) - {analysis.report.recording.target}
+    plain = timeline_of(analysis.trace, analysis.report.checks, redact=False)
+    named = {process for process in others if any(f"({process}" in text for text in plain.texts)}
+    assert named
+    told = " ".join(analysis.timeline().texts)
+    assert not [process for process in named if f"({process}" in told]
+    # One process has one alias, in the lanes and in the tables.
+    aliases = {row.process for row in analysis.report.aggregation if row.process} - {None}
+    in_lanes = {text.split("(", 1)[1].split(")")[0] + ")" for text in analysis.timeline().texts if "(process" in text}
+    assert in_lanes <= {str(alias) for alias in aliases}
+
+
+def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples: Path) -> None:
+    analysis = analysis_of(samples / "not_instrumented.trace")
+    timeline = timeline_of(analysis.trace, (), redact=False)
+    lane = next(lane for lane in timeline.lanes if lane.id == "gpu other")
+    hardware = analysis.trace.hardware
+    recorded = hardware[(hardware["attribution"] == "foreign") & (hardware["lane"] == "gpu")]["label"].astype(str)
+    drawn = zip(lane.labels.tolist(), lane.works.tolist(), strict=True)
+    assert [f"{timeline.texts[label]} {work:#x}" for label, work in drawn] == recorded.tolist()
+    assert len(set(lane.works.tolist())) > 100
+
+
+def test_a_hostile_label_reaches_no_screen(reload_analysis: Analysis) -> None:
+    trace = reload_analysis.trace
+    label = trace.activity["label"].cat.rename_categories({"Prediction": "\u202eevil\x1b[2J"})
+    timeline = timeline_of(replace(trace, activity=trace.activity.assign(label=label)), ())
+    assert not [text for text in timeline.texts if "\u202e" in text or "\x1b" in text]
+    assert "\ufffdevil\ufffd[2J" in timeline.texts

@@ -1,0 +1,222 @@
+"""The lanes of a trace: Core ML's as they are grouped, and below them the pinned ones of hardware and system.
+
+A lane without rows says in words why, and never looks as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.lanes.absence import Reason, reason
+from tracekit.lanes.categories import OF_STATE, Category
+from tracekit.lanes.frame_intervals import FrameIntervals, coded, recoded
+from tracekit.recording.table import TableState
+from tracekit.trace.events import Attribution, Lane
+from tracekit.trace.frames import is_any
+from tracekit.trace.instruments import gpu, hangs, thermal
+from tracekit.trace.instruments.catalogue import CORE_ML, GPU, MPS, NEURAL_ENGINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.lanes.events import Events
+    from tracekit.trace.trace import Trace
+
+
+PROCESS_LIMIT = 6
+"""Processes on the GPU that get a lane of their own where lanes are not grouped."""
+NO_MODEL = "unattributed"
+
+
+class Grouping(StrEnum):
+    """How Core ML's rows are laid out in lanes."""
+
+    LANES = "lanes"
+    """Activity, Data, Compute: grouped, as Instruments does by default."""
+    EVENTS = "events"
+    """One lane for each event text: ungrouped."""
+    MODELS = "models"
+    """The lanes of each model apart."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneRows:
+    """One lane and what stands on it."""
+
+    id: str
+    title: str
+    section: str
+    """Heading under which it stands; lanes of one section follow one another."""
+    events: Events | None
+    """None where there is nothing to draw; then `words` says why."""
+    words: str = ""
+    pinned: bool = False
+    strip: bool = False
+    """A thin strip of states, which tile time."""
+
+
+def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
+    """All lanes, top to bottom; pinned ones last. O(n log n)."""
+    makers = {Grouping.LANES: _grouped, Grouping.EVENTS: _ungrouped, Grouping.MODELS: _by_model}
+    return (*makers[grouping](trace), *_hardware(trace, grouping), *_strips(trace))
+
+
+_CORE_ML: tuple[tuple[Lane, str, str], ...] = (
+    (Lane.ACTIVITY, "activity", "Activity"),
+    (Lane.DATA, "data", "Data"),
+    (Lane.COMPUTE, "compute", "Compute"),
+    (Lane.UNKNOWN, "other", "Other"),
+)
+"""Lanes of the Core ML instrument: lane, frame, title."""
+
+
+def _grouped(trace: Trace) -> Iterator[LaneRows]:
+    for lane, name, title in _CORE_ML:
+        frame: pd.DataFrame = getattr(trace, name)
+        if lane is Lane.UNKNOWN and frame.empty:
+            continue
+        words = _words(trace, CORE_ML, Reason.OTHER_LANES)
+        yield _lane(name, title, CORE_ML, FrameIntervals.of(name, frame), words)
+
+
+def _ungrouped(trace: Trace) -> Iterator[LaneRows]:
+    for _, name, title in _CORE_ML:
+        frame: pd.DataFrame = getattr(trace, name)
+        intervals = FrameIntervals.of(name, frame)
+        if frame.empty:
+            if name != "other":
+                yield _lane(name, title, title, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
+            continue
+        for label, positions in _groups(frame, "label"):
+            text = label or "unnamed event"
+            yield _lane(f"{name}/{text}", text, title, intervals, "", positions)
+
+
+def _by_model(trace: Trace) -> Iterator[LaneRows]:
+    lanes_of_model: dict[str, list[LaneRows]] = {str(name): [] for name in trace.models["name"]}
+    for _, name, title in _CORE_ML:
+        frame: pd.DataFrame = getattr(trace, name)
+        intervals = FrameIntervals.of(name, frame)
+        for model, positions in _groups(frame, "model"):
+            section = model or NO_MODEL
+            lane = _lane(f"{section}/{name}", title, section, intervals, "", positions)
+            lanes_of_model.setdefault(section, []).append(lane)
+    lanes = [lane for of_model in lanes_of_model.values() for lane in of_model]
+    if lanes:
+        yield from lanes
+    else:
+        yield from _grouped(trace)
+
+
+def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
+    frame = trace.hardware
+    intervals = FrameIntervals.of("hardware", frame)
+
+    def instrument(identity: str, title: str, name: str, positions: IntArray, with_rows: Reason) -> LaneRows:
+        return _hardware_lane(identity, title, intervals, positions, _words(trace, name, with_rows))
+
+    engine = np.flatnonzero(is_any(frame["lane"], Lane.NEURAL_ENGINE))
+    yield instrument("neural engine", "Neural Engine", NEURAL_ENGINE, engine, Reason.NONE_SHOWN)
+    own, app, foreign = _gpu_parts(frame, is_any(frame["lane"], Lane.GPU))
+    yield instrument("gpu", "GPU · Core ML", GPU, own, Reason.NO_MODEL)
+    if app.size:
+        yield _hardware_lane("gpu app", "GPU · app", intervals, app)
+    if grouping is Grouping.EVENTS:
+        yield from _processes(frame, intervals, foreign)
+    elif foreign.size:
+        yield _hardware_lane("gpu other", "GPU · others", intervals, foreign)
+    dispatches = np.flatnonzero(is_any(frame["lane"], Lane.MPS))
+    yield instrument("mps", "MPS", MPS, dispatches, Reason.NONE_SHOWN)
+
+
+def _hardware_lane(
+    identity: str, title: str, intervals: FrameIntervals, positions: IntArray, words: str = ""
+) -> LaneRows:
+    return _lane(identity, title, "Hardware", intervals, words, positions, pinned=True)
+
+
+def _gpu_parts(frame: pd.DataFrame, on_gpu: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Places of GPU rows that name a model, of other rows that may be the target's, and of other processes."""
+    foreign = is_any(frame["attribution"], Attribution.FOREIGN)
+    named = frame["model"].notna().to_numpy(dtype=bool)
+    own = on_gpu & named & ~foreign
+    return np.flatnonzero(own), np.flatnonzero(on_gpu & ~named & ~foreign), np.flatnonzero(on_gpu & foreign)
+
+
+def _processes(frame: pd.DataFrame, intervals: FrameIntervals, foreign: IntArray) -> Iterator[LaneRows]:
+    """Other processes on the GPU, the busiest apart and the rest in one lane."""
+    groups = [
+        (name or "unknown process", foreign[positions]) for name, positions in _groups(frame.iloc[foreign], "process")
+    ]
+    durations = frame["duration_ns"].to_numpy()
+    groups.sort(key=lambda group: -int(durations[group[1]].sum()))
+    for name, positions in groups[:PROCESS_LIMIT]:
+        yield _hardware_lane(f"gpu/{name}", f"GPU · {name}", intervals, positions)
+    rest = [positions for _, positions in groups[PROCESS_LIMIT:]]
+    if rest:
+        positions = np.sort(np.concatenate(rest))
+        yield _hardware_lane("gpu other", f"GPU · {len(rest)} more", intervals, positions)
+
+
+_STRIPS: tuple[tuple[str, str, str, tuple[str, ...], str], ...] = (
+    ("thermal", "Thermal", "Thermal State", thermal.SCHEMAS, "state"),
+    ("gpu_performance", "GPU clock", "GPU State", gpu.PERFORMANCE_SCHEMAS, "state"),
+    ("hangs", "Hangs", "Hangs", hangs.SCHEMAS, "hang_type"),
+)
+"""Strips: context frame, title, instrument, schemas, column of the state."""
+
+
+def _strips(trace: Trace) -> Iterator[LaneRows]:
+    for name, title, _, schemas, column in _STRIPS:
+        frame = trace.context.get(name)
+        if frame is None or frame.empty:
+            words = reason(trace, schemas)
+            yield LaneRows(name, title, "System", None, words, pinned=True, strip=True)
+            continue
+        codes, texts = coded(frame, column)
+        categories = [OF_STATE.get(text.casefold(), Category.OTHER) for text in texts]
+        events = FrameIntervals.of_states(name, frame, recoded(codes, categories), codes, texts).events(
+            np.arange(len(frame))
+        )
+        yield LaneRows(name, title, "System", events, pinned=True, strip=True)
+
+
+def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:
+    """Why a lane of an instrument is empty; `with_rows` where the instrument has rows, though none in this lane."""
+    coverage = trace.coverage_of(instrument)
+    return with_rows if coverage.state is TableState.ROWS else reason(trace, coverage.tables)
+
+
+def _lane(
+    identity: str,
+    title: str,
+    section: str,
+    intervals: FrameIntervals,
+    words: str,
+    positions: IntArray | None = None,
+    *,
+    pinned: bool = False,
+) -> LaneRows:
+    """A lane of the rows at some positions, else of all."""
+    chosen = np.arange(len(intervals.starts)) if positions is None else positions
+    if not chosen.size:
+        return LaneRows(identity, title, section, None, words, pinned)
+    return LaneRows(identity, title, section, intervals.events(chosen), "", pinned)
+
+
+def _groups(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
+    """Places of the rows of each value of a category column, values in order of first appearance; "" for none."""
+    codes, texts = coded(frame, column)
+    order = np.argsort(codes, kind="stable")
+    cuts = np.flatnonzero(np.diff(codes[order])) + 1
+    groups = [positions for positions in np.split(order, cuts) if positions.size]
+    for positions in sorted(groups, key=lambda positions: int(positions[0])):
+        code = int(codes[positions[0]])
+        yield (texts[code] if code >= 0 else ""), positions

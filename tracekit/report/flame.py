@@ -1,0 +1,69 @@
+"""Call stacks of the target as a page draws them: each sample with the node of the call tree that it ended in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.code.tree import call_tree
+from tracekit.characters import visible
+from tracekit.report.redact import private_facts, redact_texts
+from tracekit.trace.filter import model_names
+
+if TYPE_CHECKING:
+    from tracekit.analysis.code.tree import CallTree
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.samples import Samples
+    from tracekit.trace.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flame:
+    """Samples of running threads of the target."""
+
+    times: IntArray
+    """Shape (samples,): ns since the start of the run, sorted."""
+    leaves: IntArray
+    """Shape (samples,): node of `tree` that each ended in."""
+    tree: CallTree
+    """Of all of these samples, with names that are redacted and fit for a screen."""
+
+
+def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -> Flame | None:
+    """The samples of the target, in the range that is `shown`; None where none of them caught a call stack, and where
+    the recording does not say whose samples it has. O(frames log frames)."""
+    sampled, target = trace.sampled, trace.run.target.process
+    if sampled is None or target is None or sampled.samples.empty:
+        return None
+    chosen = _of_process(sampled, target.pid)
+    if shown is not None and shown.span is not None:
+        chosen &= sampled.samples["time_ns"].between(*shown.span, inclusive="left").to_numpy()
+    tree = call_tree(sampled, chosen)
+    if not tree.total:
+        return None
+    stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
+    rows = np.flatnonzero(chosen & (stack >= 0))
+    times = sampled.samples["time_ns"].to_numpy(np.int64)[rows]
+    order = np.argsort(times, kind="stable")
+    return Flame(times[order], tree.leaf[stack[rows[order]]], _fit(tree, trace, redact=redact))
+
+
+def _of_process(sampled: Samples, pid: int | None) -> BoolArray:
+    """Samples of one process: shape (samples,)."""
+    own: BoolArray = (sampled.samples["pid"] == pid).fillna(value=False).to_numpy(dtype=bool)
+    return own
+
+
+def _fit(tree: CallTree, trace: Trace, *, redact: bool) -> CallTree:
+    """The tree with names that may leave the machine: those in it and no others, redacted and fit for a screen."""
+    used, name = np.unique(tree.name, return_inverse=True)
+    texts = [each[place] for each in (tree.names, tree.images) for place in used.tolist()]
+    if redact:
+        texts = redact_texts(texts, private_facts(trace), model_names(trace))
+    fit = tuple(map(visible, texts))
+    is_app = tuple(tree.is_app[place] for place in used.tolist())
+    names, images = fit[: len(used)], fit[len(used) :]
+    return replace(tree, name=name.reshape(-1), names=names, images=images, is_app=is_app)

@@ -1,0 +1,236 @@
+"""What is wrong, what it costs and what to change; then what was not evaluated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracekit.detectors.patterns import Pattern
+from tracekit.report import formatting
+from tracekit.report.groups import findings, names, skip_reasons, with_outcome
+from tracekit.report.renderers.concise import remedies
+from tracekit.report.renderers.concise_findings import fix_line, included_above
+from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
+from tracekit.report.renderers.html.prose import blocks, sentence
+from tracekit.report.renderers.html.tables import Cell, table
+from tracekit.units import format_count, format_estimate, format_percent, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.report.groups import Group
+    from tracekit.report.report import Check, Report
+
+EVIDENCE_SHOWN = 15
+"""Intervals listed; the timeline marks all that the report holds."""
+
+
+def findings_section(report: Report) -> Html:
+    """All findings, the one that costs most first."""
+    groups = findings(report.checks)
+    cards = [_card(group, report, is_first=not number) for number, group in enumerate(groups)]
+    if not cards:
+        words = "No findings." if report.summary.evaluated else report.summary.verdict
+        cards = [tag("p", sentence(words), class_="nothing")]
+    return tag("section", tag("h2", "Findings"), *cards, id="findings")
+
+
+def _card(group: Group, report: Report, *, is_first: bool) -> Html:
+    first = group.first
+    is_reason = not report.summary.evaluated and first.pattern == Pattern.RECORDING
+    label = "Inconclusive" if is_reason else group.severity.capitalize()
+    kind = "inconclusive" if is_reason else group.severity
+    total = sum(check.evidence_total for check in group.checks)
+    return tag(
+        "article",
+        tag(
+            "header",
+            tag("h3", tag("span", label, class_=f"badge {kind}"), " ", first.title),
+            tag("p", _savings_line(group), class_="savings"),
+        ),
+        tag("p", sentence(first.why)),
+        _measured(group),
+        _notes(group.checks),
+        tag("p", tag("strong", "Fix: "), sentence(f"{fix_line(first.fix)}.")),
+        tag("div", class_="jump", data_check=first.id) if total else None,
+        details("How to fix it", blocks(first.fix.strip()), _sources(first), open_=is_first),
+        details(f"Evidence ({format_count(total, 'interval')})", _evidence(group)),
+        details("Measurements", _metrics(group)),
+        id=f"finding-{first.id}",
+        class_=f"finding {kind}",
+    )
+
+
+def _savings_line(group: Group) -> Html:
+    """Id and estimated savings of a finding in all its models."""
+    costs = [check.cost for check in group.checks if check.cost]
+    parts: list[str] = [code(group.first.id)]
+    if costs and group.extra_savings_ns is not None:
+        whole = sum(cost.ns for cost in costs)
+        spent = sum(cost.ns / cost.share for cost in costs if cost.share)
+        words: list[str] = ["est. savings up to ", tag("strong", format_estimate(whole))]
+        if len(costs) == 1 and costs[0].of:
+            words.append(f" ({format_percent(costs[0].share)} of {costs[0].of})")
+        elif spent and not any(cost.of for cost in costs):
+            whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
+            words.append(f" of the {whose} {format_time(spent)} ({format_percent(whole / spent)})")
+        words.append(included_above(group.extra_savings_ns, whole))
+        parts.append(joined(words))
+    models = {check.model for check in group.checks if check.model}
+    if len(models) > 1:
+        parts.append(f"in {len(models)} models")
+    return joined(parts, " · ")
+
+
+def _measured(group: Group) -> Html:
+    """What was measured: a sentence for one model, a row each for several."""
+    if len(group.checks) == 1:
+        check = group.first
+        about = joined([code(check.model), ": "]) if check.model else None
+        relations = _relations(check)
+        return joined([tag("p", about, sentence(check.summary)), tag("p", relations) if relations else None])
+    several = len(group.severities) > 1
+    titles = ["model", *(["severity"] if several else []), "details", "est. savings", "of its time"]
+    rows = [
+        [
+            Cell(code(check.model) if check.model else "recording"),
+            *([Cell(check.severity or "")] if several else []),
+            Cell(joined([sentence(check.summary), _relations(check)], " ")),
+            Cell(_savings(check), check.cost.ns if check.cost else None),
+            Cell(_share(check), check.cost.share if check.cost else None),
+        ]
+        for check in group.checks
+    ]
+    return table(titles, rows, words=len(titles) - 2, name=f"What was measured for {group.first.id}", stacked=True)
+
+
+def _savings(check: Check) -> str:
+    if check.cost is None:
+        return formatting.ABSENT
+    return f"up to {format_estimate(check.cost.ns)}{included_above(check.extra_savings_ns, check.cost.ns)}"
+
+
+def _share(check: Check) -> str:
+    if check.cost is None:
+        return formatting.ABSENT
+    return f"{format_percent(check.cost.share)}{f' of {check.cost.of}' if check.cost.of else ''}"
+
+
+def _relations(check: Check) -> Html | None:
+    """Other findings of the report that may share its cause."""
+    links = [
+        joined(
+            [f"{formatting.RELATIONS[other.relation].capitalize()}: ", tag("a", other.id, href=f"#finding-{other.id}")]
+        )
+        for other in check.related
+    ]
+    return tag("span", joined(links, "; "), class_="dim") if links else None
+
+
+def _notes(checks: Iterable[Check]) -> Html | None:
+    caveats = dict.fromkeys(caveat for check in checks for caveat in check.caveats)
+    return listed((joined(["Note: ", sentence(caveat)]) for caveat in caveats), class_="notes")
+
+
+def _sources(check: Check) -> Html | None:
+    # A plug-in may name anything; only addresses of the web become links.
+    links = [
+        tag("a", entry.title, href=entry.url, rel="noreferrer")
+        if entry.url.startswith(("https://", "http://"))
+        else joined([entry.title, ": ", entry.url])
+        for entry in check.references
+    ]
+    inner = listed(links)
+    return joined([tag("p", tag("strong", "Sources")), inner]) if inner else None
+
+
+def _evidence(group: Group) -> Html | None:
+    """The intervals that weigh most, of all models together."""
+    every = [entry for check in group.checks for entry in check.evidence]
+    shown = sorted(every, key=lambda entry: (entry.start_ns - entry.end_ns, entry.start_ns))[:EVIDENCE_SHOWN]
+    rows = [
+        [
+            Cell(_time(entry.start_ns, entry.end_ns)),
+            Cell(format_time(entry.end_ns - entry.start_ns), entry.end_ns - entry.start_ns),
+            Cell(code(entry.model) if entry.model else formatting.ABSENT),
+            Cell(code(entry.label)),
+            Cell(joined([code(entry.table), f" row {entry.row}"])),
+        ]
+        for entry in shown
+    ]
+    if not rows:
+        return None
+    rest = sum(check.evidence_total for check in group.checks) - len(shown)
+    titles = ["start", "duration", "model", "event", "recorded in"]
+    return joined(
+        [
+            tag("p", "Longest first; times since the start of the run.", class_="dim"),
+            table(titles, rows, words=0, name=f"Evidence for {group.first.id}"),
+            tag("p", f"and {rest:,} more", class_="dim") if rest > 0 else None,
+        ]
+    )
+
+
+def _time(start_ns: int, end_ns: int) -> Html:
+    """A time since the start of the run, which the script makes a link to the lanes."""
+    return tag("span", formatting.moment(start_ns), class_="at", data_from=start_ns, data_to=end_ns)
+
+
+def _metrics(group: Group) -> Html | None:
+    """The numbers that decided, and how the savings were worked out."""
+    several = len(group.checks) > 1
+    rows = [
+        [
+            *([Cell(code(check.model) if check.model else "recording")] if several else []),
+            Cell(metric.name),
+            Cell(formatting.quantity(metric.value, metric.unit)),
+            Cell(formatting.condition(metric)),
+        ]
+        for check in group.checks
+        for metric in check.metrics
+    ]
+    titles = [*(["model"] if several else []), "metric", "value", "reported at"]
+    bases = dict.fromkeys(check.cost.basis for check in group.checks if check.cost)
+    return joined(
+        [
+            table(titles, rows, words=len(titles) - 2, name=f"Measurements for {group.first.id}") if rows else None,
+            *(tag("p", "How the savings are estimated: ", sentence(basis)) for basis in bases),
+        ]
+    )
+
+
+def not_evaluated_section(report: Report) -> Html:
+    """What was not evaluated and what to record, what failed, and, folded, all other checks."""
+    lines = [joined([tag("strong", who), ": ", sentence(what)]) for who, what in remedies(report)]
+    lines += [
+        joined([code(check.id), " failed", f" on {check.model}" if check.model else "", ": ", sentence(check.summary)])
+        for check in with_outcome(report.checks, "error")
+    ]
+    reasons = [
+        joined([_ids(skipped.checks, report), ": ", sentence(skipped.sentences)])
+        for skipped in skip_reasons(report.checks, together=True)
+    ]
+    totals = [
+        details(f"{title} ({format_count(len({check.id for check in checks}), 'check')})", _answers(checks, title))
+        for outcome, title in (("passed", "Passed"), ("not_applicable", "Not applicable"))
+        if (checks := with_outcome(report.checks, outcome))
+    ]
+    return tag(
+        "section",
+        tag("h2", "Not evaluated") if lines else tag("h2", "Other checks"),
+        listed(lines),
+        details("Why, in full", listed(reasons)),
+        *totals,
+        id="checks",
+    )
+
+
+def _ids(checks: Iterable[Check], report: Report) -> Html:
+    return joined([code(name) for name in names(list(checks), report.checks)], ", ")
+
+
+def _answers(checks: Iterable[Check], title: str) -> Html:
+    rows = [
+        [Cell(code(check.id)), Cell(code(check.model) if check.model else "recording"), Cell(sentence(check.summary))]
+        for check in checks
+    ]
+    return table(["check", "model", "answer"], rows, words=3, name=f"{title} checks")

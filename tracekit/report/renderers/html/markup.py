@@ -1,0 +1,65 @@
+"""Pieces of HTML that stay text whatever a recording puts into them. Escaping happens here and nowhere else."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_VOID = frozenset({"br", "meta", "rect", "line", "path", "circle", "input"})
+"""Elements that are written without an end."""
+
+
+class Html(str):
+    """Markup that is finished. Any other text is escaped where it is put into an element."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: str | None, **attributes: str | float | bool | None) -> Html:
+    """An element. `class_` is the attribute `class`, `data_from` is `data-from`; False and None leave one out, True
+    gives it no value."""
+    opening = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
+    if name in _VOID:
+        return Html(f"<{name}{opening}>" if name in ("br", "meta", "input") else f"<{name}{opening}/>")
+    return Html(f"<{name}{opening}>{joined(children)}</{name}>")
+
+
+def joined(parts: Iterable[str | None], between: str = "") -> Html:
+    """Pieces behind one another; what is no markup is escaped, None and empty ones are left out."""
+    return Html(escape(between).join(_safe(part) for part in parts if part))
+
+
+def _safe(part: str) -> str:
+    return part if isinstance(part, Html) else escape(part)
+
+
+def _attribute(key: str, value: str | float | bool | None) -> str:
+    if value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    return f" {name}" if value is True else f' {name}="{escape(_text(value))}"'
+
+
+def _text(value: str | float | bool | None) -> str:
+    """An attribute's value; coordinates need no more than a hundredth."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def code(text: str) -> Html:
+    """A name, as recorded."""
+    return tag("code", text)
+
+
+def details(summary: str, *body: str | None, open_: bool = False, **attributes: str) -> Html | None:
+    """A part that is closed at first; None without a body."""
+    inner = joined(body)
+    return tag("details", tag("summary", summary), inner, open=open_, **attributes) if inner else None
+
+
+def listed(items: Iterable[str | None], **attributes: str) -> Html | None:
+    """A list; None without items."""
+    inner = [tag("li", item) for item in items if item]
+    return tag("ul", *inner, **attributes) if inner else None

@@ -1,0 +1,158 @@
+"""The report as one HTML file that asks for nothing: everything that decides is text, and scripts add the lanes.
+
+The content security policy names the script and the style by their hashes and allows nothing else, so that no text of
+a recording could run even if it got past `markup`.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from tracekit.report import formatting
+from tracekit.report.renderers.concise import context_line, summary_line
+from tracekit.report.renderers.html.columns import payload
+from tracekit.report.renderers.html.findings import findings_section, not_evaluated_section
+from tracekit.report.renderers.html.markup import Html, joined, tag
+from tracekit.report.renderers.html.sections import (
+    code_section,
+    coverage_section,
+    events_section,
+    latency_section,
+    models_section,
+    recording_section,
+)
+from tracekit.report.strings import map_strings
+from tracekit.report.timeline import CALL
+from tracekit.report.totals import count_checks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
+
+HEAD_PX, LANE_PX, ROW_PX, COUNTER_PX, RULER_PX = 22, 6, 16, 36, 26
+"""Heights of the lanes as the script draws them (`web/src/layout.ts`): the page keeps their place free."""
+ROWS, TALLEST_PX = 4, 620
+
+
+def render_html(report: Report, timeline: Timeline | None = None) -> str:
+    """The page, with a line break at the end; without a `timeline` it has no lanes."""
+    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
+    script = _asset("report.js") if timeline is not None else ""
+    style = _asset("report.css") + _height(timeline)
+    head = [
+        Html('<meta charset="utf-8">'),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script, style)),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="generator", content=f"{safe.tool.name} {safe.tool.version}"),
+        tag("title", f"{safe.recording.source}: {safe.summary.verdict}"),
+        tag("style", Html(style)),
+    ]
+    sections = _sections(safe, timeline)
+    body = [_top(safe, sections), tag("main", *sections.values()), _foot(safe)]
+    if timeline is not None:
+        meta, columns = payload(safe, timeline)
+        body += [
+            tag("script", Html(meta), type="application/json", id="lanes-meta"),
+            tag("script", Html(columns), type="text/plain", id="lanes-columns"),
+            tag("script", Html(script)),
+        ]
+    return f'<!doctype html>\n<html lang="en">{tag("head", *head)}\n{tag("body", *body)}</html>\n'
+
+
+def _sections(report: Report, timeline: Timeline | None) -> dict[str, Html]:
+    """The sections that the page has, by id, in their order."""
+    sections = {
+        "findings": findings_section(report),
+        "models": models_section(report),
+        "timeline": _lanes(timeline) if timeline is not None else None,
+        "latency": latency_section(report, timeline),
+        "code": code_section(timeline),
+        "checks": not_evaluated_section(report),
+        "events": events_section(report),
+        "coverage": coverage_section(report),
+        "recording": recording_section(report),
+    }
+    return {name: section for name, section in sections.items() if section is not None}
+
+
+def _top(report: Report, sections: Iterable[str]) -> Html:
+    """What the page is about, the verdict, and the way to its sections."""
+    links = [tag("a", name.capitalize(), href=f"#{name}") for name in sections]
+    context = context_line(report.recording, report.tool.config)
+    worst = count_checks(report.checks).worst or "clean"
+    kind = worst if report.summary.evaluated else "inconclusive"
+    judged = report.summary.evaluated or report.summary.errors
+    words = summary_line(report).plain if judged else report.summary.verdict
+    return joined(
+        [
+            tag("a", "Skip to the findings", href="#findings", class_="skip"),
+            tag(
+                "header",
+                tag("h1", report.recording.source),
+                tag(
+                    "p",
+                    context.removeprefix(f"{report.recording.source} · "),
+                ),
+                tag("p", words, class_=f"verdict {kind}"),
+                class_="top",
+            ),
+            tag("nav", *links, aria_label="Sections"),
+        ]
+    )
+
+
+def _lanes(timeline: Timeline) -> Html:
+    """Where the script draws the lanes, and why some show nothing."""
+    reasons: dict[str, list[str]] = {}
+    for lane in timeline.lanes:
+        if lane.words:
+            reasons.setdefault(lane.words, []).append(lane.title)
+    empty = "; ".join(f"{', '.join(titles)}: {words}" for words, titles in reasons.items())
+    return tag(
+        "section",
+        tag("h2", "Timeline"),
+        tag("noscript", tag("p", "Scripts are switched off, so the lanes are not drawn. Everything else is complete.")),
+        tag("div", id="lanes"),
+        tag("p", f"Lanes without events: {empty}.", class_="empty-lanes") if empty else None,
+        id="timeline",
+    )
+
+
+def _foot(report: Report) -> Html:
+    return tag(
+        "footer",
+        f"{report.tool.name} {report.tool.version} · report version {report.schema_version} · "
+        "this file makes no network request",
+    )
+
+
+def _asset(name: str) -> str:
+    return files("tracekit.report.renderers.html").joinpath(f"assets/{name}").read_text("utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    """The content security policy."""
+    allowed = f"script-src '{_hash(script)}'" if script else "script-src 'none'"
+    return f"default-src 'none'; {allowed}; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _height(timeline: Timeline | None) -> str:
+    """A rule that keeps the place of the lanes free until the script has drawn them."""
+    if timeline is None:
+        return ""
+    drawn = [lane for lane in timeline.lanes if len(lane.starts)]
+    height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
+    height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
+    height += 2 * COUNTER_PX if any((lane.flags & CALL).any() for lane in drawn) else 0
+    return f"#lanes{{--lanes-height:{min(height, TALLEST_PX)}px}}"

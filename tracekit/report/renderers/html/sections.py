@@ -1,0 +1,241 @@
+"""The sections of the page below the findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.code.tree import in_functions
+from tracekit.report import formatting
+from tracekit.report.columns import is_inferred
+from tracekit.report.over_time import TITLE as OVER_TIME
+from tracekit.report.renderers.concise import pace
+from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
+from tracekit.report.renderers.html.pictures import (
+    Calls,
+    distribution,
+    legend_of_calls,
+    over_time,
+    parts_bar,
+    parts_legend,
+)
+from tracekit.report.renderers.html.prose import sentence
+from tracekit.report.renderers.html.tables import (
+    Cell,
+    coverage_table,
+    events_table,
+    loads_table,
+    over_time_table,
+    table,
+)
+from tracekit.report.time_breakdown import TITLE as WHERE_TIME_GOES
+from tracekit.report.time_breakdown import Slice, frames, parts_notes, parts_row, parts_rows, shown_groups
+from tracekit.report.timeline import CALL, COLD
+from tracekit.units import format_count, format_percent, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.report.report import RecordingInfo, Report
+    from tracekit.report.timeline import Timeline
+
+LATENCIES_SHOWN = 24
+"""Models whose latencies are drawn, those with most time in predictions; the tables hold all."""
+LATENCIES_OPEN = 3
+"""Those that are not folded."""
+
+
+def models_section(report: Report) -> Html | None:
+    """Per prediction of each model: mean, p95, and where the time goes; then all numbers, folded."""
+    models = [model for model in report.models if model.level == "top" and model.prediction is not None]
+    loads = loads_table(report.models)
+    if not models and loads is None:
+        return None
+    broken_down = parts_rows(report.models)
+    titles = ["model", "predictions", "mean", "p95", "fps", "where the time goes"]
+    rows = [_model(model) for model in models]
+    grid = table(titles, rows, name="Models", filtered=len(models) > 10, stacked=True) if rows else None
+    notes = listed((*parts_notes(broken_down),), class_="notes")
+    inferred = any(is_inferred(model) for model in models)
+    bound = "Lower bounds, inferred from the hardware: Core ML's and the CPU's share is not visible."
+    alone = tag("p", pace(models[0]), class_="dim") if len(models) == 1 else None
+    return tag(
+        "section",
+        tag("h2", "Models"),
+        grid,
+        parts_legend(shown_groups(broken_down)) if broken_down else None,
+        alone,
+        tag("p", bound, class_="dim") if inferred else None,
+        details(f"{WHERE_TIME_GOES}, in numbers", _parts_table(report), notes),
+        details("Loads and predictions", loads),
+        details(OVER_TIME, over_time_table(report.models)),
+        id="models",
+    )
+
+
+def _model(model: ModelSummary) -> list[Cell]:
+    numbers, whole = model.prediction, model.breakdown
+    bar: str = formatting.ABSENT
+    if whole is not None and whole.total_ns:
+        row = parts_row(model.name, whole)
+        bar = joined([parts_bar(row.slices, row.headline), tag("small", row.headline)])
+    mean, tail = (numbers.mean_ns, numbers.p95_ns) if numbers else (None, None)
+    rate = model.fps.at_mean if model.fps else None
+    return [
+        Cell(code(model.name)),
+        Cell(formatting.count(model.predictions), model.predictions),
+        Cell(formatting.duration(mean), mean),
+        Cell(formatting.duration(tail), tail),
+        Cell(frames(rate), rate),
+        Cell(bar),
+    ]
+
+
+def _parts_table(report: Report) -> Html | None:
+    """Time and share of every part, per model."""
+    rows = parts_rows(report.models)
+    if not rows:
+        return None
+    groups = shown_groups(rows)
+    lines = []
+    for row in rows:
+        took = {part.group: part for part in row.slices}
+        cells = [_part(took.get(group)) for group in groups]
+        lines.append([Cell(code(row.name)), Cell(format_time(row.mean_ns), row.mean_ns), *cells])
+    return table(["model", "mean", *(group.name for group in groups)], lines, name=WHERE_TIME_GOES)
+
+
+def _part(part: Slice | None) -> Cell:
+    return Cell(formatting.ABSENT) if part is None else Cell(part.words, part.mean_ns)
+
+
+def latency_section(report: Report, timeline: Timeline | None) -> Html | None:
+    """How long the predictions of each model took, and when."""
+    if timeline is None:
+        return None
+    calls = sorted(_calls(timeline), key=lambda each: -int(each.durations.sum()))
+    if not calls:
+        return None
+    known = {model.name: model for model in report.models}
+    entries = [_latency(each, known.get(each.model), timeline) for each in calls[:LATENCIES_SHOWN]]
+    folded, rest = entries[LATENCIES_OPEN:], len(calls) - LATENCIES_SHOWN
+    return tag(
+        "section",
+        tag("h2", "Latency"),
+        legend_of_calls(cold=any(each.cold.any() for each in calls)),
+        *entries[:LATENCIES_OPEN],
+        details(format_count(len(folded), "more model"), *folded),
+        tag("p", f"{format_count(rest, 'more model')} in the tables above", class_="dim") if rest > 0 else None,
+        id="latency",
+    )
+
+
+def _latency(calls: Calls, model: ModelSummary | None, timeline: Timeline) -> Html:
+    warm = model.latency.warm if model is not None and model.latency is not None else None
+    words = [format_count(len(calls.durations), "prediction")]
+    if warm is not None:
+        of_warm = " of warm ones" if calls.cold.any() else ""
+        words.append(f"median {format_time(warm.p50_ns)}{of_warm}")
+        words += [f"p95 {format_time(warm.p95_ns)}"] if warm.p95_ns is not None else []
+    words.append(f"longest {format_time(int(calls.durations.max()))}")
+    charts = tag("div", distribution(calls), over_time(calls, timeline.start_ns, timeline.end_ns), class_="charts")
+    return joined([tag("h3", code(calls.model), " ", tag("small", " · ".join(words))), charts])
+
+
+def _calls(timeline: Timeline) -> Iterator[Calls]:
+    """Predictions of the lanes with a known duration, by model."""
+    for lane in timeline.lanes:
+        called = np.flatnonzero(lane.flags & CALL)
+        codes = lane.models[called]
+        for model in np.unique(codes[codes >= 0]).tolist():
+            rows = called[codes == model]
+            durations = lane.ends[rows] - lane.starts[rows]
+            if durations.max() > 0:
+                yield Calls(timeline.texts[model], lane.starts[rows], durations, (lane.flags[rows] & COLD) > 0)
+
+
+HEAVIEST = 12
+"""Functions of the app that are listed, those with most samples."""
+
+
+def code_section(timeline: Timeline | None) -> Html | None:
+    """What running threads of the target were doing: functions of the app, and where the script draws the rest."""
+    flame = timeline.flame if timeline is not None else None
+    if flame is None:
+        return None
+    tree, total = flame.tree, len(flame.times)
+    inside, itself = in_functions(tree)
+    own = [place for place in np.argsort(-inside, kind="stable").tolist() if tree.is_app[place] and inside[place]]
+    rows = [
+        [
+            Cell(code(tree.names[place])),
+            Cell(format_percent(inside[place] / total), inside[place] / total),
+            Cell(f"{inside[place]:,}", float(inside[place])),
+            Cell(f"{itself[place]:,}", float(itself[place])),
+        ]
+        for place in own[:HEAVIEST]
+    ]
+    words = f"{total:,} samples of running threads of the target. Threads that wait are not sampled."
+    titles = ["function of the app", "share", "samples", "in itself"]
+    return tag(
+        "section",
+        tag("h2", "Code"),
+        tag("p", words, class_="dim"),
+        table(titles, rows, name="Functions of the app") if rows else tag("p", "No function of the app is in them."),
+        tag("div", id="flame"),
+        id="code",
+    )
+
+
+def events_section(report: Report) -> Html | None:
+    """Statistics by model and event."""
+    grid = events_table(report.aggregation)
+    return tag("section", tag("h2", "Events"), grid, id="events") if grid else None
+
+
+def coverage_section(report: Report) -> Html | None:
+    """What was recorded and what was not."""
+    grid = coverage_table(report.coverage)
+    return tag("section", tag("h2", "Coverage"), grid, id="coverage") if grid else None
+
+
+def recording_section(report: Report) -> Html:
+    """Facts about the recording, and what was noted while it was read."""
+    recording = report.recording
+    facts = [(name, value) for name, value in _facts(recording).items() if value]
+    notes = listed((joined(["Note: ", sentence(note)]) for note in recording.notes), class_="notes")
+    privacy = (
+        "Names of devices, users and other processes are redacted."
+        if recording.redacted
+        else ("This file was written with --no-redact: it may name devices, users and other processes.")
+    )
+    return tag(
+        "section",
+        tag("h2", "Recording"),
+        tag("dl", *(joined([tag("dt", name), tag("dd", value)]) for name, value in facts)),
+        notes,
+        tag("p", privacy, class_="dim"),
+        id="recording",
+    )
+
+
+def _facts(recording: RecordingInfo) -> dict[str, str]:
+    runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
+    pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
+    kind = f", {recording.target_kind.replace('-', ' ')}" if recording.target_kind else ""
+    system = " ".join(filter(None, (recording.platform, recording.os_version)))
+    return {
+        "Recording": joined([code(recording.source), f" ({recording.input_type})"]),
+        "Run": runs,
+        "Target": joined([code(recording.target), pid, kind]) if recording.target else kind.removeprefix(", "),
+        "Arguments": code(recording.arguments) if recording.arguments else "",
+        "Device": ", ".join(filter(None, (recording.device_name, recording.device_model, system))),
+        "Template": recording.template or "",
+        "Instruments": recording.instruments_version or "",
+        "Imported from": code(recording.imported_from) if recording.imported_from else "",
+        "Started": formatting.started_at(recording.start_date or ""),
+        "Duration": format_time(recording.duration_ns) if recording.duration_ns is not None else "",
+        "End reason": formatting.ended(recording.end_reason or ""),
+    }

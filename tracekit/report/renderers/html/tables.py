@@ -1,0 +1,168 @@
+"""Tables that can be read without scripts, and sorted and filtered with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from tracekit.report import formatting
+from tracekit.report.columns import (
+    OVERLAP_NOTE,
+    WARM,
+    WARM_NOTE,
+    event_columns,
+    event_rows,
+    model_columns,
+    model_rows,
+)
+from tracekit.report.over_time import COLUMNS, NOTE, time_rows
+from tracekit.report.renderers.html.markup import Html, code, joined, listed, tag
+from tracekit.report.renderers.html.prose import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tracekit.analysis.aggregation import AggregationRow
+    from tracekit.analysis.models import ModelSummary
+    from tracekit.analysis.statistics import Statistics
+    from tracekit.report.columns import Column, EventRow, ModelRow
+    from tracekit.report.report import CoverageInfo
+
+EVENTS_SHOWN = 2_000
+"""Most rows of the table of events: a browser lays out as many at once. The JSON report holds all."""
+
+
+WIDE = 8
+"""From more columns on a table is set smaller on paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell shows, and the number that it is sorted by where that is not what it shows."""
+
+    content: str
+    value: float | None = None
+
+
+def table(
+    titles: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    name: str,
+    words: int = 1,
+    filtered: bool = False,
+    stacked: bool = False,
+) -> Html:
+    """A table whose first `words` columns, and those whose title says so, hold words and the rest numbers. It scrolls
+    within the page where it is too wide. `name` is what a screen reader calls it; with `filtered` a script offers to
+    search it, with every table to sort it. On a phone, the rows of a `stacked` one
+    become paragraphs."""
+    kinds = ["n" if index >= words and title not in _WORDS else None for index, title in enumerate(titles)]
+    head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(titles, kinds, strict=True)))
+    body = [
+        tag(
+            "tr",
+            *(
+                tag("td", cell.content, class_=kind, data_v=cell.value, data_title=title if stacked else None)
+                for cell, kind, title in zip(row, kinds, titles, strict=True)
+            ),
+        )
+        for row in rows
+    ]
+    looks = " ".join([*(["stacked"] if stacked else []), *(["wide"] if len(titles) > WIDE else [])]) or None
+    grid = tag("table", tag("thead", head), tag("tbody", *body), aria_label=name, data_filter=filtered, class_=looks)
+    return tag("div", grid, class_="scroll", tabindex="0", role="region", aria_label=name)
+
+
+_WORDS = frozenset({"model", "event", "recorded in", "lane", "details", "where the time goes"})
+"""Titles of columns of words wherever they stand."""
+
+
+def events_table(rows: Sequence[AggregationRow]) -> Html | None:
+    """Statistics by model and event, with notes; None without rows."""
+    lines = [(row, line) for row in rows for line in event_rows(row)]
+    if not lines:
+        return None
+    columns = event_columns([line for _, line in lines])
+    titles = ["model", "event", *(column.title for column in columns)]
+    body = [
+        [
+            Cell(code(row.model) if row.model else formatting.ABSENT),
+            Cell(line.event),
+            *(Cell(column.cell(line), _value(line, column.title)) for column in columns),
+        ]
+        for row, line in lines[:EVENTS_SHOWN]
+    ]
+    notes = [OVERLAP_NOTE] if any(column.title == "elapsed" for column in columns) else []
+    notes += [WARM_NOTE] if any(line.event.endswith(WARM) for _, line in lines) else []
+    notes += [formatting.ABSENT_NOTE]
+    notes += [f"{len(lines) - EVENTS_SHOWN:,} more in the JSON report"] if len(lines) > EVENTS_SHOWN else []
+    grid = table(titles, body, words=2, name="Events by model", filtered=True)
+    return joined([grid, listed(notes, class_="notes")])
+
+
+_FIELDS = {"sum": "total_ns", "elapsed": "elapsed_ns"}
+"""Columns whose field of `Statistics` is not named after them."""
+
+
+def _value(line: EventRow, title: str) -> float | None:
+    """What a column of the events is sorted by."""
+    names = {field.name for field in fields(line.statistics)}
+    for name in (_FIELDS.get(title, title), f"{title}_ns"):
+        if name in names:
+            value: float | None = getattr(line.statistics, name)
+            return value
+    return None
+
+
+def loads_table(models: Sequence[ModelSummary]) -> Html | None:
+    """Counts and durations of loads and predictions per model."""
+    rows = model_rows(models)
+    if not rows:
+        return None
+    columns = model_columns(rows)
+    titles = ["model", *(column.title.replace("\n", " ") for column in columns)]
+    by_name = {model.name: model for model in models}
+    body = [[Cell(row.name), *(_model_cell(row, by_name.get(row.name), column) for column in columns)] for row in rows]
+    return table(titles, body, name="Loads and predictions", filtered=True)
+
+
+def _model_cell(row: ModelRow, model: ModelSummary | None, column: Column[ModelRow]) -> Cell:
+    """A number of a model, sorted by its value; without one in the line of all models."""
+    part, _, what = column.title.partition("\n")
+    if model is None or part == "cold":
+        return Cell(column.cell(row), row.cold_loads if model is not None else None)
+    numbers: Statistics | None = model.load if part == "load" else model.prediction
+    field = what if what == "count" else _FIELDS.get(what, f"{what}_ns")
+    return Cell(column.cell(row), getattr(numbers, field, None))
+
+
+def over_time_table(models: Sequence[ModelSummary]) -> Html | None:
+    """How predictions follow each other, per model."""
+    rows = time_rows(models)
+    if not rows:
+        return None
+    held = [place for place in range(len(COLUMNS)) if any(row.cells[place] for row in rows)]
+    body = [[Cell(code(row.name)), *(Cell(row.cells[place]) for place in held)] for row in rows]
+    trends = [joined([code(row.name), ": ", row.trend]) for row in rows if row.trend]
+    grid = table(["model", *(COLUMNS[place] for place in held)], body, name="Predictions over time")
+    return joined([grid, listed(trends), listed([NOTE, formatting.ABSENT_NOTE], class_="notes")])
+
+
+def coverage_table(entries: Sequence[CoverageInfo]) -> Html | None:
+    """What the recording contains, per instrument."""
+    if not entries:
+        return None
+    rows = [
+        [
+            Cell(entry.instrument),
+            Cell(tag("span", formatting.coverage_state(entry), class_=f"state {entry.state}")),
+            Cell(sentence(entry.conclusion)),
+            Cell(sentence(entry.advice)),
+            Cell(formatting.count(entry.rows), entry.rows),
+        ]
+        for entry in entries
+    ]
+    return table(
+        ["instrument", "state", "details", "to record it", "rows"], rows, words=4, name="Coverage", stacked=True
+    )

@@ -1,0 +1,216 @@
+"""What the lanes of a recording show, ready to leave the machine: held to the same redaction as the report.
+
+A renderer that draws lanes gets this beside the report. Texts are few and rows many, so rows hold codes of texts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.loads import first_after_load
+from tracekit.characters import visible
+from tracekit.intervals import depth_profile
+from tracekit.lanes.absence import Reason
+from tracekit.lanes.lanes import Grouping, LaneRows, lanes_of
+from tracekit.report.flame import Flame, flame_of
+from tracekit.report.redact import private_facts, redact_names, redact_texts
+from tracekit.trace.events import Attribution, Kind, Level
+from tracekit.trace.filter import model_names
+from tracekit.trace.frames import is_any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tracekit.arrays import BoolArray, CodeArray, IntArray
+    from tracekit.report.report import Check
+    from tracekit.trace.filter import Shown
+    from tracekit.trace.trace import Trace
+
+_WORK = re.compile(r"\s+0x([0-9a-f]{1,13})$")
+"""The id of a piece of work at the end of a label, if a script can hold it as a number."""
+
+CALL, COLD = 1, 2
+"""Flags of a row: a prediction that the app called, with a known duration; the first one after a load."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnLane:
+    """One lane. All arrays have shape (n,); rows are sorted by start."""
+
+    id: str
+    title: str
+    section: str
+    words: str
+    """Why there is nothing to draw; empty where there is."""
+    strip: bool
+    """Whether it is a thin strip of states."""
+    starts: IntArray
+    ends: IntArray
+    categories: CodeArray
+    labels: IntArray
+    """Codes into `Timeline.texts`, -1 for none; without the ids of pieces of work."""
+    works: IntArray
+    """Ids of pieces of work that Instruments ends labels with, 0 for none."""
+    models: IntArray
+    flags: IntArray
+    """`CALL` and `COLD`, added up."""
+    depth: int
+    """Most rows at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """All lanes of one recording, grouped as in Instruments."""
+
+    start_ns: int
+    end_ns: int
+    """Bounds of what was recorded, half-open."""
+    lanes: tuple[DrawnLane, ...]
+    texts: tuple[str, ...]
+    """Labels and names of models, redacted and fit for a screen."""
+    evidence: tuple[tuple[tuple[int, int], ...], ...]
+    """For each check of the report, for each interval of its evidence: lane and row, -1 where it is on no lane."""
+    flame: Flame | None = None
+    """What running threads of the target were doing; None where the recording does not tell."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of all lanes."""
+        return sum(len(lane.starts) for lane in self.lanes)
+
+
+def timeline_of(trace: Trace, checks: Sequence[Check], *, shown: Shown | None = None, redact: bool = True) -> Timeline:
+    """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` is
+    that of the report. O(n log n)."""
+    lanes = lanes_of(trace, Grouping.LANES)
+    kept = [_kept(lane, shown) for lane in lanes]
+    words = _Words(trace, redact=redact)
+    drawn = tuple(_drawn(lane, rows, trace, words) for lane, rows in zip(lanes, kept, strict=True))
+    starts = [int(lane.starts[0]) for lane in drawn if len(lane.starts)]
+    ends = [int(lane.ends.max()) for lane in drawn if len(lane.ends)]
+    return Timeline(
+        start_ns=min(0, *starts) if starts else 0,
+        end_ns=max(trace.run.duration_ns or 0, 1, *ends) if ends else trace.run.duration_ns or 1,
+        lanes=drawn,
+        texts=words.texts(),
+        evidence=tuple(_places(trace, checks, lanes, kept)),
+        flame=flame_of(trace, shown=shown, redact=redact),
+    )
+
+
+def _kept(lane: LaneRows, shown: Shown | None) -> IntArray:
+    """Positions of the lane's rows that are shown."""
+    if lane.events is None:
+        return np.empty(0, np.int64)
+    if shown is None:
+        return np.arange(len(lane.events))
+    masks = shown.rows if lane.events.frame in shown.rows else shown.context
+    return np.flatnonzero(masks[lane.events.frame][lane.events.index])
+
+
+def _drawn(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> DrawnLane:
+    if lane.events is None or not kept.size:
+        nothing = np.empty(0, np.int64)
+        why = lane.words or Reason.NONE_SHOWN
+        return DrawnLane(lane.id, lane.title, lane.section, why, lane.strip, *(nothing,) * 7, depth=0)
+    events = lane.events
+    labels, works = words.labels(events.label_texts, events.labels[kept])
+    starts, ends = events.starts[kept], events.ends[kept]
+    return DrawnLane(
+        id=lane.id,
+        title=lane.title,
+        section=lane.section,
+        words="",
+        strip=lane.strip,
+        starts=starts,
+        ends=ends,
+        categories=events.categories[kept],
+        labels=labels,
+        works=works,
+        models=words.models(events.model_texts, events.models[kept]),
+        flags=_flags(trace)[events.index[kept]] if events.frame == "activity" else np.zeros(len(kept), np.int64),
+        depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
+    )
+
+
+def _flags(trace: Trace) -> IntArray:
+    """Flags of the rows of the Activity lane."""
+    activity = trace.activity
+    timed = ~is_any(activity["attribution"], Attribution.INFERRED)
+    called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & timed
+    cold: BoolArray = first_after_load(activity)
+    return np.where(called, CALL + COLD * cold, 0)
+
+
+class _Words:
+    """Texts of rows with their codes, each text once."""
+
+    def __init__(self, trace: Trace, *, redact: bool) -> None:
+        self._codes: dict[str, int] = {}
+        facts = private_facts(trace)
+        names = model_names(trace)
+        self._label: Callable[[Sequence[str]], Sequence[str]] = list
+        self._model: Callable[[Sequence[str]], Sequence[str]] = list
+        if redact:
+            self._label = lambda texts: redact_texts(texts, facts, names)
+            self._model = lambda texts: redact_names(texts, facts)
+
+    def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
+        """Codes of labels among all texts, and the ids of pieces of work at their ends: shape (n,) each.
+
+        Thousands of labels differ in that id alone.
+        """
+        used = np.unique(codes[codes >= 0])
+        works = np.zeros(len(texts) + 1, np.int64)
+        bare = list(texts)
+        for code in used.tolist():
+            if work := _WORK.search(texts[code]):
+                bare[code], works[code] = texts[code][: work.start()], int(work[1], 16)
+        return self._recoded(bare, codes, self._label), works[codes]
+
+    def models(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
+        """Codes of names of models among all texts: shape (n,)."""
+        return self._recoded(texts, codes, self._model)
+
+    def texts(self) -> tuple[str, ...]:
+        """All texts so far, by code."""
+        return tuple(self._codes)
+
+    def _recoded(
+        self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str]], Sequence[str]]
+    ) -> IntArray:
+        used = np.unique(codes[codes >= 0])
+        distinct = list(dict.fromkeys(texts[code] for code in used.tolist()))
+        cleaned = dict(zip(distinct, clean(distinct), strict=True))
+        table = np.full(len(texts) + 1, -1, np.int64)
+        for code in used.tolist():
+            table[code] = self._codes.setdefault(visible(cleaned[texts[code]]), len(self._codes))
+        return table[codes]
+
+
+def _places(
+    trace: Trace, checks: Sequence[Check], lanes: Sequence[LaneRows], kept: Sequence[IntArray]
+) -> list[tuple[tuple[int, int], ...]]:
+    """Lane and row of each interval of evidence."""
+    wanted = {(entry.table, entry.row) for check in checks for entry in check.evidence}
+    found: dict[tuple[str, int], tuple[int, int]] = {}
+    for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
+        if lane.events is None or not positions.size:
+            continue
+        frame = trace.context[lane.events.frame] if lane.strip else getattr(trace, lane.events.frame)
+        if not {"table", "row"} <= set(frame.columns):
+            continue
+        tables = frame["table"].astype("category").cat
+        rows = frame["row"].to_numpy()[lane.events.index[positions]]
+        codes = tables.codes.to_numpy()[lane.events.index[positions]]
+        names = tables.categories.tolist()
+        candidates = np.flatnonzero(np.isin(rows, [row for _, row in wanted]))
+        for place in candidates.tolist():
+            key = (str(names[codes[place]]), int(rows[place]))
+            if key in wanted:
+                found[key] = (number, place)
+    return [tuple(found.get((entry.table, entry.row), (-1, -1)) for entry in check.evidence) for check in checks]

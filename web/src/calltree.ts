@@ -1,0 +1,66 @@
+// The call tree of a part of the samples, as boxes.
+
+import type { Flame } from "./columns";
+import { upperBound } from "./intervals";
+import type { View } from "./view";
+
+/** Samples in each node, however deep they end, of those that lie in one of the spans. O(samples + nodes). */
+export function weights(flame: Flame, spans: readonly View[]): Float64Array {
+  const inside = new Float64Array(flame.parents.length);
+  for (const { start, end } of merged(spans)) {
+    const high = upperBound(flame.times, end - 0.5);
+    for (let i = upperBound(flame.times, start - 0.5); i < high; i++) inside[flame.leaves[i]]++;
+  }
+  for (let node = inside.length - 1; node >= 0; node--) {
+    if (flame.parents[node] >= 0) inside[flame.parents[node]] += inside[node];
+  }
+  return inside;
+}
+
+/** The same time without overlaps, sorted. */
+function merged(spans: readonly View[]): View[] {
+  const found: { start: number; end: number }[] = [];
+  for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
+    const last = found.at(-1);
+    if (last && start <= last.end) last.end = Math.max(last.end, end);
+    else found.push({ start, end });
+  }
+  return found;
+}
+
+/** A node with its place: level from the top, and shares of the width. */
+export interface Box {
+  node: number;
+  level: number;
+  left: number;
+  right: number;
+}
+
+/** Boxes from a node down, or of the whole tree for -1; the heaviest branch stands first. What is narrower than `least`
+ * of the width is left out, with all below it. O(nodes log nodes). */
+export function boxes(flame: Flame, inside: Float64Array, root: number, least: number): Box[] {
+  const below = new Map<number, number[]>();
+  for (let node = 0; node < inside.length; node++) {
+    if (!inside[node]) continue;
+    const siblings = below.get(flame.parents[node]);
+    if (siblings) siblings.push(node);
+    else below.set(flame.parents[node], [node]);
+  }
+  const tops = root >= 0 ? [root] : (below.get(-1) ?? []);
+  const total = tops.reduce((sum, node) => sum + inside[node], 0);
+  const found: Box[] = [];
+  const waiting: { nodes: number[]; level: number; left: number }[] = [{ nodes: tops, level: 0, left: 0 }];
+  while (total && waiting.length) {
+    const { nodes, level, left } = waiting.pop()!;
+    let at = left;
+    for (const node of [...nodes].sort((a, b) => inside[b] - inside[a])) {
+      const size = inside[node] / total;
+      if (size < least) break;
+      found.push({ node, level, left: at, right: at + size });
+      const inner = below.get(node);
+      if (inner) waiting.push({ nodes: inner, level: level + 1, left: at });
+      at += size;
+    }
+  }
+  return found;
+}

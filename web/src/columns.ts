@@ -1,0 +1,151 @@
+// The lanes as the page holds them (tracekit/report/renderers/html/columns.py writes them).
+
+export interface LaneHead {
+  id: string;
+  title: string;
+  section: string;
+  words: string;
+  strip: boolean;
+  count: number;
+  first?: number;
+  /** Bytes of each value, by column. */
+  planes?: number[];
+}
+
+/** Start, duration, lane and row of an interval of evidence; lane and row are -1 where it is on no lane. */
+export type Evidence = [number, number, number, number];
+
+export interface Finding {
+  id: string;
+  title: string;
+  total: number;
+  evidence: Evidence[];
+}
+
+export interface Meta {
+  start: number;
+  end: number;
+  source: string;
+  categories: [string, string][];
+  texts: string[];
+  lanes: LaneHead[];
+  findings: Finding[];
+  flame: FlameHead | null;
+}
+
+/** The rows of one lane, sorted by start. All arrays have one value for each. */
+export interface Rows {
+  starts: Float64Array;
+  ends: Float64Array;
+  categories: Uint8Array;
+  /** Codes of texts, -1 for none. */
+  labels: Int32Array;
+  /** Ids of pieces of work, which end labels; 0 for none. */
+  works: Float64Array;
+  models: Int32Array;
+  /** CALL and COLD, added up. */
+  flags: Uint8Array;
+}
+
+/** A prediction that the app called; the first one after a load. */
+export const CALL = 1;
+export const COLD = 2;
+
+export interface FlameHead {
+  first: number;
+  samples: number;
+  nodes: number;
+  planes: number[];
+  /** Function, library, and 1 for those of the app. */
+  functions: [string, string, number][];
+}
+
+/** Samples of running threads, and the call tree that they ended in. */
+export interface Flame {
+  /** Of each sample, sorted. */
+  times: Float64Array;
+  /** Node of each sample. */
+  leaves: Int32Array;
+  /** Of each node: the one before it, -1 for none; parents stand before their children. */
+  parents: Int32Array;
+  /** Of each node: its function. */
+  names: Int32Array;
+  functions: [string, string, number][];
+}
+
+type Numbers = Float64Array | Uint8Array | Int32Array;
+
+/** Reads columns one after the other. */
+class Reader {
+  private at = 0;
+
+  constructor(private readonly bytes: Uint8Array) {}
+
+  column<T extends Numbers>(into: T, planes: number, less = 0): T {
+    for (let plane = 0; plane < planes; plane++) {
+      const weight = 256 ** plane;
+      for (let i = 0; i < into.length; i++) into[i] += this.bytes[this.at + i] * weight;
+      this.at += into.length;
+    }
+    if (less) for (let i = 0; i < into.length; i++) into[i] -= less;
+    return into;
+  }
+
+  end(): void {
+    if (this.at !== this.bytes.length) throw new Error("the columns of the lanes are damaged");
+  }
+}
+
+/** The rows of all lanes, in their order, and the call stacks, out of the bytes of all columns. */
+export function decoded(meta: Pick<Meta, "lanes" | "flame">, bytes: Uint8Array): { rows: Rows[]; flame: Flame | null } {
+  const reader = new Reader(bytes);
+  const rows = meta.lanes.map((lane) => laneOf(lane, reader));
+  const flame = meta.flame ? flameOf(meta.flame, reader) : null;
+  reader.end();
+  return { rows, flame };
+}
+
+function laneOf(lane: LaneHead, reader: Reader): Rows {
+  const n = lane.count;
+  const [gaps, durations, categories, labels, works, models, flags] = lane.planes ?? [0, 0, 0, 0, 0, 0, 0];
+  const rows: Rows = {
+    starts: reader.column(new Float64Array(n), gaps),
+    ends: reader.column(new Float64Array(n), durations),
+    categories: reader.column(new Uint8Array(n), categories),
+    labels: reader.column(new Int32Array(n), labels, n ? 1 : 0),
+    works: reader.column(new Float64Array(n), works),
+    models: reader.column(new Int32Array(n), models, n ? 1 : 0),
+    flags: reader.column(new Uint8Array(n), flags),
+  };
+  addUp(rows.starts, lane.first ?? 0);
+  for (let i = 0; i < n; i++) rows.ends[i] += rows.starts[i];
+  return rows;
+}
+
+function flameOf(head: FlameHead, reader: Reader): Flame {
+  const [gaps, leaves, parents, names] = head.planes;
+  const flame: Flame = {
+    times: reader.column(new Float64Array(head.samples), gaps),
+    leaves: reader.column(new Int32Array(head.samples), leaves),
+    parents: reader.column(new Int32Array(head.nodes), parents, 1),
+    names: reader.column(new Int32Array(head.nodes), names),
+    functions: head.functions,
+  };
+  addUp(flame.times, head.first);
+  return flame;
+}
+
+/** Times out of the gaps between them. */
+function addUp(gaps: Float64Array, first: number): void {
+  let time = first;
+  for (let i = 0; i < gaps.length; i++) gaps[i] = time += gaps[i];
+}
+
+/** The bytes behind deflated base64. */
+export async function inflated(base64: string): Promise<Uint8Array> {
+  const binary = atob(base64);
+  const packed = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) packed[i] = binary.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

@@ -1,0 +1,81 @@
+// The strips above the lanes: predictions in flight and their latency.
+
+import { CALL, type Rows } from "./columns";
+import { upperBound } from "./intervals";
+import { span, type View } from "./view";
+
+/** Predictions that the app called, sorted by start. */
+export interface Calls {
+  starts: Float64Array;
+  ends: Float64Array;
+}
+
+export function callsOf(rows: Rows | undefined): Calls {
+  const at: number[] = [];
+  if (rows) for (let i = 0; i < rows.flags.length; i++) if (rows.flags[i] & CALL) at.push(i);
+  return {
+    starts: Float64Array.from(at, (i) => rows!.starts[i]),
+    ends: Float64Array.from(at, (i) => rows!.ends[i]),
+  };
+}
+
+/** A number that changes at some times and holds between them. */
+export interface Steps {
+  times: Float64Array;
+  values: Float64Array;
+  most: number;
+}
+
+/** How many calls are in flight from each time on. Where one ends as another starts, they are not in flight together. */
+export function inFlight(calls: Calls): Steps {
+  const ends = calls.ends.slice().sort();
+  const times: number[] = [];
+  const values: number[] = [];
+  let most = 0;
+  let depth = 0;
+  for (let i = 0, j = 0; j < ends.length; ) {
+    const time = i < calls.starts.length && calls.starts[i] < ends[j] ? calls.starts[i] : ends[j];
+    while (j < ends.length && ends[j] === time) {
+      depth--;
+      j++;
+    }
+    while (i < calls.starts.length && calls.starts[i] === time) {
+      depth++;
+      i++;
+    }
+    times.push(time);
+    values.push(depth);
+    most = Math.max(most, depth);
+  }
+  return { times: Float64Array.from(times), values: Float64Array.from(values), most };
+}
+
+/** The largest value of each column of one pixel, 0 to the most. O(columns + steps in view). */
+export function largest(steps: Steps, view: View, width: number): Float64Array {
+  const found = new Float64Array(width);
+  const each = span(view) / width;
+  // The step that holds at the beginning of a column; -1 before the first.
+  let at = upperBound(steps.times, view.start) - 1;
+  for (let column = 0; column < width; column++) {
+    const end = view.start + (column + 1) * each;
+    let top = at < 0 ? 0 : steps.values[at];
+    while (at + 1 < steps.times.length && steps.times[at + 1] < end) top = Math.max(top, steps.values[++at]);
+    if (steps.times[at + 1] === end) at++;
+    found[column] = top;
+  }
+  return found;
+}
+
+/** The shortest and longest duration of the calls that start in each column; 0 and 0 for none. */
+export function latencies(calls: Calls, view: View, width: number): { low: Float64Array; high: Float64Array } {
+  const low = new Float64Array(width);
+  const high = new Float64Array(width);
+  const each = span(view) / width;
+  for (let i = upperBound(calls.starts, view.start - 1); i < calls.starts.length && calls.starts[i] < view.end; i++) {
+    const column = Math.min(Math.max(Math.floor((calls.starts[i] - view.start) / each), 0), width - 1);
+    const length = calls.ends[i] - calls.starts[i];
+    if (!high[column] || length < low[column]) low[column] = length;
+    if (length > high[column]) high[column] = length;
+  }
+  return { low, high };
+}

@@ -1,0 +1,136 @@
+// The flame graph: what running threads were doing in the part of time that a reader looks at.
+
+import { type Box, boxes, weights } from "./calltree";
+import { context, sized } from "./canvas";
+import type { Flame } from "./columns";
+import { button, el } from "./dom";
+import { fitted } from "./painter";
+import { type Theme, themeOf } from "./theme";
+import { count, counted } from "./units";
+import type { View } from "./view";
+
+/** Times, and what they are in words. */
+export interface Part {
+  words: string;
+  spans: View[];
+}
+
+const ROW = 17;
+const TALLEST = 480;
+/** Most levels on paper: more would not fit on a page. */
+const PRINTED = 36;
+const FONT = "11px system-ui, sans-serif";
+
+export class FlameGraph {
+  private readonly canvas = el("canvas", { role: "img" });
+  private readonly viewport = el("div", { class: "flame", tabindex: 0, role: "region", "aria-label": "Flame graph" });
+  private readonly title = el("p", { role: "status" });
+  private readonly about = el("p", { class: "about" });
+  private readonly back = button("Whole tree", () => this.enter(-1));
+  private theme: Theme;
+  private part: Part = { words: "", spans: [] };
+  private inside: Float64Array = new Float64Array(0);
+  private drawn: Box[] = [];
+  private root = -1;
+  private printing = 0;
+
+  constructor(
+    host: HTMLElement,
+    private readonly flame: Flame,
+    private readonly source: string,
+  ) {
+    this.theme = themeOf([]);
+    this.viewport.append(this.canvas);
+    host.replaceChildren(el("h3", {}, "Flame graph"), this.title, this.viewport, this.about);
+    this.canvas.addEventListener("pointermove", (event) => this.describe(this.at(event)));
+    this.canvas.addEventListener("pointerleave", () => this.describe(null));
+    this.canvas.addEventListener("click", (event) => {
+      const box = this.at(event);
+      if (box) this.enter(box.node);
+    });
+    this.describe(null);
+    new ResizeObserver(() => this.draw()).observe(this.viewport);
+  }
+
+  /** Counts the samples of another part of time. */
+  show(part: Part): void {
+    this.part = part;
+    this.inside = weights(this.flame, part.spans);
+    this.enter(-1);
+  }
+
+  recolor(): void {
+    this.theme = themeOf([]);
+    this.draw();
+  }
+
+  print(width: number): void {
+    this.printing = width;
+    this.recolor();
+    this.describe(null);
+  }
+
+  /** Shows a function and what it called in the whole width; everything for -1. */
+  private enter(node: number): void {
+    this.root = node;
+    const samples = this.total();
+    const where = node < 0 ? "" : ` in ${this.name(node)}`;
+    this.title.replaceChildren(`${counted(samples, "sample")}${where}, ${this.part.words} `);
+    if (node >= 0) this.title.append(this.back);
+    this.draw();
+  }
+
+  private total(): number {
+    if (this.root >= 0) return this.inside[this.root];
+    return this.inside.reduce((sum, samples, node) => (this.flame.parents[node] < 0 ? sum + samples : sum), 0);
+  }
+
+  private name(node: number): string {
+    return this.flame.functions[this.flame.names[node]][0];
+  }
+
+  private draw(): void {
+    const width = this.printing || this.viewport.clientWidth;
+    if (!width) return;
+    this.drawn = boxes(this.flame, this.inside, this.root, 1 / width);
+    const deepest = this.drawn.reduce((most, { level }) => Math.max(most, level + 1), 1);
+    const levels = this.printing ? Math.min(deepest, PRINTED) : deepest;
+    this.viewport.style.height = this.printing ? "auto" : `${Math.min(levels * ROW, TALLEST)}px`;
+    sized(this.canvas, width, levels * ROW, this.printing > 0);
+    this.canvas.setAttribute("aria-label", `Flame graph of ${this.part.words} of ${this.source}`);
+    const drawing = context(this.canvas);
+    drawing.font = FONT;
+    drawing.textBaseline = "middle";
+    drawing.clearRect(0, 0, width, levels * ROW);
+    for (const box of this.drawn) this.box(drawing, box, width);
+  }
+
+  private box(drawing: CanvasRenderingContext2D, { node, level, left, right }: Box, width: number): void {
+    const isOwn = this.flame.functions[this.flame.names[node]][2] === 1;
+    const [x, size] = [left * width, Math.max((right - left) * width - 1, 0.5)];
+    drawing.fillStyle = isOwn ? this.theme.calls : this.theme.line;
+    drawing.fillRect(x, level * ROW, size, ROW - 1);
+    const text = size > 30 ? fitted(drawing, this.name(node), size - 6) : "";
+    drawing.fillStyle = isOwn ? this.theme.callsInk : this.theme.text;
+    if (text) drawing.fillText(text, x + 4, level * ROW + ROW / 2);
+  }
+
+  private at(event: MouseEvent): Box | null {
+    const frame = this.canvas.getBoundingClientRect();
+    const share = (event.clientX - frame.left) / frame.width;
+    const level = Math.floor((event.clientY - frame.top) / ROW);
+    return this.drawn.find((box) => box.level === level && box.left <= share && share < box.right) ?? null;
+  }
+
+  private describe(box: Box | null): void {
+    if (!box) {
+      const more = this.printing ? `The outermost ${PRINTED} levels.` : "Click one to see it alone.";
+      this.about.textContent = `Blue: functions of the app. ${more}`;
+      return;
+    }
+    const [name, library] = this.flame.functions[this.flame.names[box.node]];
+    const samples = this.inside[box.node];
+    const share = Math.round((samples / Math.max(this.total(), 1)) * 100);
+    this.about.textContent = `${name}${library ? ` [${library}]` : ""}: ${count(samples)} samples, ${share}%`;
+  }
+}

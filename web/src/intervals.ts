@@ -1,0 +1,149 @@
+// Intervals in rows in which none overlap, and how much of any time they cover.
+
+import type { Rows } from "./columns";
+
+/** How many of the sorted values are below or at `value`. */
+export function upperBound(values: ArrayLike<number>, value: number, low = 0, high = values.length): number {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Pieces of time that do not overlap, and the time that is covered before each. */
+export class Covered {
+  private constructor(
+    readonly starts: Float64Array,
+    readonly ends: Float64Array,
+    private readonly before: Float64Array,
+  ) {}
+
+  /** Of intervals that are sorted by start; an instant covers nothing. */
+  static of(starts: ArrayLike<number>, ends: ArrayLike<number>): Covered {
+    const from = new Float64Array(starts.length);
+    const to = new Float64Array(starts.length);
+    let size = 0;
+    for (let i = 0; i < starts.length; i++) {
+      if (size && starts[i] <= to[size - 1]) {
+        if (ends[i] > to[size - 1]) to[size - 1] = ends[i];
+      } else {
+        from[size] = starts[i];
+        to[size++] = ends[i];
+      }
+    }
+    const before = new Float64Array(size);
+    for (let i = 1; i < size; i++) before[i] = before[i - 1] + to[i - 1] - from[i - 1];
+    return new Covered(from.slice(0, size), to.slice(0, size), before);
+  }
+
+  /** The time that is covered before `time`. O(log n). */
+  until(time: number): number {
+    const at = upperBound(this.starts, time) - 1;
+    return at < 0 ? 0 : this.before[at] + Math.min(time, this.ends[at]) - this.starts[at];
+  }
+}
+
+export interface Part {
+  category: number;
+  covered: Covered;
+}
+
+/** One row of a lane on screen. */
+export interface Row {
+  /** Rows of the recording, sorted by start. */
+  positions: Int32Array;
+  /** False only for the last row of a lane that has more than are shown: what does not fit is joined there. */
+  disjoint: boolean;
+  parts: Part[];
+}
+
+/** For each position the row on screen: the first one that is free; at most `limit`. An instant takes 1 ns. */
+export function stacked(rows: Rows, positions: Int32Array, limit: number): Uint8Array {
+  const taken = new Uint8Array(positions.length);
+  const free = new Float64Array(limit).fill(-Infinity);
+  for (let i = 0; i < positions.length; i++) {
+    const start = rows.starts[positions[i]];
+    let row = 0;
+    while (row < limit - 1 && free[row] > start) row++;
+    taken[i] = row;
+    free[row] = Math.max(free[row], rows.ends[positions[i]], start + 1);
+  }
+  return taken;
+}
+
+/** The rows of a lane, from top to bottom. O(n). */
+export function arranged(rows: Rows, positions: Int32Array, taken: Uint8Array): Row[] {
+  const sizes: number[] = [];
+  for (let i = 0; i < taken.length; i++) sizes[taken[i]] = (sizes[taken[i]] ?? 0) + 1;
+  const members = sizes.map((size) => new Int32Array(size));
+  const filled = sizes.map(() => 0);
+  for (let i = 0; i < taken.length; i++) members[taken[i]][filled[taken[i]]++] = positions[i];
+  return members.map((own) => ({ positions: own, disjoint: isDisjoint(rows, own), parts: parts(rows, own) }));
+}
+
+function isDisjoint(rows: Rows, positions: Int32Array): boolean {
+  for (let i = 1; i < positions.length; i++) {
+    if (rows.starts[positions[i]] < rows.ends[positions[i - 1]]) return false;
+  }
+  return true;
+}
+
+/** The time that each category covers, in the order of the categories. */
+function parts(rows: Rows, positions: Int32Array): Part[] {
+  const sizes = new Map<number, number>();
+  for (const at of positions) sizes.set(rows.categories[at], (sizes.get(rows.categories[at]) ?? 0) + 1);
+  return [...sizes.keys()]
+    .sort((a, b) => a - b)
+    .map((category) => {
+      const starts = new Float64Array(sizes.get(category)!);
+      const ends = new Float64Array(starts.length);
+      let size = 0;
+      for (const at of positions) {
+        if (rows.categories[at] !== category) continue;
+        starts[size] = rows.starts[at];
+        ends[size++] = rows.ends[at];
+      }
+      return { category, covered: Covered.of(starts, ends) };
+    });
+}
+
+/** Indices into `row.positions` of what may be seen in `[start, end)`. O(log n) where nothing overlaps. */
+export function visible(rows: Rows, row: Row, start: number, end: number): [number, number] {
+  const { positions } = row;
+  let high = bound(positions, rows.starts, end);
+  if (!row.disjoint) return [0, high];
+  let low = bound(positions, rows.starts, start);
+  if (low && rows.ends[positions[low - 1]] > start) low--;
+  if (high < low) high = low;
+  return [low, high];
+}
+
+/** How many of the sorted rows start before a time. */
+function bound(positions: Int32Array, starts: Float64Array, time: number): number {
+  let low = 0;
+  let high = positions.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (starts[positions[middle]] < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The row of the recording that covers most of `[low, high)`, the earliest of equals; -1 for none. */
+export function hit(rows: Rows, row: Row, low: number, high: number): number {
+  const [from, to] = visible(rows, row, low, high);
+  let best = -1;
+  let most = 0;
+  for (let i = from; i < to; i++) {
+    const at = row.positions[i];
+    const overlap = Math.min(Math.max(rows.ends[at], rows.starts[at] + 1), high) - Math.max(rows.starts[at], low);
+    if (overlap > most) {
+      most = overlap;
+      best = at;
+    }
+  }
+  return best;
+}

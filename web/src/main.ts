@@ -1,0 +1,88 @@
+// Adds to a page that is complete without it: sorting, links to the lanes, the lanes themselves, light and dark, print.
+
+import { decoded, inflated, type Meta } from "./columns";
+import { button, el } from "./dom";
+import { written } from "./fragment";
+import { prepare } from "./tables";
+import { FlameGraph } from "./flame";
+import { Timeline } from "./timeline";
+
+/** Width of the lanes on paper, in pixels of the page. */
+const PAPER = 1040;
+
+/** What has to be drawn again for other colors or another width. */
+const drawn: { recolor(): void; print(width: number): void }[] = [];
+
+function links(): void {
+  for (const place of document.querySelectorAll<HTMLElement>(".jump")) {
+    const href = written({ finding: place.dataset.check });
+    place.append(el("a", { class: "button", href }, "Show the evidence on the timeline"));
+  }
+  for (const place of document.querySelectorAll<HTMLElement>(".at")) {
+    const range = { start: Number(place.dataset.from), end: Number(place.dataset.to) };
+    if (range.end <= range.start) continue;
+    place.replaceWith(el("a", { href: written({ range }), title: "Show on the timeline" }, place.textContent));
+  }
+}
+
+/** The other scheme than the one that is on. It is kept in the page alone: files share no memory. */
+function schemes(): void {
+  const root = document.documentElement;
+  const isDark = (): boolean => {
+    const chosen = root.style.colorScheme;
+    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  };
+  const turn = button("Light or dark", () => {
+    root.style.colorScheme = isDark() ? "light" : "dark";
+    for (const each of drawn) each.recolor();
+  });
+  turn.className = "scheme";
+  document.querySelector("nav")?.append(turn);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const each of drawn) each.recolor();
+  });
+}
+
+function printing(): void {
+  const root = document.documentElement;
+  let opened: HTMLDetailsElement[] = [];
+  let scheme = "";
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open]):not(.in-view)")];
+    for (const each of opened) each.open = true;
+    scheme = root.style.colorScheme;
+    root.style.colorScheme = "light";
+    for (const each of drawn) each.print(PAPER);
+  });
+  addEventListener("afterprint", () => {
+    for (const each of opened) each.open = false;
+    root.style.colorScheme = scheme;
+    for (const each of drawn) each.print(0);
+  });
+}
+
+async function lanes(): Promise<void> {
+  const host = document.getElementById("lanes");
+  const meta = document.getElementById("lanes-meta");
+  const columns = document.getElementById("lanes-columns");
+  if (!host || !meta || !columns) return;
+  if (typeof DecompressionStream === "undefined") {
+    host.append(el("p", {}, "This browser is too old to draw the lanes. Everything else is complete."));
+    return;
+  }
+  const described = JSON.parse(meta.textContent ?? "") as Meta;
+  const { rows, flame } = decoded(described, await inflated(columns.textContent ?? ""));
+  // What the texts held is in the arrays now.
+  columns.remove();
+  const place = document.getElementById("flame");
+  const graph = flame && place ? new FlameGraph(place, flame, described.source) : null;
+  drawn.push(new Timeline(host, described, rows, (part) => graph?.show(part)));
+  if (graph) drawn.push(graph);
+  host.dataset.ready = "";
+}
+
+for (const table of document.querySelectorAll("table")) prepare(table);
+links();
+schemes();
+printing();
+void lanes();

@@ -1,0 +1,87 @@
+// The whole recording in one strip: how many rows are on over time, where evidence lies, and what is in view.
+
+import type { Rows } from "./columns";
+import type { Scene } from "./painter";
+import { type View, within, xOf } from "./view";
+
+export const HEIGHT = 44;
+/** Pixels around an end of what is in view in which it can be taken. */
+const GRIP = 8;
+
+/** Busy shares of the whole recording, by column and category, largest category only. O(rows). */
+export class Density {
+  private readonly shares: Float32Array;
+  readonly top: number;
+
+  constructor(
+    all: readonly Rows[],
+    readonly bounds: View,
+    readonly columns = 600,
+  ) {
+    this.shares = new Float32Array(columns);
+    const each = (bounds.end - bounds.start) / columns;
+    for (const rows of all) {
+      for (let i = 0; i < rows.starts.length; i++) {
+        const from = (rows.starts[i] - bounds.start) / each;
+        const to = (rows.ends[i] - bounds.start) / each;
+        const [first, last] = [Math.floor(from), Math.min(Math.floor(to), columns - 1)];
+        if (first === last) this.shares[first] += to - from;
+        else {
+          this.shares[Math.min(first, columns - 1)] += first + 1 - from;
+          for (let column = first + 1; column < last; column++) this.shares[column] += 1;
+          this.shares[last] += to - last;
+        }
+      }
+    }
+    this.top = this.shares.reduce((most, share) => Math.max(most, share), 0) || 1;
+  }
+
+  /** The largest share of the columns under a pixel, 0 to 1. */
+  at(x: number, width: number): number {
+    const from = Math.floor((x / width) * this.columns);
+    const to = Math.max(Math.floor(((x + 1) / width) * this.columns), from + 1);
+    let most = 0;
+    for (let column = from; column < Math.min(to, this.columns); column++) most = Math.max(most, this.shares[column]);
+    return most / this.top;
+  }
+}
+
+export function paintOverview(context: CanvasRenderingContext2D, scene: Scene, density: Density, width: number): void {
+  const { theme } = scene;
+  const { bounds } = density;
+  context.fillStyle = theme.raised;
+  context.fillRect(0, 0, width, HEIGHT);
+  context.fillStyle = theme.dim;
+  context.globalAlpha = 0.55;
+  for (let x = 0; x < width; x++) {
+    const height = density.at(x, width) * (HEIGHT - 12);
+    if (height) context.fillRect(x, HEIGHT - height, 1, Math.max(height, 1));
+  }
+  context.globalAlpha = 1;
+  context.fillStyle = theme.mark;
+  const marks = [
+    ...(scene.finding?.evidence ?? []).map(([start]) => start),
+    ...scene.matches.slice(0, 5_000).map((match) => scene.all[match.lane].starts[match.row]),
+  ];
+  for (const time of marks) context.fillRect(xOf(bounds, width, time), 2, 2, 7);
+  const [left, right] = [xOf(bounds, width, scene.view.start), xOf(bounds, width, scene.view.end)];
+  context.fillStyle = theme.ground;
+  context.globalAlpha = 0.65;
+  context.fillRect(0, 0, left, HEIGHT);
+  context.fillRect(right, 0, width - right, HEIGHT);
+  context.globalAlpha = 1;
+  context.strokeStyle = theme.accent;
+  context.lineWidth = 2;
+  context.strokeRect(left + 1, 1, Math.max(right - left - 2, 2), HEIGHT - 2);
+}
+
+/** What dragging the brush from one x to another makes of a view. */
+export function brushed(view: View, bounds: View, width: number, from: number, to: number): View {
+  const time = (x: number): number => bounds.start + (x / width) * (bounds.end - bounds.start);
+  const by = time(to) - time(from);
+  const [left, right] = [xOf(bounds, width, view.start), xOf(bounds, width, view.end)];
+  if (Math.abs(from - left) <= GRIP) return within({ start: Math.min(view.start + by, view.end - 1), end: view.end }, bounds);
+  if (Math.abs(from - right) <= GRIP) return within({ start: view.start, end: Math.max(view.end + by, view.start + 1) }, bounds);
+  if (from > left && from < right && right - left < width - 1) return within({ start: view.start + by, end: view.end + by }, bounds);
+  return within({ start: Math.min(time(from), time(to)), end: Math.max(time(from), time(to)) }, bounds);
+}

@@ -1,0 +1,276 @@
+// Draws the lanes of a scene on a canvas.
+
+import type { Finding, Meta, Rows } from "./columns";
+import { type Calls, largest, latencies, type Steps } from "./counters";
+import type { Lane, Places } from "./lanes";
+import { COUNTER, type Line, PAD, ROW, RULER } from "./layout";
+import { bars, columns } from "./raster";
+import type { Match } from "./search";
+import type { Theme } from "./theme";
+import { axis, duration } from "./units";
+import { ticks, type View, xOf } from "./view";
+
+export interface Scene {
+  meta: Meta;
+  all: Rows[];
+  lanes: Lane[];
+  places: Places;
+  calls: Calls;
+  flight: Steps;
+  longest: number;
+  lines: Line[];
+  view: View;
+  selected: Match | null;
+  range: View | null;
+  finding: Finding | null;
+  matches: Match[];
+  theme: Theme;
+  /** Pixels of titles at the left. */
+  gutter: number;
+  width: number;
+  height: number;
+  scroll: number;
+}
+
+const FONT = "11px system-ui, sans-serif";
+/** Most matches that are outlined. */
+const OUTLINED = 5_000;
+
+export function paint(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { theme, gutter, width, height } = scene;
+  context.font = FONT;
+  context.textBaseline = "middle";
+  context.fillStyle = theme.ground;
+  context.fillRect(0, 0, width, height);
+  context.save();
+  context.beginPath();
+  context.rect(gutter, 0, width - gutter, height);
+  context.clip();
+  context.translate(gutter, 0);
+  grid(context, scene);
+  for (const line of inSight(scene)) {
+    const y = line.y - scene.scroll + RULER;
+    if (line.kind === "lane") lane(context, scene, scene.lanes[line.lane], y);
+    if (line.kind === "counter") counter(context, scene, line.counter, y);
+  }
+  range(context, scene);
+  matches(context, scene);
+  evidence(context, scene);
+  if (scene.selected) outline(context, scene, scene.selected, theme.text, 2);
+  context.restore();
+  titles(context, scene);
+  ruler(context, scene);
+}
+
+function inSight(scene: Scene): Line[] {
+  const bottom = scene.scroll + scene.height;
+  return scene.lines.filter((line) => line.y + line.height > scene.scroll && line.y < bottom);
+}
+
+function grid(context: CanvasRenderingContext2D, scene: Scene): void {
+  const width = scene.width - scene.gutter;
+  context.fillStyle = scene.theme.line;
+  for (const time of ticks(scene.view, width / 90).times) {
+    context.fillRect(Math.round(xOf(scene.view, width, time)), RULER, 1, scene.height);
+  }
+}
+
+function lane(context: CanvasRenderingContext2D, scene: Scene, drawn: Lane, top: number): void {
+  const rows = scene.all[drawn.source];
+  const width = Math.floor(scene.width - scene.gutter);
+  drawn.rows.forEach((row, number) => {
+    const y = top + PAD / 2 + number * ROW;
+    if (y > scene.height || y + ROW < RULER) return;
+    const single = bars(rows, row, scene.view, width);
+    if (single) {
+      for (const bar of single) box(context, scene, rows, bar.at, bar.left, bar.right, y);
+      return;
+    }
+    let last = -1;
+    columns(row, scene.view, width, (column, category, below, share) => {
+      if (category !== last) context.fillStyle = scene.theme.categories[(last = category)];
+      const bottom = y + ROW - 1 - below * (ROW - 2);
+      const size = Math.max(share * (ROW - 2), 0.6);
+      context.fillRect(column, bottom - size, 1, size);
+    });
+  });
+}
+
+function box(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  rows: Rows,
+  at: number,
+  left: number,
+  right: number,
+  y: number,
+): void {
+  const category = rows.categories[at];
+  // A gap of a pixel keeps neighbors apart.
+  const wide = right - left > 3 ? right - left - 1 : right - left;
+  context.fillStyle = scene.theme.categories[category];
+  context.fillRect(left, y + 1, wide, ROW - 2);
+  if (wide < 26) return;
+  const from = Math.max(left, 0) + 4;
+  const text = fitted(context, labelOf(scene, rows, at), Math.min(right, scene.width - scene.gutter) - from - 4);
+  if (!text) return;
+  context.fillStyle = scene.theme.inks[category];
+  context.fillText(text, from, y + ROW / 2 + 0.5);
+}
+
+/** What an event is called, with its model. */
+export function labelOf(scene: { meta: Meta }, rows: Rows, at: number): string {
+  const model = scene.meta.texts[rows.models[at]];
+  return model ? `${eventOf(scene, rows, at)} \u00b7 ${model}` : eventOf(scene, rows, at);
+}
+
+/** What an event is called. */
+export function eventOf(scene: { meta: Meta }, rows: Rows, at: number): string {
+  const work = rows.works[at] ? ` 0x${rows.works[at].toString(16)}` : "";
+  return (scene.meta.texts[rows.labels[at]] ?? "unnamed event") + work;
+}
+
+/** The text, cut where it is too wide; empty where not even a few letters fit. Widths are taken as those of digits,
+ * which is quick and hardly ever too narrow. */
+export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  const each = (widths.get(context.font) ?? measured(context)) || 6;
+  const letters = Math.floor(room / each);
+  if (letters >= text.length) return text;
+  return letters < 4 ? "" : `${text.slice(0, letters - 1)}\u2026`;
+}
+
+const widths = new Map<string, number>();
+
+function measured(context: CanvasRenderingContext2D): number {
+  const width = context.measureText("0123456789").width / 10;
+  widths.set(context.font, width);
+  return width;
+}
+
+function counter(context: CanvasRenderingContext2D, scene: Scene, kind: "flight" | "latency", top: number): void {
+  const width = Math.floor(scene.width - scene.gutter);
+  const size = COUNTER - 8;
+  const bottom = top + COUNTER - 4;
+  context.fillStyle = scene.theme.calls;
+  if (kind === "flight") {
+    const values = largest(scene.flight, scene.view, width);
+    for (let x = 0; x < width; x++) {
+      const height = (values[x] / Math.max(scene.flight.most, 1)) * size;
+      if (height) context.fillRect(x, bottom - height, 1, height);
+    }
+  } else {
+    const { low, high } = latencies(scene.calls, scene.view, width);
+    for (let x = 0; x < width; x++) {
+      if (!high[x]) continue;
+      const up = (high[x] / scene.longest) * size;
+      const down = (low[x] / scene.longest) * size;
+      context.fillRect(x - 0.5, bottom - up, 2, Math.max(up - down, 2));
+    }
+  }
+  context.fillStyle = scene.theme.line;
+  context.fillRect(0, bottom, width, 1);
+}
+
+function range(context: CanvasRenderingContext2D, scene: Scene): void {
+  if (!scene.range) return;
+  const width = scene.width - scene.gutter;
+  const [left, right] = [xOf(scene.view, width, scene.range.start), xOf(scene.view, width, scene.range.end)];
+  context.globalAlpha = 0.14;
+  context.fillStyle = scene.theme.accent;
+  context.fillRect(left, 0, right - left, scene.height);
+  context.globalAlpha = 1;
+  context.fillRect(left, 0, 1, scene.height);
+  context.fillRect(right, 0, 1, scene.height);
+}
+
+function matches(context: CanvasRenderingContext2D, scene: Scene): void {
+  const starts = (match: Match): number => scene.all[match.lane].starts[match.row];
+  let drawn = 0;
+  for (const match of scene.matches) {
+    if (starts(match) >= scene.view.end || drawn > OUTLINED) break;
+    if (scene.all[match.lane].ends[match.row] < scene.view.start) continue;
+    outline(context, scene, match, scene.theme.mark, 1);
+    drawn++;
+  }
+}
+
+/** Bands over all lanes where evidence lies, and its own bars outlined. */
+function evidence(context: CanvasRenderingContext2D, scene: Scene): void {
+  const width = scene.width - scene.gutter;
+  for (const [start, length, place, row] of scene.finding?.evidence ?? []) {
+    if (start > scene.view.end || start + length < scene.view.start) continue;
+    const left = xOf(scene.view, width, start);
+    const size = Math.max((length / (scene.view.end - scene.view.start)) * width, 2);
+    context.globalAlpha = 0.12;
+    context.fillStyle = scene.theme.mark;
+    context.fillRect(left, RULER, size, scene.height);
+    context.globalAlpha = 1;
+    context.fillRect(left, RULER - 4, size, 4);
+    if (place >= 0) outline(context, scene, { lane: place, row }, scene.theme.mark, 2);
+  }
+}
+
+function outline(context: CanvasRenderingContext2D, scene: Scene, match: Match, color: string, thick: number): void {
+  const rows = scene.all[match.lane];
+  const line = scene.lines.find(
+    (each) => each.kind === "lane" && each.lane === scene.places.lane[match.lane][match.row],
+  );
+  if (!line) return;
+  const width = scene.width - scene.gutter;
+  const y = line.y - scene.scroll + RULER + PAD / 2 + scene.places.row[match.lane][match.row] * ROW;
+  const left = Math.max(xOf(scene.view, width, rows.starts[match.row]), -4);
+  const right = Math.min(xOf(scene.view, width, rows.ends[match.row]), width + 4);
+  context.strokeStyle = color;
+  context.lineWidth = thick;
+  context.strokeRect(left, y + 0.5, Math.max(right - left - 1, 2), ROW - 1);
+}
+
+function titles(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { theme, gutter, height } = scene;
+  context.fillStyle = theme.raised;
+  context.fillRect(0, 0, gutter, height);
+  for (const line of inSight(scene)) {
+    const y = line.y - scene.scroll + RULER;
+    if (line.kind === "head") {
+      context.fillStyle = theme.raised;
+      context.fillRect(0, y, scene.width, line.height);
+      context.fillStyle = theme.dim;
+      context.font = `600 ${FONT}`;
+      context.fillText(fitted(context, line.text, scene.width - 16), 8, y + line.height / 2 + 1);
+      context.font = FONT;
+      continue;
+    }
+    context.fillStyle = theme.line;
+    context.fillRect(0, y + line.height - 0.5, scene.width, 0.5);
+    context.fillStyle = theme.text;
+    if (line.kind === "lane") {
+      const [name, first] = [scene.lanes[line.lane].title, Math.min(line.height, ROW + PAD)];
+      context.fillText(fitted(context, name, gutter - 12), 8, y + first / 2);
+    } else {
+      const most = line.counter === "flight" ? String(scene.flight.most) : duration(scene.longest);
+      const title = line.counter === "flight" ? "In flight" : "Latency";
+      context.fillText(fitted(context, title, gutter - 12), 8, y + 11);
+      context.fillStyle = theme.dim;
+      context.fillText(fitted(context, `up to ${most}`, gutter - 12), 8, y + 25);
+    }
+  }
+  context.fillStyle = theme.line;
+  context.fillRect(gutter - 1, 0, 1, height);
+}
+
+function ruler(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { theme, gutter } = scene;
+  const width = scene.width - gutter;
+  context.fillStyle = theme.raised;
+  context.fillRect(0, 0, scene.width, RULER - 4);
+  context.fillStyle = theme.line;
+  context.fillRect(0, RULER - 1, scene.width, 1);
+  const { step, times } = ticks(scene.view, width / 90);
+  context.fillStyle = theme.dim;
+  for (const time of times) {
+    const x = gutter + xOf(scene.view, width, time);
+    context.fillRect(Math.round(x), RULER - 8, 1, 8);
+    const text = axis(time, step);
+    if (x + 4 + context.measureText(text).width < scene.width) context.fillText(text, x + 4, RULER / 2 - 1);
+  }
+}

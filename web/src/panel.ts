@@ -1,0 +1,136 @@
+// What is selected in full, and the statistics of a range.
+
+import { CALL, COLD, type Finding, type LaneHead, type Meta, type Rows } from "./columns";
+import { el } from "./dom";
+import { eventOf, labelOf } from "./painter";
+import type { Match } from "./search";
+import { inRange } from "./statistics";
+import { ABSENT, count, counted, duration, moment } from "./units";
+import type { View } from "./view";
+
+/** Most lines of statistics. */
+const LINES = 12;
+
+export interface Data {
+  meta: Meta;
+  all: Rows[];
+}
+
+export function describeRow(data: Data, match: Match): HTMLElement {
+  const rows = data.all[match.lane];
+  const head = data.meta.lanes[match.lane];
+  const at = match.row;
+  const [start, end] = [rows.starts[at], rows.ends[at]];
+  const facts: [string, string][] = [
+    ["lane", head.title],
+    ["kind", data.meta.categories[rows.categories[at]][1]],
+    ["start", moment(start, 1e3)],
+    ["duration", duration(end - start)],
+  ];
+  const model = data.meta.texts[rows.models[at]];
+  if (model) facts.unshift(["model", model]);
+  const rank = rankOf(rows, at);
+  if (rank.count > 1) facts.push(["rank", `${count(rank.place)} of ${count(rank.count)} by duration`]);
+  if (rows.flags[at] & CALL) facts.push(["prediction", rows.flags[at] & COLD ? "first after a load" : "warm"]);
+  const found = evidenceFor(data.meta.findings, match);
+  return el(
+    "div",
+    { class: "selected" },
+    el("h3", {}, eventOf(data, rows, at)),
+    el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    found.length
+      ? el("p", {}, "Evidence for ", ...found.flatMap((finding, i) => [i ? ", " : "", el("a", { href: `#finding-${finding.id}` }, finding.id)]))
+      : null,
+  );
+}
+
+/** Where a row stands among those of its event and model, the longest first. O(n). */
+export function rankOf(rows: Rows, at: number): { place: number; count: number } {
+  const length = rows.ends[at] - rows.starts[at];
+  let [longer, same] = [0, 0];
+  for (let i = 0; i < rows.starts.length; i++) {
+    if (rows.labels[i] !== rows.labels[at] || rows.models[i] !== rows.models[at]) continue;
+    same++;
+    if (rows.ends[i] - rows.starts[i] > length) longer++;
+  }
+  return { place: longer + 1, count: same };
+}
+
+function evidenceFor(findings: readonly Finding[], match: Match): Finding[] {
+  return findings.filter((finding) =>
+    finding.evidence.some(([, , lane, row]) => lane === match.lane && row === match.row),
+  );
+}
+
+export function describeRange(data: Data, range: View): HTMLElement {
+  const lines = inRange(data.meta.lanes, data.all, range);
+  const shown = lines.slice(0, LINES);
+  const name = (label: number, model: number): string =>
+    [data.meta.texts[label] ?? "unnamed event", data.meta.texts[model]].filter(Boolean).join(" \u00b7 ");
+  const titles = ["event", "lane", "count", "sum", "mean", "p50", "p95", "max"];
+  return el(
+    "div",
+    { class: "statistics" },
+    el("h3", {}, `Range of ${duration(range.end - range.start)} from ${moment(range.start, 1e3)}`),
+    el("p", { class: "dim" }, `${counted(lines.reduce((sum, line) => sum + line.count, 0), "event")} starting in it`),
+    lines.length
+      ? table(
+          titles,
+          shown.map((line) => [
+            name(line.label, line.model),
+            line.lane,
+            count(line.count),
+            duration(line.sum),
+            duration(line.mean),
+            duration(line.p50),
+            line.p95 === null ? ABSENT : duration(line.p95),
+            duration(line.max),
+          ]),
+          "Statistics of the range",
+          2,
+        )
+      : null,
+    lines.length > LINES ? el("p", { class: "dim" }, `${count(lines.length - LINES)} more with less time`) : null,
+  );
+}
+
+/** The longest rows in view as a table: what a screen reader gets of the drawing. O(rows in view). */
+export function describeView(data: Data, view: View, most = 50): HTMLElement {
+  const found: { head: LaneHead; rows: Rows; at: number }[] = [];
+  data.meta.lanes.forEach((head, lane) => {
+    const rows = data.all[lane];
+    for (let at = 0; at < rows.starts.length && rows.starts[at] < view.end; at++) {
+      if (rows.ends[at] >= view.start) found.push({ head, rows, at });
+    }
+  });
+  const longest = found
+    .sort((a, b) => b.rows.ends[b.at] - b.rows.starts[b.at] - (a.rows.ends[a.at] - a.rows.starts[a.at]))
+    .slice(0, most);
+  return el(
+    "div",
+    {},
+    el("p", { class: "dim" }, `${counted(found.length, "event")} in view; the ${Math.min(most, found.length)} longest`),
+    table(
+      ["event", "lane", "start", "duration"],
+      longest.map(({ head, rows, at }) => [
+        labelOf(data, rows, at),
+        head.title,
+        moment(rows.starts[at], 1e3),
+        duration(rows.ends[at] - rows.starts[at]),
+      ]),
+      "Longest events in view",
+      2,
+    ),
+  );
+}
+
+function table(titles: string[], rows: string[][], name: string, words: number): HTMLElement {
+  const kind = (index: number): string | null => (index < words ? null : "n");
+  const grid = el(
+    "table",
+    { "aria-label": name },
+    el("thead", {}, el("tr", {}, ...titles.map((title, i) => el("th", { scope: "col", class: kind(i) }, title)))),
+    el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: kind(i) }, cell))))),
+  );
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, grid);
+}

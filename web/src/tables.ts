@@ -1,0 +1,66 @@
+// Tables of the page that can be sorted by a column and searched.
+
+import { button, el } from "./dom";
+import { count } from "./units";
+
+/** Least rows of a table that it is worth to sort or to search. */
+const SORTED = 3;
+const SEARCHED = 6;
+
+export function prepare(table: HTMLTableElement): void {
+  const body = table.tBodies[0];
+  if (!body || body.rows.length < SORTED) return;
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+  heads.forEach((head, column) => {
+    const sorter = button(head.textContent ?? "", () => sort(table, heads, column));
+    sorter.className = "sorter";
+    head.replaceChildren(sorter);
+  });
+  if (table.hasAttribute("data-filter") && body.rows.length >= SEARCHED) addSearch(table);
+}
+
+function sort(table: HTMLTableElement, heads: readonly HTMLTableCellElement[], column: number): void {
+  const head = heads[column];
+  const isNumber = head.classList.contains("n");
+  const now = head.getAttribute("aria-sort");
+  // Numbers are first shown from the largest on, words from A on.
+  const direction = now ? (now === "ascending" ? "descending" : "ascending") : isNumber ? "descending" : "ascending";
+  for (const other of heads) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", direction);
+  const body = table.tBodies[0];
+  const sign = direction === "ascending" ? 1 : -1;
+  const keyed = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[column], isNumber) }));
+  keyed.sort((a, b) => compare(a.key, b.key, sign));
+  body.append(...keyed.map(({ row }) => row));
+}
+
+/** What a cell is sorted by; null for a number that is not there, which stays below all others. */
+function keyOf(cell: HTMLTableCellElement, isNumber: boolean): number | string | null {
+  const value = cell.getAttribute("data-v");
+  if (value !== null) return Number(value);
+  const text = cell.textContent ?? "";
+  if (!isNumber) return text.toLowerCase();
+  const number = Number.parseFloat(text.replaceAll(",", "").replace(/^[^\d.-]*/, ""));
+  return Number.isNaN(number) ? null : number;
+}
+
+export function compare(a: number | string | null, b: number | string | null, sign: number): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+  return (a < b ? -1 : a > b ? 1 : 0) * sign;
+}
+
+function addSearch(table: HTMLTableElement): void {
+  const name = table.getAttribute("aria-label") ?? "table";
+  const found = el("span", { class: "dim", role: "status" });
+  const input = el("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${name}` });
+  input.addEventListener("input", () => {
+    const wanted = input.value.trim().toLowerCase();
+    let shown = 0;
+    for (const row of table.tBodies[0].rows) {
+      row.hidden = !(row.textContent ?? "").toLowerCase().includes(wanted);
+      if (!row.hidden) shown++;
+    }
+    found.textContent = wanted ? `${count(shown)} of ${count(table.tBodies[0].rows.length)}` : "";
+  });
+  (table.closest(".scroll") ?? table).before(el("p", { class: "filter" }, input, found));
+}

@@ -1,0 +1,48 @@
+// Numbers as the report writes them (tracekit/units.py and tracekit/report/formatting.py say the same in Python).
+
+export const ABSENT = "\u2013";
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "\u00b5s"],
+];
+
+/** A duration with three significant digits. */
+export function duration(ns: number): string {
+  for (const [size, unit] of UNITS) {
+    if (Math.abs(ns) >= size * 0.9995) {
+      const value = ns / size;
+      const magnitude = Math.abs(value);
+      const digits = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
+      return `${value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })} ${unit}`;
+    }
+  }
+  return `${Math.round(ns)} ns`;
+}
+
+/** Time since the start of the run: `mm:ss` with as many decimals as a step of this size needs, three at least. */
+export function moment(ns: number, step = 1e6): string {
+  const decimals = Math.min(Math.max(Math.ceil(-Math.log10(step / 1e9)), 3), 9);
+  const sign = ns < 0 ? "-" : "";
+  const whole = Math.floor(Math.abs(ns) / 1e9);
+  const part = Math.floor((Math.abs(ns) % 1e9) / 10 ** (9 - decimals));
+  const hours = Math.floor(whole / 3600);
+  const minutes = String(Math.floor(whole / 60) % 60).padStart(2, "0");
+  const seconds = String(whole % 60).padStart(2, "0");
+  return `${sign}${hours ? `${hours}:` : ""}${minutes}:${seconds}.${String(part).padStart(decimals, "0")}`;
+}
+
+/** A time on an axis: seconds, with the decimals that a step needs. */
+export function axis(ns: number, step: number): string {
+  const decimals = Math.min(Math.max(Math.ceil(-Math.log10(step / 1e9) - 1e-9), 0), 9);
+  return `${(ns / 1e9).toFixed(decimals)} s`;
+}
+
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+export function counted(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
+}

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { boxes, weights } from "../src/calltree";
+import { CALL, COLD, decoded, type LaneHead, type Rows } from "../src/columns";
+import { callsOf, inFlight, largest, latencies } from "../src/counters";
+import { parsed, written } from "../src/fragment";
+import { lanesOf } from "../src/lanes";
+import { layoutOf, rowAt } from "../src/layout";
+import { brushed, Density } from "../src/overview";
+import { search } from "../src/search";
+import { inRange, quantile } from "../src/statistics";
+import { compare } from "../src/tables";
+import { inkOn } from "../src/theme";
+import { axis, duration, moment } from "../src/units";
+
+const HEAD: LaneHead = { id: "activity", title: "Activity", section: "Core ML", words: "", strip: false, count: 3 };
+const TEXTS = ["Prediction", "Load", "A", "B"];
+
+function rows(): Rows {
+  return {
+    starts: Float64Array.of(1_000, 5_000, 6_000),
+    ends: Float64Array.of(2_000, 8_000, 7_000),
+    categories: Uint8Array.of(4, 4, 1),
+    labels: Int32Array.of(0, 0, 1),
+    works: Float64Array.of(0, 0, 0x1a5d43),
+    models: Int32Array.of(2, 3, 2),
+    flags: Uint8Array.of(CALL + COLD, CALL, 0),
+  };
+}
+
+test("columns come back out of their planes", () => {
+  const planes = [2, 2, 1, 1, 3, 1, 1];
+  const bytes = Uint8Array.of(
+    ...[0, 0xa0, 0xe8, 0, 0x0f, 0x03], // gaps 0, 4000, 1000
+    ...[0xe8, 0xb8, 0xe8, 0x03, 0x0b, 0x03], // durations 1000, 3000, 1000
+    ...[4, 4, 1],
+    ...[1, 1, 2],
+    ...[0, 0, 0x43, 0, 0, 0x5d, 0, 0, 0x1a],
+    ...[3, 4, 0],
+    ...[3, 1, 0],
+  );
+  const flame = { first: 500, samples: 2, nodes: 2, planes: [1, 1, 1, 1], functions: [] };
+  const meta = { lanes: [{ ...HEAD, first: 1_000, planes }], flame };
+  const stacks = [...[0, 200], ...[1, 0], ...[0, 1], ...[3, 4]];
+  const { rows: [found], flame: tree } = decoded(meta, Uint8Array.of(...bytes, ...stacks));
+  assert.deepEqual([...tree!.times, ...tree!.leaves, ...tree!.parents, ...tree!.names], [500, 700, 1, 0, -1, 0, 3, 4]);
+  const wanted = { ...rows(), models: Int32Array.of(2, 3, -1) };
+  assert.deepEqual(found, wanted);
+  assert.throws(() => decoded({ ...meta, flame: null }, Uint8Array.of(...bytes, 1)), /damaged/);
+});
+
+test("lanes are grouped as in the recording, by event and by model", () => {
+  const titles = (grouping: "lanes" | "events" | "models"): string[] =>
+    lanesOf([HEAD], [rows()], TEXTS, grouping).lanes.map((lane) => `${lane.section}/${lane.title}`);
+  assert.deepEqual(titles("lanes"), ["Core ML/Activity"]);
+  assert.deepEqual(titles("events"), ["Activity/Prediction", "Activity/Load"]);
+  assert.deepEqual(titles("models"), ["A/Activity", "B/Activity"]);
+  const { places } = lanesOf([HEAD], [rows()], TEXTS, "models");
+  assert.deepEqual([...places.lane[0]], [0, 1, 0]);
+});
+
+test("a height belongs to one row of a lane", () => {
+  const { lanes } = lanesOf([HEAD], [rows()], TEXTS, "lanes");
+  const { lines, height } = layoutOf(lanes, true);
+  assert.deepEqual(lines.map(({ kind }) => kind), ["counter", "counter", "head", "lane"]);
+  const lane = lines[3];
+  assert.equal(lane.y + lane.height, height);
+  assert.deepEqual(rowAt(lines, lanes, lane.y + 5), { lane: 0, row: 0 });
+  assert.deepEqual(rowAt(lines, lanes, height - 1), { lane: 0, row: 1 });
+  assert.equal(rowAt(lines, lanes, 5), null);
+});
+
+test("calls are in flight from their start to their end", () => {
+  const calls = { starts: Float64Array.of(0, 5, 10, 20), ends: Float64Array.of(10, 15, 12, 30) };
+  const steps = inFlight(calls);
+  assert.deepEqual([...steps.times], [0, 5, 10, 12, 15, 20, 30]);
+  assert.deepEqual([...steps.values], [1, 2, 2, 1, 0, 1, 0]);
+  assert.equal(steps.most, 2);
+  assert.deepEqual([...largest(steps, { start: 0, end: 40 }, 4)], [2, 2, 1, 0]);
+  assert.deepEqual([...largest(steps, { start: 16, end: 20 }, 2)], [0, 0]);
+  const { low, high } = latencies(calls, { start: 0, end: 40 }, 4);
+  assert.deepEqual([...low], [10, 2, 10, 0]);
+  assert.deepEqual([...high], [10, 2, 10, 0]);
+});
+
+test("only predictions that the app called count as calls", () => {
+  assert.deepEqual([...callsOf(rows()).starts], [1_000, 5_000]);
+  assert.equal(callsOf(undefined).starts.length, 0);
+});
+
+test("statistics are of what starts in the range, the most time first", () => {
+  const lines = inRange([HEAD], [rows()], { start: 1_000, end: 6_000 });
+  assert.deepEqual(lines.map(({ model, count, sum }) => [model, count, sum]), [[3, 1, 3_000], [2, 1, 1_000]]);
+  assert.equal(inRange([HEAD], [rows()], { start: 1_001, end: 5_000 }).length, 0);
+  assert.equal(lines[0].p95, null);
+  assert.equal(quantile([1, 2, 3, 4], 0.5), 2.5);
+  assert.ok(Math.abs(quantile([10, 20, 30], 0.95) - 29) < 1e-9);
+});
+
+test("a search finds events and models, whatever their case", () => {
+  assert.deepEqual(search([rows()], TEXTS, " load "), [{ lane: 0, row: 2 }]);
+  assert.deepEqual(search([rows()], TEXTS, "b"), [{ lane: 0, row: 1 }]);
+  assert.deepEqual(search([rows()], TEXTS, "  "), []);
+});
+
+test("the end of an address says what to show, and nonsense says nothing", () => {
+  const place = { finding: "a-b", range: { start: 5, end: 70 } };
+  assert.equal(written(place), "#finding=a-b&range=5-70");
+  assert.deepEqual(parsed(written(place)), place);
+  assert.equal(parsed("#finding=%C3%A9%zz").finding, "\u00e9%zz");
+  assert.deepEqual(parsed("#range=70-5"), {});
+  assert.deepEqual(parsed("#range=<img>&other"), {});
+  assert.equal(written({}), "");
+});
+
+test("the brush moves, stretches and marks anew", () => {
+  const bounds = { start: 0, end: 1_000_000 };
+  const view = { start: 200_000, end: 400_000 };
+  assert.deepEqual(brushed(view, bounds, 1_000, 300, 400), { start: 300_000, end: 500_000 });
+  assert.deepEqual(brushed(view, bounds, 1_000, 402, 502), { start: 200_000, end: 500_000 });
+  assert.deepEqual(brushed(view, bounds, 1_000, 198, 148), { start: 150_000, end: 400_000 });
+  assert.deepEqual(brushed(view, bounds, 1_000, 700, 600), { start: 600_000, end: 700_000 });
+});
+
+test("the overview adds up how many rows are on", () => {
+  const density = new Density([rows()], { start: 0, end: 8_000 }, 8);
+  assert.equal(density.top, 2);
+  assert.deepEqual([0, 1, 2, 5, 6, 7].map((x) => density.at(x, 8)), [0, 0.5, 0, 0.5, 1, 0.5]);
+});
+
+test("numbers read as in the report", () => {
+  assert.deepEqual([999, 1_234, 12_345_678, 1_740_000_000].map(duration), ["999 ns", "1.23 \u00b5s", "12.3 ms", "1.74 s"]);
+  assert.equal(moment(62_003_456_789), "01:02.003");
+  assert.equal(moment(62_003_456_789, 1e3), "01:02.003456");
+  assert.equal(axis(1.5e9, 5e8), "1.5 s");
+  assert.equal(axis(2e9, 1e9), "2 s");
+});
+
+test("what is not known is sorted below everything, in both directions", () => {
+  const sorted = (sign: number): (number | null)[] => [3, null, 1].sort((a, b) => compare(a, b, sign));
+  assert.deepEqual([sorted(1), sorted(-1)], [[1, 3, null], [3, 1, null]]);
+});
+
+test("the call tree counts the samples of some times, each once", () => {
+  // 0 calls 1 and 2; 3 stands alone.
+  const flame = {
+    times: Float64Array.of(10, 20, 30, 40, 50),
+    leaves: Int32Array.of(1, 2, 2, 0, 3),
+    parents: Int32Array.of(-1, 0, 0, -1),
+    names: Int32Array.of(0, 1, 2, 3),
+    functions: [] as [string, string, number][],
+  };
+  assert.deepEqual([...weights(flame, [{ start: 0, end: 100 }])], [4, 1, 2, 1]);
+  const inside = weights(flame, [{ start: 15, end: 41 }, { start: 20, end: 30 }]);
+  assert.deepEqual([...inside], [3, 0, 2, 0]);
+  assert.deepEqual(boxes(flame, inside, -1, 0.01), [
+    { node: 0, level: 0, left: 0, right: 1 },
+    { node: 2, level: 1, left: 0, right: 2 / 3 },
+  ]);
+  assert.deepEqual(boxes(flame, inside, 2, 0.01).map(({ node, right }) => [node, right]), [[2, 1]]);
+  assert.deepEqual(boxes(flame, weights(flame, []), -1, 0.01), []);
+});
+
+test("text on a color is black or white, whichever is read more easily", () => {
+  assert.deepEqual(["rgb(255, 255, 200)", "rgb(20, 30, 90)"].map(inkOn), ["#000", "#fff"]);
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Rows } from "../src/columns";
+import { arranged, Covered, hit, stacked, upperBound, visible } from "../src/intervals";
+import { bars, columns } from "../src/raster";
+
+function rowsOf(...intervals: [number, number, number?][]): Rows {
+  return {
+    starts: Float64Array.from(intervals, ([start]) => start),
+    ends: Float64Array.from(intervals, ([, end]) => end),
+    categories: Uint8Array.from(intervals, ([, , category]) => category ?? 0),
+    labels: new Int32Array(intervals.length),
+    works: new Float64Array(intervals.length),
+    models: new Int32Array(intervals.length),
+    flags: new Uint8Array(intervals.length),
+  };
+}
+
+const all = (rows: Rows): Int32Array => Int32Array.from(rows.starts, (_, i) => i);
+
+test("binary search counts what is at or below a value", () => {
+  assert.deepEqual([0, 1, 2, 5, 9].map((value) => upperBound([1, 2, 2, 5], value)), [0, 1, 3, 4, 4]);
+});
+
+test("covered time counts overlaps once, and instants not at all", () => {
+  const covered = Covered.of([0, 5, 20, 30], [10, 8, 25, 30]);
+  assert.deepEqual([0, 4, 10, 15, 22, 40].map((time) => covered.until(time)), [0, 4, 10, 10, 12, 15]);
+});
+
+test("each interval takes the first row that is free, and the last row takes the rest", () => {
+  const rows = rowsOf([0, 100], [10, 20], [12, 30], [20, 25], [100, 120], [100, 100], [100, 110]);
+  assert.deepEqual([...stacked(rows, all(rows), 4)], [0, 1, 2, 1, 0, 1, 2]);
+  const taken = stacked(rows, all(rows), 2);
+  assert.deepEqual([...taken], [0, 1, 1, 1, 0, 1, 1]);
+  assert.deepEqual(arranged(rows, all(rows), taken).map(({ disjoint }) => disjoint), [true, false]);
+});
+
+test("what is in view is found by its edges", () => {
+  const rows = rowsOf([0, 10], [10, 20], [25, 30], [40, 50]);
+  const [row] = arranged(rows, all(rows), stacked(rows, all(rows), 1));
+  assert.deepEqual(visible(rows, row, 5, 26), [0, 3]);
+  assert.deepEqual(visible(rows, row, 10, 25), [1, 2]);
+  assert.deepEqual(visible(rows, row, 31, 39), [3, 3]);
+});
+
+test("a click finds the interval that covers most of its pixels", () => {
+  const rows = rowsOf([0, 10], [10, 20], [30, 30]);
+  const [row] = arranged(rows, all(rows), stacked(rows, all(rows), 4));
+  assert.equal(hit(rows, row, 8, 14), 1);
+  assert.equal(hit(rows, row, 21, 29), -1);
+  assert.equal(hit(rows, row, 28, 33), 2);
+});
+
+test("columns have the exact busy share of each category, at most 1 together", () => {
+  const rows = rowsOf([0, 50, 1], [50, 75, 2], [120, 180, 1], [300, 400, 2]);
+  const [row] = arranged(rows, all(rows), stacked(rows, all(rows), 1));
+  const painted: [number, number, number, number][] = [];
+  columns(row, { start: 0, end: 400 }, 4, (...column) => painted.push(column));
+  assert.deepEqual(painted, [
+    [0, 1, 0, 0.5],
+    [1, 1, 0, 0.6],
+    [0, 2, 0.5, 0.25],
+    [3, 2, 0, 1],
+  ]);
+});
+
+test("intervals are drawn one by one only where they are wide enough and do not overlap", () => {
+  const rows = rowsOf([0, 10], [20, 30], [90, 91]);
+  const [row] = arranged(rows, all(rows), stacked(rows, all(rows), 1));
+  const drawn = bars(rows, row, { start: 0, end: 100 }, 100)!;
+  assert.deepEqual(drawn.map(({ at, left, right }) => [at, left, right]), [[0, 0, 10], [1, 20, 30], [2, 90, 91]]);
+  assert.equal(bars(rows, row, { start: 0, end: 100 }, 8), null);
+  assert.equal(bars(rows, { ...row, disjoint: false }, { start: 0, end: 100 }, 100), null);
+});
