@@ -120,11 +120,18 @@ class Analysis:
     shown: Shown | None
     """What of the trace counts; None: all."""
     report: Report
+    functions: bool = True
+    """Whether names of the app's functions may be shown."""
 
     def timeline(self) -> Timeline:
         """The lanes of what counts, for a report that draws them: redacted if the report is. O(n log n)."""
-        redact = self.report.recording.redacted
-        return timeline_of(self.trace, self.report.checks, shown=self.shown, redact=redact)
+        return timeline_of(
+            self.trace,
+            self.report.checks,
+            shown=self.shown,
+            redact=self.report.recording.redacted,
+            functions=self.functions,
+        )
 
 
 def analysis_of(
@@ -147,7 +154,7 @@ def analysis_of(
     trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
     shown = shown_of(trace, models=_texts(models), process=process, redact=redact)
     report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checking)
-    return Analysis(trace, shown, report)
+    return Analysis(trace, shown, report, functions)
 
 
 def judge(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tracekit
+from tracekit.api import analysis_of
 from tracekit.cli.dispatch import dispatch
 from tracekit.report.renderers.concise import render_concise
 from tracekit.report.renderers.formats import RENDERERS
@@ -57,14 +58,24 @@ def test_no_output_has_a_path_or_an_address(bundle: Path, capsys: pytest.Capture
 
 def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> None:
     naming = [text for text in outputs(tracekit.analyze(bundle)) if "App.apply" in text]
-    assert len(naming) >= 4
+    assert len(naming) >= 5
     hidden = tracekit.analyze(bundle, functions=False)
     for text in outputs(hidden):
         assert not re.search(r"App\.(apply|run|decode|main)|Style\.swift|Secret\.swift", text)
-    assert sum("function A" in text for text in outputs(hidden)) >= 4
+    assert sum("function A" in text for text in outputs(hidden)) >= 5
     # One name stands for one function throughout.
     names = {site.function for check in hidden.checks for site in check.call_sites}
     assert names <= {site.function for site in hidden.code.call_sites}
+
+
+def test_a_page_without_names_has_no_flame_graph(bundle: Path) -> None:
+    draw = RENDERERS["html"].draw
+    assert draw is not None
+    for functions in (True, False):
+        analysis = analysis_of(bundle, functions=functions)
+        timeline = analysis.timeline()
+        assert (timeline.flame is not None) == functions
+        assert ("App.apply" in draw(analysis.report, timeline)) == functions
 
 
 def test_the_flag_hides_them_on_screen(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:

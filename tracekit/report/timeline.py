@@ -83,9 +83,16 @@ class Timeline:
         return sum(len(lane.starts) for lane in self.lanes)
 
 
-def timeline_of(trace: Trace, checks: Sequence[Check], *, shown: Shown | None = None, redact: bool = True) -> Timeline:
+def timeline_of(
+    trace: Trace,
+    checks: Sequence[Check],
+    *,
+    shown: Shown | None = None,
+    redact: bool = True,
+    functions: bool = True,
+) -> Timeline:
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` is
-    that of the report. O(n log n)."""
+    that of the report. Without `functions`, call stacks are left out, since they are made of names. O(n log n)."""
     lanes = lanes_of(trace, Grouping.LANES)
     kept = [_kept(lane, shown) for lane in lanes]
     words = _Words(trace, redact=redact)
@@ -98,7 +105,7 @@ def timeline_of(trace: Trace, checks: Sequence[Check], *, shown: Shown | None = 
         lanes=drawn,
         texts=words.texts(),
         evidence=tuple(_places(trace, checks, lanes, kept)),
-        flame=flame_of(trace, shown=shown, redact=redact),
+        flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
     )
 
 

@@ -9,6 +9,7 @@ from tracekit.report import formatting
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.concise import remedies
 from tracekit.report.renderers.concise_findings import fix_line, included_above
+from tracekit.report.renderers.html.call_sites import callers
 from tracekit.report.renderers.html.markup import Html, code, details, joined, listed, tag
 from tracekit.report.renderers.html.prose import blocks, sentence
 from tracekit.report.renderers.html.tables import Cell, table
@@ -49,6 +50,7 @@ def _card(group: Group, report: Report, *, is_first: bool) -> Html:
         ),
         tag("p", sentence(first.why)),
         _measured(group),
+        callers(group),
         _notes(group.checks),
         tag("p", tag("strong", "Fix: "), sentence(f"{fix_line(first.fix)}.")),
         tag("div", class_="jump", data_check=first.id) if total else None,

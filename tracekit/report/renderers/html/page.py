@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from tracekit.report import formatting
 from tracekit.report.renderers.concise import context_line, summary_line
+from tracekit.report.renderers.html.call_sites import code_section
 from tracekit.report.renderers.html.columns import payload
 from tracekit.report.renderers.html.findings import findings_section, not_evaluated_section
 from tracekit.report.renderers.html.markup import Html, joined, tag
 from tracekit.report.renderers.html.sections import (
-    code_section,
     coverage_section,
     events_section,
     latency_section,
@@ -73,7 +73,7 @@ def _sections(report: Report, timeline: Timeline | None) -> dict[str, Html]:
         "models": models_section(report),
         "timeline": _lanes(timeline) if timeline is not None else None,
         "latency": latency_section(report, timeline),
-        "code": code_section(timeline),
+        "code": code_section(report, timeline),
         "checks": not_evaluated_section(report),
         "events": events_section(report),
         "coverage": coverage_section(report),

@@ -84,7 +84,7 @@ class Scale:
             return Scale(float(durations.min()) / 1.1, top * 1.05, logarithmic=True)
         least = float(durations.min())
         # Predictions of like latencies fill the picture; the axis says where it begins.
-        low = least - 0.15 * (top - least) if least > top / 2 else 0.0
+        low = least - 0.15 * (top - least) if top / 2 < least < top else 0.0
         return Scale(low, top + 0.05 * (top - low) or 1.0, logarithmic=False)
 
     def __call__(self, values: IntArray | FloatArray) -> FloatArray:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.code.tree import in_functions
 from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.over_time import TITLE as OVER_TIME
@@ -32,7 +31,7 @@ from tracekit.report.renderers.html.tables import (
 from tracekit.report.time_breakdown import TITLE as WHERE_TIME_GOES
 from tracekit.report.time_breakdown import Slice, frames, parts_notes, parts_row, parts_rows, shown_groups
 from tracekit.report.timeline import CALL, COLD
-from tracekit.units import format_count, format_percent, format_time
+from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,39 +153,6 @@ def _calls(timeline: Timeline) -> Iterator[Calls]:
             durations = lane.ends[rows] - lane.starts[rows]
             if durations.max() > 0:
                 yield Calls(timeline.texts[model], lane.starts[rows], durations, (lane.flags[rows] & COLD) > 0)
-
-
-HEAVIEST = 12
-"""Functions of the app that are listed, those with most samples."""
-
-
-def code_section(timeline: Timeline | None) -> Html | None:
-    """What running threads of the target were doing: functions of the app, and where the script draws the rest."""
-    flame = timeline.flame if timeline is not None else None
-    if flame is None:
-        return None
-    tree, total = flame.tree, len(flame.times)
-    inside, itself = in_functions(tree)
-    own = [place for place in np.argsort(-inside, kind="stable").tolist() if tree.is_app[place] and inside[place]]
-    rows = [
-        [
-            Cell(code(tree.names[place])),
-            Cell(format_percent(inside[place] / total), inside[place] / total),
-            Cell(f"{inside[place]:,}", float(inside[place])),
-            Cell(f"{itself[place]:,}", float(itself[place])),
-        ]
-        for place in own[:HEAVIEST]
-    ]
-    words = f"{total:,} samples of running threads of the target. Threads that wait are not sampled."
-    titles = ["function of the app", "share", "samples", "in itself"]
-    return tag(
-        "section",
-        tag("h2", "Code"),
-        tag("p", words, class_="dim"),
-        table(titles, rows, name="Functions of the app") if rows else tag("p", "No function of the app is in them."),
-        tag("div", id="flame"),
-        id="code",
-    )
 
 
 def events_section(report: Report) -> Html | None:

@@ -1,0 +1,123 @@
+"""The code of the app: which lines call Core ML, and what running threads were doing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.analysis.code import Api
+from tracekit.analysis.code.tree import in_functions
+from tracekit.detectors.patterns import Pattern
+from tracekit.report.call_sites import (
+    LABELS,
+    NOTE,
+    THREADS,
+    busy_words,
+    called_from,
+    calls_words,
+    line_of,
+    merged,
+    place,
+    symbols_sentence,
+)
+from tracekit.report.formatting import ABSENT, moment
+from tracekit.report.renderers.html.markup import Html, code, joined, listed, tag
+from tracekit.report.renderers.html.tables import Cell, table
+from tracekit.units import format_count, format_percent
+
+if TYPE_CHECKING:
+    from tracekit.analysis.code import CallSite
+    from tracekit.report.call_sites import CodeInfo
+    from tracekit.report.flame import Flame
+    from tracekit.report.groups import Group
+    from tracekit.report.report import Report
+    from tracekit.report.timeline import Timeline
+
+HEAVIEST = 12
+"""Functions of the app that are listed, those with most samples."""
+IN_FINDING, LISTED = 3, 40
+"""Most places below a finding, and in the table of all; the JSON report has every one."""
+
+
+def callers(group: Group) -> Html | None:
+    """Which code of the app a finding is about; None where no call stack says it."""
+    if group.first.pattern == Pattern.RECORDING:
+        return None
+    sites = merged(site for check in group.checks for site in check.call_sites)
+    return listed((called_from(site) for site in sites[:IN_FINDING]), class_="callers")
+
+
+def code_section(report: Report, timeline: Timeline | None) -> Html | None:
+    """Calls of Core ML by place, functions of the app, and room for the flame graph; None without call stacks."""
+    flame = timeline.flame if timeline is not None else None
+    if report.code is None and flame is None:
+        return None
+    return tag(
+        "section",
+        tag("h2", "Code"),
+        _calls(report.code) if report.code is not None else None,
+        _functions(flame) if flame is not None else None,
+        id="code",
+    )
+
+
+def _calls(info: CodeInfo) -> Html:
+    """The places that call Core ML, and what they rest on."""
+    left_out = len(info.call_sites) - LISTED
+    notes = [symbols_sentence(info), NOTE, *info.notes]
+    if info.inferred and info.call_sites:
+        notes.insert(0, "Core ML recorded no calls: these are inferred from names of functions of the system")
+    if left_out > 0:
+        notes.insert(0, f"{format_count(left_out, 'more place')} in the JSON report")
+    titles = ["call", "from", "called by", "thread", "how often", "busy with", "share", "first at"]
+    rows = [_site(site) for site in info.call_sites[:LISTED]]
+    return joined(
+        [
+            table(titles, rows, words=6, name="Calls of Core ML by place", stacked=True)
+            if rows
+            else tag("p", "No sample is in a call of Core ML."),
+            tag("p", f"{'; '.join(notes)}.", class_="dim"),
+        ]
+    )
+
+
+def _site(site: CallSite) -> list[Cell]:
+    above = [joined([code(each.function), f" {line_of(each)}"]) for each in site.called_by if each.function]
+    return [
+        Cell(LABELS[Api(site.api)]),
+        Cell(joined([code(site.function or place(site)), f" {line_of(site)}"])),
+        Cell(joined(above, ", ") if above else ABSENT),
+        Cell(THREADS.get(site.thread, ABSENT)),
+        Cell(calls_words(site)),
+        Cell(busy_words(site) or ABSENT),
+        Cell(f"{format_percent(site.share)} of {site.of:,}", site.share),
+        Cell(moment(site.first_ns), site.first_ns),
+    ]
+
+
+def _functions(flame: Flame) -> Html:
+    """Functions of the app in the samples of running threads, and the place of the flame graph."""
+    tree, total = flame.tree, len(flame.times)
+    inside, itself = in_functions(tree)
+    own = [index for index in np.argsort(-inside, kind="stable").tolist() if tree.is_app[index] and inside[index]]
+    rows = [
+        [
+            Cell(code(tree.names[index])),
+            Cell(format_percent(inside[index] / total), inside[index] / total),
+            Cell(f"{inside[index]:,}", float(inside[index])),
+            Cell(f"{itself[index]:,}", float(itself[index])),
+        ]
+        for index in own[:HEAVIEST]
+    ]
+    titles = ["function of the app", "share", "samples", "in itself"]
+    words = f"{total:,} samples of running threads of the target. Waiting threads are not sampled."
+    return joined(
+        [
+            tag("p", words, class_="dim"),
+            table(titles, rows, name="Functions of the app")
+            if rows
+            else tag("p", "No function of the app is in them."),
+            tag("div", id="flame"),
+        ]
+    )
