@@ -27,7 +27,7 @@ register_profiles()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files again instead of comparing")
-    parser.addoption("--every-case", action="store_true", help="judge all labelled recordings, not one in five")
+    parser.addoption("--every-case", action="store_true", help="try all cases where an ordinary run tries some")
     parser.addoption("--scenarios", type=int, default=20, help="random scenarios to judge in both forms")
     parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
 
@@ -49,9 +49,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays to the end: the garbage collector need not look through it again and again."""
+    """What was imported stays to the end: the garbage collector need not look through it again and again, nor through
+    what tests make as often as Python has it by default."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 LD_PRELOAD=libasan.so python tests/support/scanner_abuse.py FOLDER_OF_THE_BUILD RUNS STEP
 
-Chunks end at each STEP-th byte of a small document.
+RUNS documents are damaged; chunks end, and the document is cut off, at every STEPth byte.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def main() -> None:
 
     small = small_document()
     assert scan(small) is not None
-    for border in range(1, len(small), int(sys.argv[3])):
+    runs, step = map(int, sys.argv[2:])
+    for border in range(1, len(small), step):
         assert scan(small, (border,)) is not None
         scan(small[:border])
     failures = 0
@@ -55,7 +56,7 @@ def main() -> None:
     assert failures > 50, failures
     rng = random.Random(1)  # noqa: S311 - no secret
     documents = [small, *base_documents()]
-    for _ in range(int(sys.argv[2])):
+    for _ in range(runs):
         scan(mutated(rng, rng.choice(documents), documents), (rng.randrange(1, 200),))
         scan(broken(rng, documents))
     sys.stdout.write(f"sound after {failures} failures of memory\n")

@@ -11,7 +11,8 @@ from threading import Event
 
 import numpy as np
 import pytest
-import textual._wait
+import textual.app
+import textual.pilot
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
@@ -30,9 +31,30 @@ from tracekit.tui.opening import Request
 from tracekit.tui.prediction_table import calls_of
 
 PATIENCE_S = 30.0
-IDLE_S = 0.005
-"""How long the app must have nothing to do to have done all. Textual waits four times as long, four times for each key;
-threads are waited for by themselves."""
+IDLE_TURNS = 3
+"""How often in a row the event loop must have nothing to do: what a thread hands over is noticed a turn later."""
+SOON_S = 0.02
+"""Textual puts off some work, that after a change of the size too, for up to the time of a frame."""
+
+
+async def until_idle(*_: object) -> None:
+    """Until no task can go on without a key or a thread. Textual sleeps until the process hardly works, which takes the
+    longer the more others do on the machine."""
+    loop = asyncio.get_running_loop()
+    turns = 0
+    while turns < IDLE_TURNS:
+        await asyncio.sleep(0)
+        now = loop.time()
+        due = [timer.when() for timer in loop._scheduled if not timer.cancelled() and timer.when() < now + SOON_S]
+        if due:
+            await asyncio.sleep(max(due) - now)
+        turns = 0 if loop._ready or due else turns + 1
+
+
+async def until_screen_is_idle(pilot: Pilot[None], timeout: float = PATIENCE_S) -> bool:
+    """In place of a message to each widget and the wait for all of them."""
+    await until_idle()
+    return True
 
 
 class Screen:
@@ -47,22 +69,35 @@ class Screen:
         return self.app.state
 
     async def press(self, *keys: str) -> None:
-        """Press keys one by one, and wait until all that follows is done."""
+        """Press keys one by one, and wait until all that follows is done. What is on screen then is drawn."""
         for key in keys:
             await self.pilot.press(key)
-            await self.settle()
+            await self.wait()
+        self.draw()
 
     async def answer(self, text: str) -> None:
         """Put text into the prompt, in place of what stands there, and confirm."""
         self.app.screen.query_one(Input).value = text
         await self.press("enter")
 
-    async def settle(self) -> None:
-        """Wait until threads, messages and layout are done, and draw what changed on screen by then."""
-        await self.app.workers.wait_for_complete()
-        await self.pilot.pause()
-        await self.pilot.pause()
+    async def wait(self) -> None:
+        """Wait until threads, messages and layout are done."""
+        due = True
+        while due:
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
+            await until_idle()
+            at_work = any(not work.is_finished for work in self.app.workers)
+            due = at_work or self.app.screen._update_timer._active.is_set()
+
+    def draw(self) -> None:
+        """Draw what changed on screen."""
         draw(self.app.screen._compositor, screen_stack=self.app._background_screens)
+
+    async def settle(self) -> None:
+        """Wait until all is done, and draw what changed by then."""
+        await self.wait()
+        self.draw()
 
     def text(self) -> str:
         """The characters on screen, without blanks at the ends of lines."""
@@ -115,8 +150,9 @@ def kept_judged(session):
 def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Runs a test in the app: `run_view(test, paths, size)`; `test` gets the `Screen` of an app that has judged."""
 
-    monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", IDLE_S)
-    monkeypatch.setattr(textual._wait, "SLEEP_IDLE", IDLE_S / 2)
+    monkeypatch.setattr(textual.app, "wait_for_idle", until_idle)
+    monkeypatch.setattr(textual.pilot, "wait_for_idle", until_idle)
+    monkeypatch.setattr(Pilot, "_wait_for_screen", until_screen_is_idle)
     monkeypatch.setattr(Compositor, "render_update", skip_frame)
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse_once)
     # Sessions never change, so that each sample is read once for all tests.
@@ -129,7 +165,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             async with app.run_test(size=size) as pilot:
                 screen = Screen(pilot)
                 if wait:
-                    await screen.settle()
+                    await screen.wait()
                 await test(screen)
 
         asyncio.run(asyncio.wait_for(main(), PATIENCE_S))

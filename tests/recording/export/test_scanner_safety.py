@@ -13,6 +13,10 @@ from support.scanner import ROOT, build, compiler
 
 SANITIZERS = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DSCAN_FAILING_MEMORY")
 
+SOME, EVERY = ("60", "8"), ("3000", "1")
+"""How many damaged documents, and how many bytes from one end of a chunk to the next. A sanitized build takes seconds
+for each end of the small document; the ordinary build is tried with all of them in each run."""
+
 
 def library(name: str) -> str | None:
     """Path of a library of the compiler; None where it has none of that name."""
@@ -23,7 +27,7 @@ def library(name: str) -> str | None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sanitizers are loaded before Python, which is tried on Linux")
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
-def test_damaged_input_and_failing_memory_do_no_harm(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_damaged_input_and_failing_memory_do_no_harm(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     sanitizer = library("libasan.so")
     if sanitizer is None:
         pytest.skip("the compiler has no address sanitizer")
@@ -37,7 +41,7 @@ def test_damaged_input_and_failing_memory_do_no_harm(tmp_path: Path, request: py
     }
     script = ROOT / "tests" / "support" / "scanner_abuse.py"
     result = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), "300", "1" if request.config.getoption("--every-case") else "11"],
+        [sys.executable, str(script), str(tmp_path), *(EVERY if request.config.getoption("--every-case") else SOME)],
         capture_output=True,
         text=True,
         env=environment,
