@@ -105,6 +105,7 @@ def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample) 
                 await pilot.pause()
             await app.workers.wait_for_complete()
             await pilot.press("n", "t")
+            await app.workers.wait_for_complete()
             assert pictures == [(True, app.browse)]
 
     asyncio.run(asyncio.wait_for(main(), 30))
