@@ -15,7 +15,7 @@ from tracekit.report.choice import shown_of
 from tracekit.testing import Draws
 from tracekit.trace.filter import narrowed
 
-RARER = 5
+RARER = 9
 """Without `--every-case`, one in so many of the cases that are judged has its filters tried too."""
 
 
