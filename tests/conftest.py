@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from support.choice import is_slow, register_profiles, scale_examples
@@ -22,6 +23,9 @@ CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_traces"
 
 register_profiles()
+# As where pyarrow is not installed, and a sixth faster. `test_api.py` holds both kinds against each other, and programs
+# that tests start have the other one.
+pd.set_option("mode.string_storage", "python")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
