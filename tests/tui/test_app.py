@@ -277,11 +277,12 @@ def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
     run_view(test, tmp_path / "no.trace")
 
 
-def test_giving_up_while_reading_ends_the_program(run_view, reload_sample) -> None:
+def test_giving_up_while_reading_ends_the_program(run_view, held_reading, reload_sample) -> None:
     async def test(screen) -> None:
         await screen.pilot.press("q")
         await screen.pilot.pause()
         assert screen.app._exit
+        held_reading.set()
 
     run_view(test, reload_sample, wait=False)
 
