@@ -27,8 +27,8 @@ from tracekit.recording.export.toc import read_toc
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Inputs, Source
 from tracekit.testing import export_xml
-from tracekit.testing.cells import Label, Thread
-from tracekit.testing.machines import Process
+from tracekit.testing.cells import Label
+from tracekit.testing.machines import Process, Thread
 from tracekit.testing.stacks import Stack
 from tracekit.testing.tables import TIME_PROFILE
 from tracekit.testing.toc_xml import toc_document

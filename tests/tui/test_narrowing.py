@@ -232,13 +232,13 @@ def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: P
         def above() -> str:
             return screen.app.browse.pane.query_one(Static).render().plain
 
-        for key in "157":
+        for key in "158":
             await screen.press(key)
             assert not above().startswith(("not filtered", "whole"))
         assert "(all)" not in screen.text()
         found = len(screen.state.session.report.checks)
         screen.app.change(filter=EventFilter(model="Mosaic"))
-        for key in "157":
+        for key in "158":
             await screen.press(key)
             assert above().startswith("not filtered · ")
             assert len(above()) > len("not filtered · ") + 10

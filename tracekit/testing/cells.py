@@ -8,18 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracekit.testing.machines import Process
+from tracekit.testing.machines import Process, Thread
 from tracekit.testing.stacks import Stack
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A thread of a process."""
-
-    tid: int
-    process: Process
-    name: str = ""
-    """`Main Thread` for the main one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.testing import stacks
-from tracekit.testing.cells import Thread
+from tracekit.testing.machines import Thread
 from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
 from tracekit.testing.tables import main_thread

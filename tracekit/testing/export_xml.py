@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.testing.cells import Cell, Label, Thread
+from tracekit.testing.cells import Cell, Label
 from tracekit.testing.display import integer_text
-from tracekit.testing.machines import Process
+from tracekit.testing.machines import Process, Thread
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import Stack, placed_images
 from tracekit.testing.tables import tables_of

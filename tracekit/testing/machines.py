@@ -80,3 +80,13 @@ XCODES: dict[str, Xcode] = {
     "27.2": Xcode("27.2 (27B5019j)", 27),
 }
 """By marketing version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread of a process."""
+
+    tid: int
+    process: Process
+    name: str = ""
+    """`Main Thread` for the main one."""

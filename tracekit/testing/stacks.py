@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.testing.cells import Thread
+    from tracekit.testing.machines import Thread
 
 SYSTEM = "/System/Library/Frameworks/{0}.framework/Versions/A/{0}"
 PRIVATE = "/System/Library/PrivateFrameworks/{0}.framework/Versions/A/{0}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from tracekit.testing.cells import Cell, Label, Part, TableContent, Thread, text_label
+from tracekit.testing.cells import Cell, Label, Part, TableContent, text_label
 from tracekit.testing.contents import table_list
+from tracekit.testing.machines import Thread
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.schemas import DOCUMENTATION, columns_of
 

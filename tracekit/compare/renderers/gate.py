@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tracekit.characters import visible
 from tracekit.compare.gate import Verdict
-from tracekit.report.renderers.concise_findings import Layout
+from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.markdown_text import escape, table
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings

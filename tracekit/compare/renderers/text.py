@@ -11,7 +11,7 @@ from tracekit.compare.findings import Status
 from tracekit.compare.latency import Answer
 from tracekit.compare.models import Basis, Presence
 from tracekit.compare.renderers import words
-from tracekit.report.renderers.concise_findings import Layout
+from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.code import CallSite, Place
     from tracekit.report.call_sites import CodeInfo
     from tracekit.report.groups import Group
-    from tracekit.report.renderers.concise_findings import Layout
+    from tracekit.report.renderers.concise_layout import Layout
     from tracekit.report.report import Report
 
 PER_KIND = 4

@@ -13,7 +13,8 @@ from tracekit.report import formatting
 from tracekit.report.columns import is_inferred
 from tracekit.report.groups import findings, names, skip_reasons, with_outcome
 from tracekit.report.renderers.call_sites import nevertheless_lines
-from tracekit.report.renderers.concise_findings import Layout, finding_lines, inconclusive_lines, one_line
+from tracekit.report.renderers.concise_findings import finding_lines, inconclusive_lines, one_line
+from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, printed
 from tracekit.report.strings import map_strings
 from tracekit.report.time_breakdown import MEANINGS, frames, parts_row

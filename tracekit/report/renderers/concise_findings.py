@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from tracekit.detectors.patterns import Pattern
 from tracekit.report import formatting
 from tracekit.report.renderers.call_sites import called_from_lines
+from tracekit.report.renderers.concise_layout import LABEL_CELLS, Layout
 from tracekit.report.renderers.text_layout import glued
 from tracekit.units import format_count, format_estimate, format_percent, format_time
 
@@ -23,63 +22,11 @@ if TYPE_CHECKING:
     from tracekit.report.report import Check, Report
 
 SEVERITY_STYLES = {"critical": "bold reverse red", "high": "bold red", "medium": "yellow", "low": "blue"}
-LABEL_CELLS = 10
-"""Cells of the column of severities."""
-NARROW = 70
-"""Below this width the text of a finding starts at the left."""
 MODELS = 6
 """Most models of a finding that have a row."""
 COLUMNS = 4
 """Most metrics in such a row."""
 SUMMARY_LINES, FIX_LINES = 3, 2
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Width of the screen in cells, and text laid out for it."""
-
-    width: int
-
-    @property
-    def indent(self) -> int:
-        """Where the text of a finding begins."""
-        return LABEL_CELLS if self.width >= NARROW else 2
-
-    @staticmethod
-    def cells(text: str) -> int:
-        """Cells that a text takes on the screen."""
-        return cell_len(text)
-
-    def wrapped(self, text: Text) -> list[Text]:
-        """Lines of a text."""
-        return self.hanging(text, 0)
-
-    def hanging(self, text: Text, indent: int, *, max_lines: int | None = None) -> list[Text]:
-        """Lines of a text that goes on at `indent`; at most `max_lines`, the last of which then ends in `…`."""
-        begin = len(text.plain) - len(text.plain.lstrip())
-        body = text[begin:]
-        first = self.width - begin
-        lines = list(body.wrap(_CONSOLE, max(first, 8), overflow="fold"))
-        if len(lines) > 1 and begin != indent:
-            # What is left of the text has the room of the other lines.
-            rest = body[len(lines[0].plain) :]
-            rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
-            lines = [lines[0], *rest.wrap(_CONSOLE, max(self.width - indent, 8), overflow="fold")]
-        if max_lines is not None and len(lines) > max_lines:
-            last = lines[max_lines - 1]
-            last.truncate(max(self.width - indent - 1, 1))
-            lines = [*lines[: max_lines - 1], last.append("…")]
-        for line in lines:
-            line.rstrip()
-        return [Text(" " * (indent if number else begin)).append_text(line) for number, line in enumerate(lines)]
-
-    def heading(self, title: str, note: str) -> list[Text]:
-        """A heading with what its columns are."""
-        text = Text(title, style="bold").append(f"  {note}" if note else "", style="not bold dim")
-        return self.hanging(text, 2)
-
-
-_CONSOLE = Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
 
 
 def finding_lines(group: Group, layout: Layout) -> list[Text]:

@@ -24,7 +24,7 @@ from tracekit.report.columns import (
 from tracekit.report.groups import names, skip_reasons, with_outcome, would_help
 from tracekit.report.renderers.call_sites import code_blocks
 from tracekit.report.renderers.concise import summary_lines
-from tracekit.report.renderers.concise_findings import Layout
+from tracekit.report.renderers.concise_layout import Layout
 from tracekit.report.renderers.text_findings import SEVERITY_STYLES, finding_blocks, not_evaluated_blocks
 from tracekit.report.renderers.text_layout import NARROWEST, WIDEST, glued, heading, labelled, paragraph, printed, table
 from tracekit.report.strings import map_strings

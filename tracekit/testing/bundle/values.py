@@ -6,8 +6,8 @@ import struct
 from typing import TYPE_CHECKING
 
 from tracekit.testing.bundle.types import TYPE_NUMBERS, TYPES, Kind
-from tracekit.testing.cells import Label, Part, Thread
-from tracekit.testing.machines import Process
+from tracekit.testing.cells import Label, Part
+from tracekit.testing.machines import Process, Thread
 from tracekit.testing.stacks import Stack, addresses
 
 if TYPE_CHECKING:

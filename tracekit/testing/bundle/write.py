@@ -22,7 +22,8 @@ from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_li
 from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
 from tracekit.testing.bundle.types import STACK_TYPES, TYPE_LIST, TYPES
 from tracekit.testing.bundle.values import Values
-from tracekit.testing.cells import Column, TableContent, Thread
+from tracekit.testing.cells import Column, TableContent
+from tracekit.testing.machines import Thread
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import placed_images
 from tracekit.testing.tables import main_thread, tables_of
