@@ -87,6 +87,8 @@ class Case:
     bundle: bool = False
     """Write and read a native bundle: slower, but only bundles hold the issues of a run."""
 
+    found_in_more: bool = False
+    """Whether only the number of something keeps it from being a finding, so that a recording twice as long may be."""
     page: str = ""
     """Beginning of the item of the detector's page, of those that are no problem, that this is a case of."""
     variant: object = None
