@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracekit.detectors import ranking
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed
 from tracekit.detectors.ranking import Relation, rank, savings
 from tracekit.detectors.rules import reload_before_predict
@@ -80,6 +81,28 @@ def test_each_ns_goes_to_the_largest_claim_so_far_and_later_ones_have_the_rest(c
         expected.append(min(cost, sum(max(share - taken.get(time, 0), 0) for time in times)))
         taken |= {time: max(share, taken.get(time, 0)) for time in times}
     assert savings(findings) == pytest.approx(expected, abs=0.51)
+
+
+def test_findings_that_overlap_cost_less_than_their_pairs(monkeypatch):
+    def looked_at(count):
+        seen = []
+        ranges = ranking._ranges
+        with monkeypatch.context() as patch:
+            patch.setattr(ranking, "_ranges", lambda firsts, ends: seen.append(ends - firsts) or ranges(firsts, ends))
+            # Each overlaps all others and claims more than those before it.
+            claims = [finding([(10 * i, 10 * (i + count))], cost_ns=count * 2 + 7 * i) for i in range(count)]
+            saved = savings(claims)
+        assert len(seen) == len(saved) == count
+        assert sum(saved) == pytest.approx(expected_sum(claims), abs=count)
+        return int(np.concatenate(seen).sum())
+
+    def expected_sum(claims):
+        """Each claims more than all before it, so that the last one that covers a time has its share of it."""
+        count = len(claims)
+        shares = [claim.cost.ns / (10 * count) for claim in claims]
+        return 10 * sum(shares[min(place, count - 1)] for place in range(2 * count - 1))
+
+    assert looked_at(480) < 3 * looked_at(240)
 
 
 def test_detectors_are_ranked_by_what_their_findings_win_back_together():

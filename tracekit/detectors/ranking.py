@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
+from math import isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,12 @@ from tracekit.detectors.outcomes import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tracekit.arrays import IntArray
+    from tracekit.arrays import FloatArray, IntArray
     from tracekit.detectors.runner import Judgment
+    from tracekit.intervals import Intervals
+
+_BATCH = 64
+"""Fewest findings whose edges cut time together."""
 
 
 class Relation(StrEnum):
@@ -73,35 +78,47 @@ def savings(findings: Sequence[Finding]) -> list[int]:
     """For each finding, the time in ns that it claims beyond what those before it claim. Their sum is the time that
     all fixes together would save.
 
-    O(n log n) in the intervals, and for each finding O(pieces of its time of which any can still be saved).
+    O(n sqrt(n)) for n findings that overlap, each claiming more than the last, and O(n log n) in their intervals. Time
+    is cut at the edges of the findings of one batch at a time; behind it, neighboring pieces of which the same is
+    claimed become one again.
     """
     costs = [_cost_ns(entry) for entry in findings]
     affected = [entry.affected for entry in findings]
     lengths_ns = [int(times.durations.sum()) for times in affected]
     shares = [min(cost / length, 1.0) if length else 0.0 for cost, length in zip(costs, lengths_ns, strict=True)]
-    max_later = [*accumulate(reversed(shares), max, initial=0.0)][-2::-1]
-    # Edges that are equal do no harm: nothing lies between them.
-    bounds = [bound for times in affected for bound in (times.starts, times.ends)]
-    edges = np.sort(np.concatenate([np.zeros(0, np.int64), *bounds]))
-    lengths = np.diff(edges)
-    taken = np.zeros(len(lengths))
-    piece = np.arange(len(edges))
-    saved, finished = [], 0
-    for times, cost, share, later in zip(affected, costs, shares, max_later, strict=True):
-        if not share:
-            saved.append(cost)
-            continue
-        pieces = _ranges(*(piece[np.searchsorted(edges, bound)] for bound in (times.starts, times.ends)))
-        before = taken[pieces]
-        taken[pieces] = after = np.maximum(before, share)
-        saved.append(min(round(float(((after - before) * lengths[pieces]).sum())), cost))
-        finished += int((after >= later).sum())
-        if finished > len(edges):
-            # What no later finding can claim is looked at no more.
-            left = taken < later
-            piece = np.append(0, np.cumsum(left))[piece]
-            lengths, taken, finished = lengths[left], taken[left], 0
+    max_later = [*accumulate(reversed(shares), max, initial=0.0)][::-1]
+    batch = max(_BATCH, 4 * isqrt(len(findings)))
+    edges, taken = np.zeros(1, np.int64), np.zeros(1)
+    saved = []
+    for first in range(0, len(findings), batch):
+        own = range(first, min(first + batch, len(findings)))
+        edges, taken = _cut(edges, taken, [bound for index in own for bound in _bounds(affected[index])])
+        lengths = np.diff(edges, append=edges[-1])
+        for index in own:
+            if not shares[index]:
+                saved.append(costs[index])
+                continue
+            pieces = _ranges(*(np.searchsorted(edges, bound) for bound in _bounds(affected[index])))
+            before = taken[pieces]
+            taken[pieces] = after = np.maximum(before, shares[index])
+            saved.append(min(round(float(((after - before) * lengths[pieces]).sum())), costs[index]))
+        # No later finding claims more than this.
+        taken = np.minimum(taken, max_later[own.stop])
+        differs = np.append(True, taken[1:] != taken[:-1])
+        edges, taken = edges[differs], taken[differs]
     return saved
+
+
+def _bounds(times: Intervals) -> tuple[IntArray, IntArray]:
+    return times.starts, times.ends
+
+
+def _cut(edges: IntArray, taken: FloatArray, bounds: Sequence[IntArray]) -> tuple[IntArray, FloatArray]:
+    """Pieces of time, each from its edge to the next one, and what is claimed of them, cut at more edges. Nothing is
+    claimed before the first edge; nothing may be behind the last one."""
+    cut = np.union1d(edges, np.concatenate(bounds))
+    place = np.searchsorted(edges, cut, side="right") - 1
+    return cut, np.where(place < 0, 0.0, taken[place])
 
 
 def _finding(judgment: Judgment) -> Finding:
