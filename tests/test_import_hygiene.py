@@ -5,10 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 HEAVY = {"pandas", "numpy", "textual", "lxml", "coremltools", "rich", "shtab"}
+
+NOT_FOR_REPORTS = {
+    "coremltools",
+    "jsonschema",
+    "lxml",
+    "shtab",
+    "textual",
+    "tracekit.compare.comparison",
+    "tracekit.recording.bundle.symbolication",
+    "tracekit.recording.export",
+    "tracekit.recording.writing",
+    "tracekit.testing",
+    "tracekit.tui",
+}
+"""What a report on a bundle without call stacks has no use for."""
+SAMPLE = Path(__file__).parents[1] / "sample_traces" / "sharpen_8bit.trace"
 
 SCRIPT = """
 import contextlib, io, json, sys
@@ -20,12 +37,12 @@ else:
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
         main(arguments)
     assert out.getvalue(), "the command printed nothing"
-print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+print(json.dumps(sorted(sys.modules)))
 """
 
 
 def modules_after(arguments: list[str] | None) -> set[str]:
-    """Top-level modules of a fresh interpreter after one command line, or after `import tracekit` alone."""
+    """Modules of a fresh interpreter after one command line, or after `import tracekit` alone."""
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=True
     )
@@ -58,6 +75,12 @@ def test_importing_the_package_loads_no_heavy_module() -> None:
     loaded = modules_after(None)
     assert "tracekit" in loaded
     assert not loaded & HEAVY
+
+
+def test_a_report_loads_only_what_it_needs() -> None:
+    loaded = modules_after(["analyze", str(SAMPLE)])
+    assert "tracekit.detectors.registry" in loaded
+    assert not loaded & NOT_FOR_REPORTS
 
 
 def test_the_check_sees_a_heavy_module_where_there_is_one() -> None:

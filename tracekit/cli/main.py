@@ -45,6 +45,8 @@ def run() -> NoReturn:
                 status = end.status
             if heeds_interrupt:
                 signal.signal(signal.SIGINT, _leave)
+        # The interpreter would look for cycles among the objects of all modules once more before it goes.
+        gc.freeze()
     except KeyboardInterrupt:
         _leave()
     sys.exit(status)

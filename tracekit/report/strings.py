@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
+_PLAIN = frozenset({type(None), bool, int, float})
+"""Types without strings. Most values of a report are of them, and a report has tens of thousands."""
+
 
 def map_strings(value: Value, change: Callable[[str, str], str], field: str = "") -> Value:
     """`value` (dataclass, tuple, dict or plain value) with `change(field, text)` for each string in it.
@@ -22,7 +25,7 @@ def map_strings(value: Value, change: Callable[[str, str], str], field: str = ""
 
 
 def _changed(value: Any, change: Callable[[str, str], str], field: str) -> Any:
-    if value is None or isinstance(value, int | float):
+    if type(value) in _PLAIN:
         return value
     if isinstance(value, str):
         return change(field, value)
@@ -35,6 +38,8 @@ def _changed(value: Any, change: Callable[[str, str], str], field: str) -> Any:
     # What `fields` gives, without making a list of it for each of many thousand values.
     for name in getattr(value, "__dataclass_fields__", ()):
         old = getattr(value, name)
+        if type(old) in _PLAIN:
+            continue
         new = _changed(old, change, name)
         if new is not old:
             changes[name] = new

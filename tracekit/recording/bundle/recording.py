@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.errors import UnreadableRecording, UsageError
 from tracekit.recording.attributes import matches
-from tracekit.recording.bundle.call_stacks import StackReader, stack_column
 from tracekit.recording.bundle.damage import DamageError
 from tracekit.recording.bundle.decoding import decode
 from tracekit.recording.bundle.layout import find_runs, left_out_runs, raw_streams, read_requirements, requirement_notes
@@ -22,6 +21,7 @@ from tracekit.recording.table import Table, TableState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tracekit.recording.bundle.call_stacks import StackReader
     from tracekit.recording.bundle.files import BundleFiles
     from tracekit.recording.bundle.stores import Store
     from tracekit.recording.bundle.template import RunInformation
@@ -112,6 +112,9 @@ class BundleRecording:
 
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Symbols and images are read once, when they are first needed."""
+        # Imported here, as below: most recordings have no call stacks, and naming functions takes many modules.
+        from tracekit.recording.bundle.call_stacks import stack_column
+
         result = []
         for store in self._source.stores:
             wanted = store.spec.schema == schema and matches(store.spec.attributes, attributes)
@@ -127,6 +130,8 @@ class BundleRecording:
 
     @cached_property
     def _stacks(self) -> StackReader:
+        from tracekit.recording.bundle.call_stacks import StackReader
+
         source = self._source
         return StackReader(source.files, source.stores, source.values)
 

@@ -9,7 +9,6 @@ from tracekit.recording.attributes import matches
 from tracekit.recording.contents import Contents
 from tracekit.recording.export import limits
 from tracekit.recording.export.assembly import assemble
-from tracekit.recording.export.call_stacks import read_call_stacks
 from tracekit.recording.export.loading import load
 
 if TYPE_CHECKING:
@@ -77,6 +76,9 @@ class ExportRecording:
 
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Reads the files of these tables again."""
+        # Imported here: most recordings have no call stacks, and naming functions takes many modules.
+        from tracekit.recording.export.call_stacks import read_call_stacks
+
         stacks = [
             read_call_stacks(table.file.source, table.index)
             for table in self._tables
