@@ -141,7 +141,9 @@ def _takes_turns(
     reach = np.maximum.accumulate(np.where(ours, stop, np.iinfo(np.int64).min))[inside]
     step, codes = step[inside], model[inside] + 1
     overlapping = (begin[inside] < reach) | (stop[inside] > last[step])
-    used = np.bincount(np.unique(codes * len(first) + step) // len(first))
+    pairs = np.sort(codes * len(first) + step)
+    # As `np.unique` gives them, which looks up each in a hash table before it sorts them.
+    used = np.bincount(pairs[np.append(True, pairs[1:] > pairs[:-1])] // len(first))
     often = used >= TURN_SHARE * len(first)
     chosen = often & (np.bincount(codes, overlapping) <= TURN_OVERLAP * np.bincount(codes))
     for code in np.flatnonzero(often & ~chosen):

@@ -12,7 +12,9 @@ MPS; public evidence of Xcode 16.4 to 27.2 for the Neural Engine.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 from tracekit.trace.events import Kind
@@ -114,14 +116,14 @@ def gpu_label(label: str, known: KnownModels) -> HardwareLabel:
 
 def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], list[HardwareLabel]]:
     """`gpu_label` of each, as index among the distinct ones. Labels end with an address, so that nearly all differ;
-    what one means stands before the first blank behind the mark, and is worked out once for all that have it in common.
+    what one means stands before the first blank behind the mark, and is worked out once for all that have it in common,
+    and for all without a mark.
     """
-    code_of: dict[str, int] = {}
+    code_of: defaultdict[str, int] = defaultdict(count().__next__)
     codes = []
     for label in labels:
-        at = label.find(_GPU_MARK)
-        end = label.find(" ", at) if at >= 0 else -1
-        codes.append(code_of.setdefault(label[:end] if end >= 0 else label, len(code_of)))
+        head, mark, tail = label.partition(_GPU_MARK)
+        codes.append(code_of[head + mark + tail.partition(" ")[0] if mark else ""])
     return codes, [gpu_label(head, known) for head in code_of]
 
 

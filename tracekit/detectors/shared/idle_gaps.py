@@ -141,12 +141,21 @@ def _asked(trace: Trace) -> Asked:
 
 
 def read_pauses(view: ModelView, min_calls: int) -> Pauses:
-    """Pauses in sequences of at least `min_calls` calls. O(n log n)."""
+    """Pauses in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
+    reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.predictions["duration_ns"].to_numpy() > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
+    sequence = sequences(rows)
+    counts = np.bincount(sequence)
+    fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
+    key = (read_pauses, view.name, fewest)
+    return view.trace.cache.get(key, lambda: _pauses(view, rows["start_ns"].to_numpy(), sequence, fewest))
+
+
+def _pauses(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Pauses:
     activity = view.trace.activity
     own = activity["model"].cat.categories.tolist().index(view.name)
-    idle = idle_times(_asked(view.trace), own, rows["start_ns"].to_numpy(), sequences(rows), min_calls)
+    idle = idle_times(_asked(view.trace), own, starts_ns, sequence, min_calls)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])

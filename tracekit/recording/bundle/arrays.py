@@ -55,8 +55,7 @@ class SharedArrays:
         edges = np.flatnonzero(np.diff(lengths[order])) + 1
         for positions in np.split(order, edges) if len(order) else []:
             length = int(lengths[positions[0]])
-            words = self.starts[references[positions]][:, None] + np.arange(1, 2 * length + 1)
-            yield positions, np.ascontiguousarray(self.words[words]).view("<u8")
+            yield positions, self._first(references[positions], length)
 
     def flat(self, references: IntArray, limit: int) -> tuple[UInt64Array, IntArray]:
         """The numbers of all arrays, one array after the other, and how many each has. Every reference is checked.
@@ -78,8 +77,15 @@ class SharedArrays:
         self.check(references)
         if len(references) and int(self.lengths[references].min()) < count:
             raise DamageError(f"a shared array has fewer than {count} numbers")
-        words = self.starts[references][:, None] + np.arange(1, 2 * count + 1)
-        return np.ascontiguousarray(self.words[words]).view("<u8")
+        return self._first(references, count)
+
+    def _first(self, references: IntArray, count: int) -> UInt64Array:
+        """The first `count` numbers of arrays that have so many, shape (n, count)."""
+        if not len(references):
+            return np.zeros((0, count), np.uint64)
+        # Array by array: the place of each number would take more memory than the numbers.
+        windows = np.lib.stride_tricks.sliding_window_view(self.words, 2 * count)
+        return np.ascontiguousarray(windows[self.starts[references] + 1]).view("<u8")
 
     def check(self, references: IntArray) -> None:
         """Raise `DamageError` where a reference is beyond the last array."""
