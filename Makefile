@@ -40,8 +40,8 @@ fuzz: environment-dev ## feed broken and hostile recordings to the readers for s
 	@$(PYTEST) tests/recording/export/test_scanner_safety.py --every-case
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
-bench: environment-dev ## measure the readers of exports side by side and write benchmarks/results.md
-	@$(BIN)/python benchmarks/read_export.py --output benchmarks/results.md
+bench: environment-dev ## measure readers and every step up to the report side by side and write benchmarks/results.md
+	@$(BIN)/python benchmarks/run.py --output benchmarks/results.md
 
 samples: environment-dev ## write sample_traces/ again
 	@PYTHONPATH=tests $(BIN)/python -m support.samples

@@ -10,16 +10,13 @@ memory after each, and the detectors that take longest by themselves.
 from __future__ import annotations
 
 import argparse
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame import environment
+from frame import in_own_process, peak_mb
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import AnyDetector
@@ -29,14 +26,7 @@ SHOWN = 8
 """Detectors listed, the slowest first."""
 
 
-def peak() -> str:
-    """The most memory that this process has had."""
-    # Bytes on macOS, kB on Linux.
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit} MB"
-
-
-def measure(bundle: Path) -> None:
+def judge(bundle: Path) -> None:
     """Read and judge the bundle, and print how long it took."""
     import tracekit
     from tracekit.detectors.registry import DETECTORS
@@ -46,13 +36,13 @@ def measure(bundle: Path) -> None:
     trace = tracekit.open_trace(bundle)
     read = time.perf_counter() - started
     rows = sum(len(frame) for frame in (trace.activity, trace.data, trace.compute, trace.hardware))
-    print(f"{rows:,} events; reading: {read:.2f} s, peak {peak()}")
+    print(f"{rows:,} events; reading: {read:.2f} s, peak {peak_mb()} MB")
     started = time.perf_counter()
     judgments = run_detectors(trace)
     judged = time.perf_counter() - started
     print(
         f"{len(DETECTORS)} detectors, {len(judgments)} answers; judging: {judged:.2f} s, {judged / read:.2f} times as "
-        f"long as reading, peak {peak()}"
+        f"long as reading, peak {peak_mb()} MB"
     )
     spent = dict.fromkeys((detector.id for detector in DETECTORS), 0.0)
 
@@ -72,34 +62,16 @@ def measure(bundle: Path) -> None:
         print(f"  {spent[name] * 1000:7.0f} ms  {name}")
 
 
-def write(bundle: Path, predictions: int) -> None:
-    """The recording to be judged."""
-    from view import large
-
-    from tracekit.testing import write_bundle
-
-    write_bundle(large(predictions), bundle)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--predictions", type=int, default=100_000)
     parser.add_argument("--bundle", type=Path)
-    parser.add_argument("--step", choices=("write", "measure"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.step == "write":
-        write(options.bundle, options.predictions)
-        return
-    if options.step == "measure":
-        measure(options.bundle)
-        return
     with tempfile.TemporaryDirectory() as folder:
         bundle = options.bundle or Path(folder) / "large.trace"
-        command = [sys.executable, __file__, "--bundle", str(bundle), "--step"]
-        # Both in processes of their own: a child's peak memory starts at what its parent held when it was forked.
         if options.bundle is None:
-            subprocess.run([*command, "write", "--predictions", str(options.predictions)], check=True)
-        subprocess.run([*command, "measure"], check=True, env=environment())
+            in_own_process(f"import recordings; recordings.write_large({options.predictions}, {str(bundle)!r})")
+        in_own_process(f"import detectors, pathlib; detectors.judge(pathlib.Path({str(bundle.resolve())!r}))")
 
 
 if __name__ == "__main__":

@@ -19,17 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TIMED = """
-import resource, sys, time
+import gc, sys, time
+# As the command line has it.
+gc.set_threshold(300_000, 20, 20)
+sys.path.append({own!r})
+from frame import peak_mb
 path = sys.argv[1]
 {setup}
 begin = time.perf_counter(), time.process_time()
 {code}
 seconds = time.perf_counter() - begin[0], time.process_time() - begin[1]
-# Bytes on macOS, kB on Linux.
-unit = 2**20 if sys.platform == "darwin" else 2**10
-print(result, *seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit, sep=chr(9))
+print(result, *seconds, peak_mb(), sep=chr(9))
 """
-"""A process that is measured: `code` reads `path` and leaves its answer in `result`; what `setup` imports is free."""
+"""A process that is measured: `code` reads `path` and leaves its answer in `result`; what `setup` does is free."""
+OWN = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,26 @@ def environment() -> dict[str, str]:
 
 def measure(setup: str, code: str, path: Path, repeats: int) -> Measurement:
     """Run Python code in processes of its own."""
-    command = [sys.executable, "-c", TIMED.format(setup=setup, code=code), str(path)]
+    command = [sys.executable, "-c", TIMED.format(own=OWN, setup=setup, code=code), str(path)]
     lines = [
         subprocess.run(command, check=True, capture_output=True, text=True, env=environment()).stdout
         for _ in range(repeats)
     ]
     return _medians([line.strip().split("\t") for line in lines])
+
+
+def peak_mb() -> int:
+    """The most memory that this process has had."""
+    import resource
+
+    # Bytes on macOS, kB on Linux.
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
+
+
+def in_own_process(code: str) -> None:
+    """Run Python code that has modules of this folder: a child's peak memory begins at what its parent held."""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=OWN, env=environment())
 
 
 def measure_program(command: Sequence[str], repeats: int) -> Measurement:
@@ -97,8 +114,21 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def machine() -> str:
     """What the figures depend on."""
+    import numpy as np
+    import pandas as pd
     from lxml import etree
 
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    versions = f"Python {platform.python_version()}, lxml {'.'.join(map(str, etree.LXML_VERSION[:3]))}"
+    versions = (
+        f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}, "
+        f"lxml {'.'.join(map(str, etree.LXML_VERSION[:3]))}"
+    )
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores{load}; {versions}"
+
+
+def report(text: str, repeats: int, output: Path | None) -> None:
+    """Print tables behind what they depend on, and write them to a file where one is given."""
+    text = f"{machine()}; medians of {repeats}, in seconds of processor time.\n{text}"
+    print(text, end="")
+    if output:
+        output.write_text(text, encoding="utf-8")

@@ -4,7 +4,8 @@
 
 Prints how many rows of the whole bundle are decoded in a second, and the time and peak memory of `tracekit analyze`.
 Then writes the XML of some tables with `tracekit export` and reads it with tracekit, `xml.etree.ElementTree` and
-lxml, each in a process of its own, and prints seconds as a ratio to the native reader. The best of three counts.
+lxml, each in a process of its own, and prints seconds of processor time as a ratio to the native
+reader. Medians of three.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from frame import environment
+from frame import measure
 
 RUNS = 3
 SCHEMAS = ("metal-gpu-intervals", "metal-gpu-state-intervals", "os-signpost", "time-profile")
@@ -29,7 +30,6 @@ rows = sum(table.rows for name in names for table in recording.tables(name))
 WHOLE = """
 from tracekit.recording import open_recording
 recording = open_recording(path)
-begin = time.perf_counter()
 rows = 0
 for name in dict.fromkeys(entry.schema for entry in recording.run.tables):
     rows += sum(table.rows for table in recording.tables(name))
@@ -54,31 +54,14 @@ for file in sorted(Path(path).glob("*.xml")):
         values = [cell.text if cell.text else cell.get("fmt") for cell in cells]
         rows += 1
 """
-FRAME = """
-import resource, sys, time
-path, names = sys.argv[1], sys.argv[2:]
-begin = time.perf_counter()
-{reader}
-seconds = time.perf_counter() - begin
-# Bytes on macOS, kB on Linux.
-unit = 2**20 if sys.platform == "darwin" else 2**10
-print(rows, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit)
-"""
 ELEMENT_TREE = "import xml.etree.ElementTree as x" + TREE.format(parse="x.parse(file).getroot()")
 LXML = "import lxml.etree as x" + TREE.format(parse="x.parse(file, x.XMLParser(huge_tree=True)).getroot()")
 
 
 def measured(reader: str, path: Path, names: list[str]) -> tuple[int, float, int]:
-    """Rows, least seconds and peak MB of a reader in processes of its own."""
-    code = FRAME.format(reader=reader)
-    results = []
-    for _ in range(RUNS):
-        command = [sys.executable, "-c", code, str(path), *names]
-        rows, seconds, peak = subprocess.run(
-            command, check=True, capture_output=True, text=True, env=environment()
-        ).stdout.split()
-        results.append((int(rows), float(seconds), int(peak)))
-    return results[0][0], min(each[1] for each in results), max(each[2] for each in results)
+    """Rows, seconds of processor time and peak MB of a reader in processes of its own."""
+    found = measure(f"names = {names!r}", f"{reader}\nresult = rows", path, RUNS)
+    return int(found.answer), found.cpu_s, found.peak_mb
 
 
 def main() -> None:

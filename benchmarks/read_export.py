@@ -12,12 +12,15 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from export_files import SHAPES
-from frame import Measurement, exponent, machine, measure, measure_program, table
+from frame import Measurement, exponent, in_own_process, measure, measure_program, report, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SETUP = """
 from tracekit.recording import open_recording
@@ -120,6 +123,32 @@ def lines_of(found: dict[str, Measurement], size: int) -> list[list[str]]:
     ]
 
 
+def tables(row_counts: Sequence[int], shapes: Sequence[str], repeats: int) -> str:
+    """A table in Markdown for each shape and size, and how the readers grow."""
+    text = ""
+    with tempfile.TemporaryDirectory() as folder:
+        expat = program(Path(folder))
+        for shape in shapes:
+            times: dict[str, list[float]] = {}
+            for rows in row_counts:
+                path = Path(folder) / "export.xml"
+                in_own_process(
+                    f"import export_files as e, pathlib; e.write_export({shape!r}, {rows}, pathlib.Path({str(path)!r}))"
+                )
+                size = path.stat().st_size
+                found = measured(path, rows, repeats, expat)
+                for name, each in found.items():
+                    times.setdefault(name, []).append(each.cpu_s)
+                text += f"\n`{shape}`, {rows:,} rows, {size / 1e6:,.0f} MB:\n\n"
+                text += table(["reader", "CPU s", "wall s", "MB/s", "peak MB", "ratio"], lines_of(found, size))
+            if len(row_counts) > 1:
+                grown = {
+                    name: exponent(row_counts[-len(each) :], each) for name, each in times.items() if len(each) > 1
+                }
+                text += f"\nGrowth: {', '.join(f'{name} {power:.2f}' for name, power in grown.items())}.\n"
+    return text
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
@@ -127,32 +156,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--output", type=Path, help="also write the tables to this file")
     arguments = parser.parse_args()
-    text = f"{machine()}; medians of {arguments.repeats}, in seconds of processor time.\n"
-    with tempfile.TemporaryDirectory() as folder:
-        expat = program(Path(folder))
-        for shape in arguments.shapes:
-            times: dict[str, list[float]] = {}
-            for rows in arguments.rows:
-                path = Path(folder) / "export.xml"
-                # By a process of its own: a child's peak memory begins at what its parent held.
-                code = (
-                    f"import export_files as e, pathlib; e.write_export({shape!r}, {rows}, pathlib.Path({str(path)!r}))"
-                )
-                subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
-                size = path.stat().st_size
-                found = measured(path, rows, arguments.repeats, expat)
-                for name, each in found.items():
-                    times.setdefault(name, []).append(each.cpu_s)
-                text += f"\n`{shape}`, {rows:,} rows, {size / 1e6:,.0f} MB:\n\n"
-                text += table(["reader", "CPU s", "wall s", "MB/s", "peak MB", "ratio"], lines_of(found, size))
-            if len(arguments.rows) > 1:
-                grown = {
-                    name: exponent(arguments.rows[-len(each) :], each) for name, each in times.items() if len(each) > 1
-                }
-                text += f"\nGrowth: {', '.join(f'{name} {power:.2f}' for name, power in grown.items())}.\n"
-    print(text, end="")
-    if arguments.output:
-        arguments.output.write_text(text, encoding="utf-8")
+    report(tables(arguments.rows, arguments.shapes, arguments.repeats), arguments.repeats, arguments.output)
 
 
 if __name__ == "__main__":

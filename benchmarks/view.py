@@ -25,16 +25,12 @@ import termios
 import time
 from pathlib import Path
 
-from frame import environment
-
-from tracekit.testing import Draws, Model, Process, Scenario, write_bundle
+from frame import environment, in_own_process
 
 RUNS = 3
 SIZE = (200, 50)
 LANE = b"Neural Engine"
 """On screen as soon as lanes are."""
-STEP = 10_000_000
-"""Between the starts of two predictions, in ns."""
 KEYS = ("w", "w", "d", "w", "d", "d", "w", "w", "a", "w", "w", "w", "d", "s", "a", "s", "s", "s", "s", "s", "s", "s")
 
 MEASURE = """
@@ -61,7 +57,7 @@ async def main():
         await pilot.pause()
         print(f"findings after {{time.time() - start:.2f}} s, {{time.process_time():.2f}} s of processor time")
         print(f"the UI waited {{longest * 1000:.0f}} ms at most")
-        painter = app.browse.query_one(Timeline).painter
+        painter = app.browse.query_one(Timeline).renderer
         own, whole = [], []
         for key in {keys!r}:
             before = time.process_time()
@@ -82,29 +78,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def large(predictions: int) -> Scenario:
-    """Predictions one after another, with data, compute and hardware intervals."""
-    draws = Draws(5)
-    scenario = Scenario(Process("Large", 4711), duration_ns=(predictions + 10) * STEP)
-    models = [Model(f"Model{number}") for number in range(4)]
-    for number, model in enumerate(models):
-        scenario.load(model, number * STEP, STEP // 2)
-    for number in range(predictions):
-        start = (number + 4) * STEP
-        prediction = scenario.predict(models[number % 4], start, draws.around(STEP * 2 // 3, 30))
-        for event, offset, length in (
-            ("Input Validation", 1_000, 10_000),
-            ("Input Copy", 20_000, 100_000),
-            ("Data Cast", 200_000, 100_000),
-            ("Neural Engine - Data Copy", 400_000, 200_000),
-            ("Output Transformation", 4_000_000, 100_000),
-        ):
-            prediction.event(event, offset, length)
-        prediction.neural_engine(1_000_000, draws.around(2_000_000, 100))
-        prediction.gpu(3_100_000, draws.around(500_000, 100))
-    return scenario
 
 
 def first_screen(bundle: Path, env: dict[str, str]) -> float:
@@ -131,17 +104,11 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="Measure the terminal UI.")
     arguments.add_argument("--predictions", type=int, default=111_200)
     arguments.add_argument("--bundle", type=Path)
-    arguments.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     options = arguments.parse_args()
-    if options.write:
-        write_bundle(large(options.predictions), options.write)
-        return
     with tempfile.TemporaryDirectory() as folder:
         bundle = options.bundle or Path(folder) / "large.trace"
         if options.bundle is None:
-            # By a process of its own: a child's peak memory starts at what its parent held when it was forked.
-            writer = [sys.executable, __file__, "--predictions", str(options.predictions), "--write", str(bundle)]
-            subprocess.run(writer, check=True)
+            in_own_process(f"import recordings; recordings.write_large({options.predictions}, {str(bundle)!r})")
         env = environment()
         print(f"lanes after {min(first_screen(bundle, env) for _ in range(RUNS)):.2f} s")
         script = MEASURE.format(keys=KEYS, size=SIZE)
