@@ -145,6 +145,13 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+def test_gpu_labels_that_differ_in_what_means_nothing_are_worked_out_once():
+    work = [f"Model_main__Op3_MpsGraphInference+:Compute Command 0   (App (9)) 0x{address:x}" for address in range(9)]
+    other = [f"Command Buffer 0:Compute Command 0   (App (9)) 0x{address:x}" for address in range(9)]
+    _, meanings = gpu_labels([*work, *other], KnownModels(["Model"]))
+    assert len(meanings) == 2
+
+
 @given(st.lists(st.lists(PIECES, max_size=10).map("".join), max_size=20))
 def test_many_gpu_labels_mean_what_each_means_alone(labels):
     known = KnownModels(["Model", "x"])

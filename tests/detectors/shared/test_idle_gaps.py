@@ -6,7 +6,11 @@ from itertools import pairwise
 
 import pytest
 
+from support.handover import trace_of
+from tracekit.analysis.idle import idle_times
 from tracekit.detectors.outcomes import Finding, InsufficientData, NotApplicable, Passed
+from tracekit.detectors.runner import run_detectors
+from tracekit.detectors.shared import idle_gaps
 from tracekit.testing import SignpostRow
 from tracekit.testing.rows import Model
 
@@ -57,6 +61,15 @@ def test_pauses_are_the_cost_and_where_it_lies(scenario, judge):
     assert [entry.end_ns - entry.start_ns for entry in found.evidence] == sorted(lost, reverse=True)[:50]
     assert {entry.label for entry in found.evidence} == {"before Prediction"}
     assert found.evidence[0].row == lost.index(max(lost)) + 1
+
+
+def test_pauses_of_the_same_sequences_are_found_once(scenario, monkeypatch):
+    calls(scenario, work(20))
+    trace = trace_of(scenario)
+    found = []
+    monkeypatch.setattr(idle_gaps, "idle_times", lambda *asked: found.append(asked[-1]) or idle_times(*asked))
+    run_detectors(trace, only=[GAPS, SERIAL, "warm-up-spike"])
+    assert found == [100]
 
 
 @pytest.mark.parametrize(("pause", "gaps", "serial"), [(10.3, Finding, Passed), (9.7, Passed, Finding)])

@@ -112,13 +112,14 @@ class BundleRecording:
 
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Symbols and images are read once, when they are first needed."""
-        # Imported here, as below: most recordings have no call stacks, and naming functions takes many modules.
-        from tracekit.recording.bundle.call_stacks import stack_column
-
         result = []
         for store in self._source.stores:
-            wanted = store.spec.schema == schema and matches(store.spec.attributes, attributes)
-            if not wanted or store.damage or stack_column(store) is None:
+            if store.spec.schema != schema or not matches(store.spec.attributes, attributes) or store.damage:
+                continue
+            # Imported here, as below: most recordings have no call stacks, and naming functions takes many modules.
+            from tracekit.recording.bundle.call_stacks import stack_column
+
+            if stack_column(store) is None:
                 continue
             try:
                 result.append(self._stacks.read(store))
