@@ -71,6 +71,14 @@ def test_the_better_table_is_read_and_damage_is_told() -> None:
     assert len(cut.samples) == 0
     assert cut.notes == ("call stacks of the table time-profile: its rows are cut off",)
     assert SampleSource(Held({})).read() is None
+    # Where no table can be read, there are frames all the same, with the columns of others.
+    lost = SampleSource(Held({"time-profile": tables["time-profile"]}, unreadable="time-profile")).read()
+    assert lost is not None
+    for none, some in ((lost.samples, whole.samples), (lost.stacks, whole.stacks)):
+        assert none.empty
+        assert [(name, str(kind)) for name, kind in none.dtypes.items()] == [
+            (name, str(kind)) for name, kind in some.dtypes.items()
+        ]
 
 
 def test_a_trace_reads_its_samples_once_and_only_when_asked(trace_with: Callable[[SampleSource], object]) -> None:

@@ -20,6 +20,8 @@ from tracekit.recording.table import Process, Thread
 from tracekit.trace.binding import flags, mapped, nullable, recode, text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.recording.call_stacks import CallStacks
     from tracekit.recording.contents import Recording
@@ -84,8 +86,7 @@ class SampleSource:
 
 def _frames(table: CallStacks | None, notes: tuple[str, ...]) -> Samples:
     if table is None:
-        empty = pd.DataFrame({name: [] for name in ("time_ns", "stack")}, dtype=np.int64)
-        return Samples(empty, empty.iloc[:0], np.zeros(1, np.int64), notes)
+        return Samples(_empty(_SAMPLE_TYPES), _empty(_STACK_TYPES), np.zeros(1, np.int64), notes)
     thread, process = table.thread, table.process
     tids = [each.tid if isinstance(each, Thread) else None for each in thread.values]
     owners = [each if isinstance(each, Process) else None for each in process.values]
@@ -106,6 +107,37 @@ def _frames(table: CallStacks | None, notes: tuple[str, ...]) -> Samples:
         copy=False,
     )
     return Samples(samples, _stack_frame(table), table.starts, notes)
+
+
+_SAMPLE_TYPES = {
+    "time_ns": "int64",
+    "thread": "category",
+    "tid": "Int64",
+    "main_thread": "boolean",
+    "process": "category",
+    "pid": "Int64",
+    "state": "category",
+    "weight_ns": "Int64",
+    "stack": "Int64",
+}
+_STACK_TYPES = {
+    "stack": "int64",
+    "depth": "int64",
+    "image": "category",
+    "function": "category",
+    "offset": "Int64",
+    "file": "category",
+    "line": "Int64",
+    "owner": "category",
+    "inlined": "bool",
+    "overlay": "bool",
+    "certain": "bool",
+}
+
+
+def _empty(types: Mapping[str, str]) -> pd.DataFrame:
+    """The columns of a frame without rows."""
+    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in types.items()})
 
 
 def _stack_frame(table: CallStacks) -> pd.DataFrame:
