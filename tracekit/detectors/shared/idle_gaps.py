@@ -233,16 +233,18 @@ def may_be_one_answer(view: ModelView) -> bool:
 
 
 def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
-    """Whether most of the calls at these places follow a call of another model that is made for nothing else."""
+    """Whether most of the calls at these places follow a call of another model that is made for nothing else. Models
+    that are called more often run beside both, and say nothing of it."""
     rows, activity = view.predictions, view.trace.activity
     calls = activity[is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)]
-    before = np.searchsorted(calls["start_ns"].to_numpy(), rows["start_ns"].to_numpy()[first], side="left") - 1
-    models = calls["model"].astype("object").to_numpy()
-    openers = models[before[before >= 0]]
-    names, counts = np.unique([str(name) for name in openers if name != view.name], return_counts=True)
-    if not len(names) or 2 * counts.max() < len(first):
-        return False
-    return int((calls["model"] == names[counts.argmax()]).sum()) <= 2 * len(first)
+    models = calls["model"].astype("object")
+    rare = models.map(models.value_counts()).to_numpy(dtype=np.float64, na_value=np.inf) <= 2 * len(first)
+    eligible = rare | (models == view.name).to_numpy(dtype=bool)
+    starts, names = calls["start_ns"].to_numpy()[eligible], models.to_numpy()[eligible]
+    before = np.searchsorted(starts, rows["start_ns"].to_numpy()[first], side="left") - 1
+    openers = [str(name) for name in names[before[before >= 0]] if name != view.name]
+    counts = np.unique(openers, return_counts=True)[1]
+    return bool(len(counts)) and 2 * int(counts.max()) >= len(first)
 
 
 def pause_finding(
