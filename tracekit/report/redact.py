@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 PRIVATE = "<private>"
 """Stands for a private value that a text quotes."""
 
+NEVER_INCLUDED = ("device name", "device and host ids", "environment", "arguments of the target")
+"""What no redacted report holds, in words."""
+
 KEPT_FIELDS = frozenset({"model", "models", "name", "parents", "url", "version"})
 """Fields that stay as they are: model names (`name` is one in `ModelSummary`, a fixed word elsewhere) and addresses."""
 
@@ -138,6 +141,17 @@ _RULES: tuple[tuple[str, str, str], ...] = (
 """Name, pattern and replacement of what is private by its form."""
 
 _REPLACEMENTS = {"quote": PRIVATE} | {name: replacement for name, _, replacement in _RULES}
+
+_STAND_INS = {
+    "device names, ids and arguments quoted in texts": PRIVATE,
+    "users in paths": r"Users(?:/|\\+)…",
+    "temporary folders": "/var/folders/…",
+    "volumes in paths": "/Volumes/…",
+    "e-mail addresses": "<e-mail>",
+    "host names": "<host>",
+    "ids": "<uuid>",
+}
+"""Patterns of the replacements, by what they are called."""
 
 _PID = r"(?: \(\d+\)|, pid: \d+)"
 
@@ -267,6 +281,16 @@ def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Attributes of a table with private values, paths and ids replaced."""
     clean = _Cleaner()
     return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else clean(value) for key, value in attributes.items()}
+
+
+def replaced(text: str, facts: PrivateFacts) -> dict[str, int]:
+    """What stands in a redacted text for something private, in words, and how often. For names it is how many of the
+    recording's names occur, each under its alias."""
+    aliases = _aliases(set(facts.processes) - {facts.target or ""}), _foreign_aliases(facts.foreign_models)
+    names = [len({alias for alias in each.values() if re.search(_alone(re.escape(alias)), text)}) for each in aliases]
+    counts = {"names of processes": names[0], "names of foreign models": names[1]}
+    counts |= {words: len(re.findall(pattern, text)) for words, pattern in _STAND_INS.items()}
+    return {words: count for words, count in counts.items() if count}
 
 
 def _texts(frame: pd.DataFrame, column: str) -> set[str]:
