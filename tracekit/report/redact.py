@@ -10,6 +10,7 @@
 | e-mail address; `x.local`              | `<e-mail>`; `<host>`                                             |
 | name of any process but the target     | `process A`, `process B`, ... the same throughout the report     |
 | model that only other processes ran    | `foreign model A`, ... the same throughout the report            |
+| label that another process gave its GPU work | `GPU work`, unless it is one that Metal gives or names a model |
 
 Names of the target's models stay: a report without them is of no use. So do those of its functions, which
 `without_functions` takes out where that is asked for. The name of the target stays, and so do process
@@ -159,6 +160,8 @@ _QUOTED = r"\((?:[^()]|\([^()]*\)){1,200}?" + _PID + r"\)"
 """A process as Instruments writes it in labels and threads: `(python (99926))`, `(python, pid: 773)`."""
 
 _QUOTED_PROCESS = re.compile(_QUOTED)
+_METALS_LABEL = re.compile(r"(?:GPU Execution|(?:Command Buffer|[A-Z][a-z]+ Command) \d+|[:\s])*")
+"""Labels of work to which the app gave none."""
 _PID_AT_END = re.compile(_PID + r"\)?$")
 
 
@@ -231,6 +234,8 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     def change(field: str, text: str) -> str:
         if field in KEPT_FIELDS:
             return foreign.get(text, text)
+        if field == "label":
+            text = redact_label(text, facts)
         if field in ("source", "imported_from"):
             text = PurePosixPath(text.replace("\\", "/")).name or text
         return (paths_and_ids if field in FIXED_FIELDS else everything)(text)
@@ -269,6 +274,19 @@ def redact_texts(texts: Sequence[str], facts: PrivateFacts, models: Iterable[str
     aliases = _aliases({*facts.processes, *quoted} - {facts.target or ""}) | foreign
     clean = _Cleaner(models=set(models) - set(foreign), quotes=facts.quotes, aliases=aliases, target=facts.target)
     return [clean(text) for text in texts]
+
+
+def redact_label(label: str, facts: PrivateFacts) -> str:
+    """A label without what another process called its work on the GPU. The process that it quotes stays, for
+    `redact_texts`."""
+    quoted = [match for match in _QUOTED_PROCESS.finditer(label) if _bare(match.group()) != facts.target]
+    if not quoted:
+        return label
+    own = label[: quoted[-1].start()].strip()
+    names = (name.replace("-", "_") for name in (*facts.models, *facts.foreign_models))
+    if _METALS_LABEL.fullmatch(own) or any(name in own for name in names):
+        return label
+    return f"GPU work {label[quoted[-1].start() :]}"
 
 
 def redact_names(names: Iterable[str], facts: PrivateFacts) -> list[str]:
