@@ -76,7 +76,7 @@ def planted(start_date: str) -> Scenario:
     """An app that reloads its model before each prediction, with a secret wherever one fits."""
     scenario = Scenario(
         TARGET,
-        duration_ns=6_000 * MS,
+        duration_ns=4_000 * MS,
         xcode_version="16.4",
         device=PHONE,
         host=MAC,
@@ -89,7 +89,7 @@ def planted(start_date: str) -> Scenario:
         issues=["HushDaemon (77) dropped events at /Users/HushIssueUser/x; see HushOwner's phone"],
     )
     model = Model("HushModel")
-    for number in range(40):
+    for number in range(24):
         start = 100 * MS + number * 120 * MS
         end = scenario.load(model, start, 60 * MS)
         prediction = scenario.predict(model, end + MS, 20 * MS)
@@ -98,7 +98,7 @@ def planted(start_date: str) -> Scenario:
         scenario.other_neural_engine(end + 30 * MS, 5 * MS, "HushForeign_main__Op0_AneInference Prediction")
         scenario.gpu_work(start, 4 * MS, DAEMON, label="HushLabel:Render")
     scenario.hang(100 * MS, 400 * MS)
-    scenario.thermal.append(StateRow(0, 6_000 * MS, "Nominal"))
+    scenario.thermal.append(StateRow(0, 4_000 * MS, "Nominal"))
     scenario.signposts.append(SignpostRow(MS, 9 * MS, "HushInterval", "com.HushSubsystem", "HushCategory", "HushSaid"))
     scenario.points.append(PointRow(2 * MS, "HushPoint", "com.HushSubsystem", "HushPointMessage"))
     text = [Column(name, name, "string") for name in PROMPTS]
@@ -148,8 +148,8 @@ def leaks(text: str) -> set[str]:
 
 def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: dict[str, Path]) -> None:
     assert b"HushValue" in (recordings["bundle"] / "form.template").read_bytes()
-    told = tracekit("analyze", recordings["export"], "--json", "--no-redact", "--no-config").out
-    assert {"HushOwner", "HushArgument", "HushDaemon"} <= leaks(told)
+    kept = tracekit("analyze", recordings["export"], "--json", "--no-redact", "--no-config").out
+    assert {"HushOwner", "HushArgument", "HushDaemon"} <= leaks(kept)
     assert leaks(tracekit("stacks", recordings["export"], "--no-redact").out) == {"HushDaemon"}
     everything = "".join(path.read_text(encoding="utf-8") for path in recordings["export"].iterdir())
     assert {
@@ -159,56 +159,72 @@ def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: d
     } <= leaks(everything)  # fmt: skip
 
 
-COMMANDS = {
-    "text": ("analyze", "-v"),
-    "short text": ("analyze",),
-    "markdown": ("analyze", "--format", "markdown"),
-    "html": ("analyze", "--format", "html"),
-    "json": ("analyze", "--json"),
-    "by process": ("analyze", "--process", "nobody"),
-    "by model": ("analyze", "--model", "nobody"),
-    "tables": ("tables",),
-    "tables as JSON": ("tables", "--format", "json"),
-    "stacks": ("stacks",),
-    "collapsed": ("stacks", "--format", "collapsed"),
-    "speedscope": ("stacks", "--format", "speedscope"),
-    "diagnosis": ("diagnose",),
-    "diagnosis as JSON": ("diagnose", "--format", "json"),
-    "list of a bug report": ("bugreport", "--list"),
-    **{f"check as {form}": ("check", "--format", form) for form in ("text", "markdown", "json", "junit", "github")},
+BOTH_FORMS = {
+    "analyze": ("-v", "--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
+    "diagnose": ("--no-config",),
+    "tables": ("--format", "json"),
+    "check": ("--format", "github", *(part for end in ("txt", "md", "json", "xml") for part in ("-o", f"out.{end}"))),
+    "bugreport": ("-o", "out.zip", "--no-config"),
 }
+"""All that a command writes comes from one run of it, since reading takes the time."""
+ONE_FORM = [
+    ("analyze", "--no-config"),
+    ("analyze", "--no-config", "--process", "nobody"),
+    ("analyze", "--no-config", "--model", "nobody"),
+    ("tables",),
+    ("stacks",),
+    ("stacks", "--format", "collapsed"),
+    ("stacks", "--format", "speedscope"),
+    ("diagnose", "--no-config", "--format", "json"),
+    ("bugreport", "--no-config", "--list"),
+]
+
+
+def told(printed: str, folder: Path) -> dict[str, str]:
+    """What a command printed, and the files that it wrote."""
+    texts = {"printed": printed}
+    for path in folder.iterdir():
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as packed:
+                texts |= {name: packed.read(name).decode() for name in packed.namelist()}
+        else:
+            texts[path.name] = path.read_text(encoding="utf-8")
+    return texts
 
 
 @pytest.mark.parametrize("form", ["export", "bundle"])
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_command_prints_a_secret(tracekit, recordings: dict[str, Path], name: str, form: str) -> None:
-    command, *flags = COMMANDS[name]
-    settings = {"tables": [], "stacks": [], "check": ["--config", recordings["config"]]}.get(command, ["--no-config"])
-    result = tracekit(command, recordings[form], *flags, *settings)
-    # A bundle of a scenario has no call stacks.
-    refused = "nobody" in flags or (form, command) == ("bundle", "stacks")
-    assert (result.status == 2) == refused
+@pytest.mark.parametrize("command", BOTH_FORMS)
+def test_no_command_tells_a_secret(
+    tracekit, recordings: dict[str, Path], tmp_path: Path, monkeypatch, command: str, form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = [*BOTH_FORMS[command], *(["--config", recordings["config"]] if command == "check" else [])]
+    result = tracekit(command, recordings[form], *flags)
+    # The check fails, since its limit is far below the latency.
+    assert result.status == (1 if command == "check" else 0)
+    texts = told(result.out + result.err, tmp_path)
+    assert len(texts) == {"analyze": 5, "check": 5, "bugreport": 6}.get(command, 1)
+    assert {name: leaks(text) for name, text in texts.items()} == {name: set() for name in texts}
+
+
+@pytest.mark.parametrize("command", ONE_FORM, ids=" ".join)
+def test_no_form_of_a_command_tells_a_secret(tracekit, recordings: dict[str, Path], command: tuple[str, ...]) -> None:
+    result = tracekit(command[0], recordings["export"], *command[1:])
+    assert result.status == (2 if "nobody" in command else 0)
     assert result.out or result.err
     assert leaks(result.out + result.err) == set()
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_no_comparison_prints_a_secret(tracekit, recordings: dict[str, Path], form: str) -> None:
-    result = tracekit("compare", recordings["bundle"], recordings["other"], "--format", form, "--no-config")
-    assert (result.status, leaks(result.out + result.err)) == (0, set())
-
-
-def test_no_file_holds_a_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
-    baseline, archive = tmp_path / "base.json", tmp_path / "findings.zip"
-    told = tracekit("baseline", "save", baseline, recordings["bundle"], recordings["other"], "--no-config")
-    assert (told.status, leaks(told.out + baseline.read_text(encoding="utf-8"))) == (0, set())
-    told = tracekit("check", recordings["bundle"], "--baseline", baseline, "--no-config", "-o", tmp_path / "x.xml")
-    assert leaks(told.out + told.err + (tmp_path / "x.xml").read_text(encoding="utf-8")) == set()
-    for form in ("export", "bundle"):
-        assert tracekit("bugreport", recordings[form], "-o", archive, "--no-config").status == 0
-        with zipfile.ZipFile(archive) as packed:
-            for name in packed.namelist():
-                assert (name, leaks(packed.read(name).decode())) == (name, set())
+def test_no_comparison_tells_a_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
+    pair = (recordings["bundle"], recordings["other"])
+    for form in ("text", "markdown", "json"):
+        result = tracekit("compare", *pair, "--format", form, "--no-config")
+        assert (result.status, leaks(result.out + result.err)) == (0, set())
+    baseline = tmp_path / "base.json"
+    saved = tracekit("baseline", "save", baseline, *pair, "--no-config")
+    assert (saved.status, leaks(saved.out + saved.err + baseline.read_text(encoding="utf-8"))) == (0, set())
+    checked = tracekit("check", recordings["bundle"], "--baseline", baseline, "--no-config")
+    assert leaks(checked.out + checked.err) == set()
 
 
 def test_nothing_that_leaves_the_screen_holds_a_secret(recordings: dict[str, Path], tmp_path: Path) -> None:
