@@ -18,8 +18,8 @@ from tracekit.tui.state import EventFilter
 from tracekit.tui.viewport import Span
 
 MS = 1_000_000
-KEPT = ("HushApp", "HushModel", "HushRecording", "HushTemplate")
-"""What `docs/privacy.md` says stays: names of the target, its models, the recording's file, its template."""
+KEPT = ("HushApp", "HushModel", "HushRecording", "HushTemplate", "HushFunction")
+"""What `docs/privacy.md` says stays: names of the target, its models, the recording's file, its template, functions."""
 
 PATH = "/Users/HushUser/HushFolder/HushApp.app/HushApp"
 TARGET = Process("HushApp", 412, PATH)
@@ -41,7 +41,7 @@ PROFILE = f"""<?xml version="1.0"?><trace-query-result>
 <process id="4" fmt="HushApp (412)"><pid id="5" fmt="412">412</pid></process></thread><process ref="4"/>
 <core id="6" fmt="CPU 1">1</core><thread-state id="7" fmt="Running">Running</thread-state>
 <weight id="8" fmt="1 ms">1000000</weight><tagged-backtrace id="9" fmt="x"><backtrace id="10">
-<frame id="11" name="load()" addr="0x100000142">
+<frame id="11" name="HushFunction()" addr="0x100000142">
 <binary id="12" name="HushApp" UUID="X" arch="arm64" load-addr="0x100000000" path="{PATH}"/>
 <source id="13" line="31"><path id="14">/Users/HushSourceUser/HushSources/load.swift</path></source></frame>
 </backtrace></tagged-backtrace></row>
@@ -205,6 +205,14 @@ def test_no_command_tells_a_secret(
     texts = told(result.out + result.err, tmp_path)
     assert len(texts) == {"analyze": 5, "check": 5, "bugreport": 6}.get(command, 1)
     assert {name: leaks(text) for name, text in texts.items()} == {name: set() for name in texts}
+
+
+def test_functions_go_on_request(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
+    for flags, named in (((), True), (("--no-functions",), False)):
+        archive = tmp_path / f"{named}.zip"
+        assert tracekit("bugreport", recordings["export"], "-o", archive, "--no-config", *flags).status == 0
+        with zipfile.ZipFile(archive) as packed:
+            assert any("HushFunction" in packed.read(name).decode() for name in packed.namelist()) == named
 
 
 @pytest.mark.parametrize("command", ONE_FORM, ids=" ".join)

@@ -45,6 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-redact", action="store_true", help="include private data, such as device names and arguments"
     )
+    parser.add_argument("--no-functions", action="store_true", help="hide names of the app's functions and files")
     parser.add_argument("-q", "--quiet", action="store_true", help="suppress progress and notes")
 
 
@@ -90,6 +91,7 @@ def _made(arguments: Namespace) -> tuple[Analysis, Timeline, tuple[BugFile, ...]
             process=arguments.process,
             config=config_of(arguments),
             redact=not arguments.no_redact,
+            functions=not arguments.no_functions,
             reader=arguments.reader,
             xctrace=xctrace_options(arguments, quiet=arguments.quiet),
             progress=progress,

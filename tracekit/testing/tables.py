@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tracekit.testing.contents import Attributes
+    from tracekit.testing.machines import Process
     from tracekit.testing.rows import CoreMLRow, GpuRow, SignpostRow
     from tracekit.testing.scenario import Scenario
 
@@ -47,9 +48,9 @@ TIME_PROFILE = "time-profile"
 """Schema of samples with call stacks."""
 
 
-def main_thread(scenario: Scenario) -> Thread:
-    """The main thread of the target."""
-    return Thread(_MIN_TID + scenario.target.pid * 8, scenario.target, scenario.thread)
+def main_thread(process: Process, name: str = "Main Thread") -> Thread:
+    """The main thread of a process."""
+    return Thread(_MIN_TID + process.pid * 8, process, name)
 
 
 def written_order(rows: Sequence[Caused]) -> list[int]:
@@ -220,11 +221,11 @@ def _thermal(scenario: Scenario) -> Rows:
 
 def _hangs(scenario: Scenario) -> Rows:
     for row in scenario.hangs:
-        yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario), scenario.target
+        yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target, scenario.thread), scenario.target
 
 
 def _signpost_events(scenario: Scenario) -> Rows:
-    target, thread = scenario.target, main_thread(scenario)
+    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
     for row in scenario.points:
         message = text_label(row.message) if row.message else None
@@ -233,7 +234,7 @@ def _signpost_events(scenario: Scenario) -> Rows:
 
 
 def _points(scenario: Scenario) -> Rows:
-    target, thread = scenario.target, main_thread(scenario)
+    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     for row in scenario.points:
         message = text_label(row.message) if row.message else None
         yield row.time_ns, target, thread, row.subsystem, row.name, message, None, None
@@ -247,7 +248,7 @@ def _signpost_intervals(scenario: Scenario) -> Rows:
 
 
 def _signpost_interval(scenario: Scenario, row: SignpostRow, lane: int, identifier: int) -> tuple[Cell, ...]:
-    target, thread = scenario.target, main_thread(scenario)
+    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     message = text_label(row.message) if row.message else None
     signature = Label((Part("string", row.message), Part("narrative-text", " → ")))
     names = (row.name, row.category, row.subsystem, identifier)
