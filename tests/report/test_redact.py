@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tracekit
-from tracekit.report.redact import PrivateFacts, public_attributes, redact, redact_text
+from tracekit.report.redact import PrivateFacts, public_attributes, redact, redact_label, redact_text, replaced
 from tracekit.report.renderers.formats import RENDERERS
 from tracekit.report.renderers.serialize import to_json
 from tracekit.report.report import Report
@@ -226,6 +226,42 @@ def test_models_of_other_processes_get_an_alias_in_every_field(tmp_path) -> None
     assert "foreign model A" in shown
     assert "Own-Net" in shown
     assert "Secret_Diary" in whole
+
+
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ("Draw diary:Render   (Secret (77))", "GPU work (Secret (77))"),
+        ("Draw (a) page (Secret Helper (GPU) (77))", "GPU work (Secret Helper (GPU) (77))"),
+        ("Command Buffer 0:Render Command 12   (Secret (77))",) * 2,
+        ("GPU Execution   (Secret (77))",) * 2,
+        ("Own_Net_main__Op1_MpsGraphInference:Compute Command 0 (Secret (77))",) * 2,
+        ("Draw diary:Render (StyleTransfer (7))",) * 2,
+        ("Draw diary:Render (<none>)",) * 2,
+        ("Neural Engine Prediction",) * 2,
+    ],
+)
+def test_what_another_process_calls_its_work_goes(label: str, told: str) -> None:
+    assert redact_label(label, replace(NOBODY, models=("Own-Net",))) == told
+
+
+def test_labels_of_a_report_lose_it_too(full: Report) -> None:
+    facts = replace(NOBODY, processes=("Secret",))
+    rows = tuple(replace(row, label="Draw diary (Secret (77))") for row in full.aggregation)
+    told = redact(replace(full, aggregation=rows), facts)
+    assert {row.label for row in told.aggregation} == {"GPU work (process A (77))"}
+
+
+def test_what_was_replaced_is_counted_by_kind() -> None:
+    facts = PrivateFacts(("Ann's phone",), ("Secret", "Silent", "App"), "App", foreign_models=("Diary",))
+    text = f"Secret and (Secret (5)) at /Users/ann/x and C:\\Users\\ann\\x on Ann's phone, {UUID}; App"
+    assert replaced(redact_text(text, facts, []), facts) == {
+        "names of processes": 1,
+        "device names, ids and arguments quoted in texts": 1,
+        "users in paths": 2,
+        "ids": 1,
+    }
+    assert replaced("process ID and App", facts) == {}
 
 
 LONG_TEXTS = """

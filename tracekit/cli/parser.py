@@ -12,6 +12,7 @@ from tracekit._version import __version__
 from tracekit.cli import (
     analyze,
     baseline,
+    bugreport,
     check,
     compare,
     detectors,
@@ -38,6 +39,7 @@ COMMANDS: tuple[Command, ...] = (
     compare.COMMAND,
     check.COMMAND,
     baseline.COMMAND,
+    bugreport.COMMAND,
     diagnose.COMMAND,
     stacks.COMMAND,
     tables.COMMAND,

@@ -40,6 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="text",
         help="output format (default: text); collapsed and speedscope are for flame graph tools",
     )
+    parser.add_argument("--no-redact", action="store_true", help="keep the names of other processes")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress or notes")
 
 
@@ -49,6 +50,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.cli.output import emit, narrate
     from tracekit.cli.progress import showing_progress
     from tracekit.report.call_tree import as_collapsed, as_speedscope, as_text
+    from tracekit.report.flame import fit_to_leave
     from tracekit.trace.open import open_trace
 
     with showing_progress(arguments.quiet) as progress:
@@ -63,6 +65,7 @@ def run(arguments: Namespace) -> ExitStatus:
         narrate(f"tracekit: {note}.")
     chosen = _chosen(trace, sampled, arguments)
     tree = call_tree(sampled, chosen, invert=arguments.invert, app_only=arguments.app_only)
+    tree = fit_to_leave(tree, trace, sampled, redact=not arguments.no_redact)
     match arguments.format:
         case "collapsed":
             emit(as_collapsed(tree), utf8=True)

@@ -48,7 +48,7 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
     rows = np.flatnonzero(chosen & (stack >= 0))
     times = sampled.samples["time_ns"].to_numpy(np.int64)[rows]
     order = np.argsort(times, kind="stable")
-    return Flame(times[order], tree.leaf[stack[rows[order]]], _fit(tree, trace, redact=redact))
+    return Flame(times[order], tree.leaf[stack[rows[order]]], fit_to_leave(tree, trace, sampled, redact=redact))
 
 
 def _of_process(sampled: Samples, pid: int | None) -> BoolArray:
@@ -57,12 +57,16 @@ def _of_process(sampled: Samples, pid: int | None) -> BoolArray:
     return own
 
 
-def _fit(tree: CallTree, trace: Trace, *, redact: bool) -> CallTree:
+def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool) -> CallTree:
     """The tree with names that may leave the machine: those in it and no others, redacted and fit for a screen."""
     used, name = np.unique(tree.name, return_inverse=True)
     texts = [each[place] for each in (tree.names, tree.images) for place in used.tolist()]
     if redact:
-        texts = redact_texts(texts, private_facts(trace), model_names(trace))
+        facts = private_facts(trace)
+        # Programs are libraries of their own processes, of which samples know more than the other tables.
+        running = {str(name) for name in sampled.samples["process"].dropna().unique() if str(name).strip()}
+        facts = replace(facts, processes=tuple(sorted({*facts.processes, *running})))
+        texts = redact_texts(texts, facts, model_names(trace))
     fit = tuple(map(visible, texts))
     is_app = tuple(tree.is_app[place] for place in used.tolist())
     names, images = fit[: len(used)], fit[len(used) :]

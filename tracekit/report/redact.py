@@ -10,6 +10,7 @@
 | e-mail address; `x.local`              | `<e-mail>`; `<host>`                                             |
 | name of any process but the target     | `process A`, `process B`, ... the same throughout the report     |
 | model that only other processes ran    | `foreign model A`, ... the same throughout the report            |
+| label that another process gave its GPU work | `GPU work`, unless it is one that Metal gives or names a model |
 
 Names of the target's models stay: a report without them is of no use. So do those of its functions, which
 `without_functions` takes out where that is asked for. The name of the target stays, and so do process
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 
 PRIVATE = "<private>"
 """Stands for a private value that a text quotes."""
+
+NEVER_INCLUDED = ("device name", "device and host ids", "environment", "arguments of the target")
+"""What no redacted report holds, in words."""
 
 KEPT_FIELDS = frozenset({"model", "models", "name", "parents", "url", "version"})
 """Fields that stay as they are: model names (`name` is one in `ModelSummary`, a fixed word elsewhere) and addresses."""
@@ -139,12 +143,25 @@ _RULES: tuple[tuple[str, str, str], ...] = (
 
 _REPLACEMENTS = {"quote": PRIVATE} | {name: replacement for name, _, replacement in _RULES}
 
+_STAND_INS = {
+    "device names, ids and arguments quoted in texts": PRIVATE,
+    "users in paths": r"Users(?:/|\\+)…",
+    "temporary folders": "/var/folders/…",
+    "volumes in paths": "/Volumes/…",
+    "e-mail addresses": "<e-mail>",
+    "host names": "<host>",
+    "ids": "<uuid>",
+}
+"""Patterns of the replacements, by what they are called."""
+
 _PID = r"(?: \(\d+\)|, pid: \d+)"
 
 _QUOTED = r"\((?:[^()]|\([^()]*\)){1,200}?" + _PID + r"\)"
 """A process as Instruments writes it in labels and threads: `(python (99926))`, `(python, pid: 773)`."""
 
 _QUOTED_PROCESS = re.compile(_QUOTED)
+_METALS_LABEL = re.compile(r"(?:GPU Execution|(?:Command Buffer|[A-Z][a-z]+ Command) \d+|[:\s])*")
+"""Labels of work to which the app gave none."""
 _PID_AT_END = re.compile(_PID + r"\)?$")
 
 
@@ -217,6 +234,8 @@ def redact(report: Report, facts: PrivateFacts) -> Report:
     def change(field: str, text: str) -> str:
         if field in KEPT_FIELDS:
             return foreign.get(text, text)
+        if field == "label":
+            text = redact_label(text, facts)
         if field in ("source", "imported_from"):
             text = PurePosixPath(text.replace("\\", "/")).name or text
         return (paths_and_ids if field in FIXED_FIELDS else everything)(text)
@@ -257,6 +276,19 @@ def redact_texts(texts: Sequence[str], facts: PrivateFacts, models: Iterable[str
     return [clean(text) for text in texts]
 
 
+def redact_label(label: str, facts: PrivateFacts) -> str:
+    """A label without what another process called its work on the GPU. The process that it quotes stays, for
+    `redact_texts`."""
+    quoted = [match for match in _QUOTED_PROCESS.finditer(label) if _bare(match.group()) != facts.target]
+    if not quoted:
+        return label
+    own = label[: quoted[-1].start()].strip()
+    names = (name.replace("-", "_") for name in (*facts.models, *facts.foreign_models))
+    if _METALS_LABEL.fullmatch(own) or any(name in own for name in names):
+        return label
+    return f"GPU work {label[quoted[-1].start() :]}"
+
+
 def redact_names(names: Iterable[str], facts: PrivateFacts) -> list[str]:
     """Names of models as a report has them: only those of foreign models are replaced."""
     foreign = _foreign_aliases(facts.foreign_models)
@@ -267,6 +299,16 @@ def public_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Attributes of a table with private values, paths and ids replaced."""
     clean = _Cleaner()
     return {key: PRIVATE if PRIVATE_ATTRIBUTES.search(key) else clean(value) for key, value in attributes.items()}
+
+
+def replaced(text: str, facts: PrivateFacts) -> dict[str, int]:
+    """What stands in a redacted text for something private, in words, and how often. For names it is how many of the
+    recording's names occur, each under its alias."""
+    aliases = _aliases(set(facts.processes) - {facts.target or ""}), _foreign_aliases(facts.foreign_models)
+    names = [len({alias for alias in each.values() if re.search(_alone(re.escape(alias)), text)}) for each in aliases]
+    counts = {"names of processes": names[0], "names of foreign models": names[1]}
+    counts |= {words: len(re.findall(pattern, text)) for words, pattern in _STAND_INS.items()}
+    return {words: count for words, count in counts.items() if count}
 
 
 def _texts(frame: pd.DataFrame, column: str) -> set[str]:

@@ -17,7 +17,7 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.absence import Reason
 from tracekit.lanes.lanes import Grouping, LaneRows, lanes_of
 from tracekit.report.flame import Flame, flame_of
-from tracekit.report.redact import private_facts, redact_names, redact_texts
+from tracekit.report.redact import private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import model_names
 from tracekit.trace.frames import is_any
@@ -163,7 +163,7 @@ class _Words:
         self._label: Callable[[Sequence[str]], Sequence[str]] = list
         self._model: Callable[[Sequence[str]], Sequence[str]] = list
         if redact:
-            self._label = lambda texts: redact_texts(texts, facts, names)
+            self._label = lambda texts: redact_texts([redact_label(text, facts) for text in texts], facts, names)
             self._model = lambda texts: redact_names(texts, facts)
 
     def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:

@@ -89,6 +89,7 @@ def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
     listed += [(schema or scenario.xcode.neural_engine_schema, pairs) for schema, pairs in _TEMPLATE]
     listed += [("os-signpost", {"subsystem": subsystem, "category": name}) for subsystem, name in _SIGNPOSTS]
     listed += [(schema, _FURTHER[schema]) for schema in sorted(_added(scenario))]
+    listed += [(table.schema, dict(table.attributes)) for table in scenario.other_tables]
     kept = [(schema, attributes) for schema, attributes in listed if schema not in scenario.missing]
     return [
         (schema, tuple((key, _quoted(key, _of_all(scenario, text))) for key, text in pairs.items()))

@@ -37,6 +37,7 @@ from tracekit.testing.rows import (
 )
 
 if TYPE_CHECKING:
+    from tracekit.testing.cells import TableContent
     from tracekit.testing.stacks import SampleRow
 
 CORE_ML = "coreml-os-signpost"
@@ -58,6 +59,12 @@ class Scenario:
     template: str | None = "Core ML"
     launched: bool = True
     """False for a recording that was attached to a running process."""
+    arguments: str = ""
+    """Command line of a launched target."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables that a launched target was given."""
+    thread: str = "Main Thread"
+    """Name of the thread of the target that hangs and logs."""
     end_reason: str = "Target app exited"
     time_limit: str = "30 seconds"
     imported_from: str | None = None
@@ -90,6 +97,8 @@ class Scenario:
     samples: list[SampleRow] = field(default_factory=list)
     """What threads of the target were in, for times in which they ran. The tables of call stacks are recorded where
     there are any."""
+    other_tables: list[TableContent] = field(default_factory=list)
+    """Tables of instruments that a scenario knows nothing of, whole."""
     recorded: set[str] = field(default_factory=set)
     """Schemas that were recorded beyond those of the template and those that have rows."""
     missing: set[str] = field(default_factory=set)

@@ -48,9 +48,9 @@ TIME_PROFILE = "time-profile"
 """Schema of samples with call stacks."""
 
 
-def main_thread(process: Process) -> Thread:
+def main_thread(process: Process, name: str = "Main Thread") -> Thread:
     """The main thread of a process."""
-    return Thread(_MIN_TID + process.pid * 8, process, "Main Thread")
+    return Thread(_MIN_TID + process.pid * 8, process, name)
 
 
 def written_order(rows: Sequence[Caused]) -> list[int]:
@@ -61,19 +61,20 @@ def written_order(rows: Sequence[Caused]) -> list[int]:
 def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
     """Tables whose rows a scenario knows, each with its 1-based position in the table of contents."""
     documented = scenario.xcode.documented
+    others = {table.schema: table for table in scenario.other_tables}
     return [
         (
             position,
             TableContent(
                 schema=schema,
                 attributes=attributes,
-                columns=columns_of(schema, scenario.xcode.family),
-                rows=_part(scenario, schema, tuple(_rows(scenario, schema, attributes)), position),
+                columns=others[schema].columns if schema in others else columns_of(schema, scenario.xcode.family),
+                rows=_part(scenario, schema, _all_rows(scenario, schema, attributes), position),
                 documentation=DOCUMENTATION.get(schema, "") if documented else "",
             ),
         )
         for position, (schema, attributes) in enumerate(table_list(scenario), start=1)
-        if schema in _ROWS
+        if schema in _ROWS.keys() | others.keys()
         and (schema != TIME_PROFILE or scenario.samples)
         and (schema != "os-signpost" or _SHOWN_SIGNPOSTS & set(attributes))
     ]
@@ -84,6 +85,11 @@ def _part(
 ) -> tuple[tuple[Cell, ...], ...]:
     """Rows of one of the tables of a schema. Several tables of samples hold the same ones."""
     return rows if schema == TIME_PROFILE else rows[(position - 1) % scenario.parts :: scenario.parts]
+
+
+def _all_rows(scenario: Scenario, schema: str, attributes: Attributes) -> tuple[tuple[Cell, ...], ...]:
+    other = next((table.rows for table in scenario.other_tables if table.schema == schema), None)
+    return tuple(_rows(scenario, schema, attributes)) if other is None else other
 
 
 def _rows(scenario: Scenario, schema: str, attributes: Attributes) -> Rows:
@@ -215,11 +221,11 @@ def _thermal(scenario: Scenario) -> Rows:
 
 def _hangs(scenario: Scenario) -> Rows:
     for row in scenario.hangs:
-        yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target), scenario.target
+        yield row.start_ns, row.duration_ns, row.kind, main_thread(scenario.target, scenario.thread), scenario.target
 
 
 def _signpost_events(scenario: Scenario) -> Rows:
-    target, thread = scenario.target, main_thread(scenario.target)
+    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     location: tuple[Cell, ...] = (None,) if scenario.xcode.family >= 26 else ()
     for row in scenario.points:
         message = text_label(row.message) if row.message else None
@@ -228,7 +234,7 @@ def _signpost_events(scenario: Scenario) -> Rows:
 
 
 def _points(scenario: Scenario) -> Rows:
-    target, thread = scenario.target, main_thread(scenario.target)
+    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     for row in scenario.points:
         message = text_label(row.message) if row.message else None
         yield row.time_ns, target, thread, row.subsystem, row.name, message, None, None
@@ -242,7 +248,7 @@ def _signpost_intervals(scenario: Scenario) -> Rows:
 
 
 def _signpost_interval(scenario: Scenario, row: SignpostRow, lane: int, identifier: int) -> tuple[Cell, ...]:
-    target, thread = scenario.target, main_thread(scenario.target)
+    target, thread = scenario.target, main_thread(scenario.target, scenario.thread)
     message = text_label(row.message) if row.message else None
     signature = Label((Part("string", row.message), Part("narrative-text", " → ")))
     names = (row.name, row.category, row.subsystem, identifier)

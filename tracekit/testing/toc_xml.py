@@ -42,7 +42,7 @@ def _run(number: int, run: Scenario) -> list[str]:
     return _block(
         f'run number="{number}"',
         [
-            *_block("info", [*_block("target", _target(run)), *_block("summary", _summary(run))]),
+            *_block("info", [*_block("target", _target(run)), *_environment(run), *_block("summary", _summary(run))]),
             *_block("processes", [_process(process) for process in [run.target, *run.processes]]),
             *_block("data", [_table(run, schema, dict(attributes)) for schema, attributes in table_list(run)]),
             "<tracks/>",
@@ -58,6 +58,7 @@ def _target(run: Scenario) -> list[str]:
     if run.all_processes:
         return [*lines, _empty("all-processes", {})]
     process = {
+        **({"arguments": run.arguments} if run.arguments else {}),
         "type": "launched" if run.launched else "attached",
         **({"return-exit-status": "0"} if run.launched else {}),
         "name": run.target.name,
@@ -65,6 +66,12 @@ def _target(run: Scenario) -> list[str]:
         **({"termination-reason": "exit(0)"} if run.launched else {}),
     }
     return [*lines, _empty("process", process)]
+
+
+def _environment(run: Scenario) -> list[str]:
+    """Variables of the target."""
+    items = [_empty("item", {"key": key, "value": value}) for key, value in run.environment.items()]
+    return _block("environment", items) if items else []
 
 
 def _summary(run: Scenario) -> list[str]:

@@ -10,7 +10,7 @@ from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import whole_file
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
-from tracekit.report.redact import both_private, private_facts, redact, redact_text
+from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
 from tracekit.report.renderers import markdown, markdown_tables, markdown_text
 from tracekit.report.renderers.formats import renderer_for
 from tracekit.report.strings import map_strings
@@ -34,7 +34,8 @@ def row_markdown(traces: Sequence[Trace], titles: Sequence[str], texts: Sequence
     facts = reduce(both_private, map(private_facts, traces))
     models = {name for trace in traces for name in model_names(trace)}
     # As one text, so that one name is one alias in all cells; before anything is escaped, so that names are found.
-    redacted = redact_text(_EDGE.join([visible(about), *(text for _, text in filled)]), facts, models)
+    labels = [redact_label(text, facts) for _, text in filled]
+    redacted = redact_text(_EDGE.join([visible(about), *labels]), facts, models)
     lead, *cells = map(markdown_text.escape, redacted.split(_EDGE))
     table = markdown_text.table([title for title, _ in filled], [cells], words=len(filled))
     return f"{lead}\n\n{table}\n" if about else f"{table}\n"

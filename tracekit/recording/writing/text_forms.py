@@ -32,8 +32,8 @@ def write_csv(table: Table, stream: BinaryIO) -> None:
     """
     with _text(stream) as text:
         writer = csv.writer(text, lineterminator="\r\n")
-        writer.writerow([_harmless(name) for name in column_names(table.columns)])
-        columns = renderers(table, _harmless, "")
+        writer.writerow([harmless(name) for name in column_names(table.columns)])
+        columns = renderers(table, harmless, "")
         for part in parts(table.rows):
             writer.writerows(zip(*(column(part) for column in columns), strict=True))
 
@@ -48,7 +48,7 @@ def write_jsonl(table: Table, stream: BinaryIO) -> None:
             text.writelines(map(line.__mod__, zip(*(column(part) for column in columns), strict=True)))
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """The text with an apostrophe in front where a spreadsheet would run it: one that starts like a formula, also
     behind what spreadsheets skip, such as the byte order mark that the first cell of a file may begin with."""
     if text.isascii() and text.isprintable():

@@ -6,6 +6,7 @@ Evidence, measurements and all further numbers are folded.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.detectors.patterns import Pattern
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from tracekit.report.groups import Group
     from tracekit.report.report import Check, RecordingInfo, Report
 
+FIXES, EVIDENCE, MEASUREMENTS = "fixes in full", "evidence", "measurements"
+"""Titles of the folded parts of findings."""
+RECORDING = "Recording"
+"""Title of the part with the facts about the recording."""
 CALL_SITES_SHOWN = 2
 """Call sites of a finding."""
 EVIDENCE_SHOWN = 5
@@ -43,26 +48,55 @@ EVIDENCE_SHOWN = 5
 
 def render_markdown(report: Report) -> str:
     """The report as Markdown, with a line break at the end. Names from the recording stay text whatever they hold."""
-    safe = map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
-    parts = (
-        f"## {_headline(safe)}",
-        escape(context_line(safe.recording, safe.tool.config)),
-        *(finding(group, label=_label(group, safe)) for group in findings(safe.checks)),
-        nevertheless(safe.code),
-        _models(safe),
-        _not_evaluated(safe),
-        _notes(safe.recording),
-        details("Loads and predictions", loads_and_predictions(safe.models)),
-        details(TITLE, time_parts(safe.models)),
-        details(over_time.TITLE, predictions_over_time(safe.models)),
-        details("Events by model", aggregation(safe.aggregation)),
-        details("Code", call_sites(safe.code)),
-        details("Coverage", coverage(safe.coverage)),
-        details("Checks", _checks(safe)),
-        details("Recording", _recording(safe.recording)),
-        f"<sub>{safe.tool.name} {safe.tool.version}, report version {safe.schema_version}</sub>",
+    safe = legible(report)
+    sections = [each for group in findings(safe.checks) for each in finding_sections(group, label(group, safe))]
+    sections += [*overview(safe), *folded(safe)]
+    tool = f"{safe.tool.name} {safe.tool.version}, report version {safe.schema_version}"
+    return paragraphs(*head(safe), *(section.text for section in sections), tool) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A piece of the document that can be left out as a whole."""
+
+    title: str
+    text: str
+    """Empty where there is nothing to say."""
+
+
+def legible(report: Report) -> Report:
+    """The report with texts that are fit for a screen, as all functions here expect it."""
+    return map_strings(report, lambda field, text: formatting.visible(text, multiline=field == "fix"))
+
+
+def head(report: Report) -> tuple[str, str]:
+    """What a reader must see first: the summary, and what was recorded."""
+    return f"## {_headline(report)}", escape(context_line(report.recording, report.tool.config))
+
+
+def overview(report: Report) -> tuple[Section, ...]:
+    """What follows the findings and is open at first."""
+    return (
+        Section("What ran nevertheless", nevertheless(report.code)),
+        Section("Models", _models(report)),
+        Section("Not evaluated", _not_evaluated(report)),
+        Section("Notes", _notes(report.recording)),
     )
-    return paragraphs(*parts) + "\n"
+
+
+def folded(report: Report) -> tuple[Section, ...]:
+    """All further numbers, each part closed at first."""
+    bodies = {
+        "Loads and predictions": loads_and_predictions(report.models),
+        TITLE: time_parts(report.models),
+        over_time.TITLE: predictions_over_time(report.models),
+        "Events by model": aggregation(report.aggregation),
+        "Code": call_sites(report.code),
+        "Coverage": coverage(report.coverage),
+        "Checks": _checks(report),
+        RECORDING: recording_facts(report.recording),
+    }
+    return tuple(Section(title, details(title, body)) for title, body in bodies.items())
 
 
 def _headline(report: Report) -> str:
@@ -72,28 +106,36 @@ def _headline(report: Report) -> str:
     return sentence(report.summary.verdict)
 
 
-def _label(group: Group, report: Report) -> str:
+def label(group: Group, report: Report) -> str:
     """What is wrong with a recording in which nothing could be evaluated has no severity, but is the reason."""
     is_reason = not report.summary.evaluated and group.first.pattern == Pattern.RECORDING
     return "Inconclusive" if is_reason else group.severity.capitalize()
 
 
-def finding(group: Group, *, label: str | None = None) -> str:
-    """A finding with a row per model, its fix and its evidence; `label` stands for its severity. Its strings must be
-    `visible`."""
+def finding(group: Group) -> str:
+    """A finding with a row per model, its fix and its evidence. Its strings must be `visible`."""
+    return paragraphs(*(section.text for section in finding_sections(group, group.severity.capitalize())))
+
+
+def finding_sections(group: Group, heading: str) -> tuple[Section, ...]:
+    """The parts of a finding, the one that is open at first; `heading` stands before its title."""
     first, shown = group.first, group.checks[:MODELS_SHOWN]
-    return paragraphs(
-        f"### {label or group.severity.capitalize()}: {escape(first.title)}",
+    opened = paragraphs(
+        f"### {heading}: {escape(first.title)}",
         f"{code(first.id)}. {sentence(first.why)}",
         _rows(group),
         f"**Fix:** {sentence(fix_line(first.fix))}",
-        details("The fix in full", paragraphs(first.fix.strip(), _sources(first))),
-        details(
-            f"Evidence ({format_count(sum(check.evidence_total for check in group.checks), 'interval')}; "
-            "times since the start of the run)",
-            paragraphs(*(_evidence(check) for check in shown if check.evidence)),
-        ),
-        details("Measurements", paragraphs(*(_measured(check) for check in shown))),
+    )
+    title = (
+        f"Evidence ({format_count(sum(check.evidence_total for check in group.checks), 'interval')}; "
+        "times since the start of the run)"
+    )
+    evidence = details(title, paragraphs(*(_evidence(check) for check in shown if check.evidence)))
+    return (
+        Section(first.id, opened),
+        Section(FIXES, details("The fix in full", paragraphs(first.fix.strip(), _sources(first)))),
+        Section(EVIDENCE, evidence),
+        Section(MEASUREMENTS, details("Measurements", paragraphs(*(_measured(check) for check in shown)))),
     )
 
 
@@ -235,7 +277,8 @@ def _notes(recording: RecordingInfo) -> str:
     return "\n".join(f"- Note: {sentence(note)}" for note in recording.notes)
 
 
-def _recording(recording: RecordingInfo) -> str:
+def recording_facts(recording: RecordingInfo) -> str:
+    """Where the recording comes from, as a list. Its strings must be `visible`."""
     runs = f"{recording.run} of {len(recording.runs)}" if len(recording.runs) > 1 else str(recording.run)
     pid = f" (pid {recording.target_pid})" if recording.target_pid is not None else ""
     kind = f", {escape(recording.target_kind.replace('-', ' '))}" if recording.target_kind else ""

@@ -14,10 +14,14 @@ _ACTIVE = re.compile(r"([\\`*_\[\]<>|~$&])")
 _LINKING = re.compile(r"(?<=\w)(?=://)|(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 """Places where GitHub would make a link, a mention or a reference of plain text."""
 
+_JOINER = "&#8288;"
+"""A character without width, written so that it is seen in the source. A comment would break links too, but importers
+show it as text."""
+
 
 def escape(text: str) -> str:
     """Text inside a line that Markdown shows as it is: no emphasis, code, HTML, link or mention."""
-    return _LINKING.sub("<!-- -->", _ACTIVE.sub(r"\\\1", text))
+    return _LINKING.sub(_JOINER, _ACTIVE.sub(r"\\\1", text))
 
 
 def sentence(text: str) -> str:

@@ -116,7 +116,8 @@ def _tables(run: Scenario) -> list[TableContent]:
     if "thread-info" in run.missing:
         return tables
     cells = dict.fromkeys(cell for table in tables for row in table.rows for cell in row)
-    threads = dict.fromkeys((main_thread(run.target), *(cell for cell in cells if isinstance(cell, Thread))))
+    main = main_thread(run.target, run.thread)
+    threads = dict.fromkeys((main, *(cell for cell in cells if isinstance(cell, Thread))))
     rows = tuple(map(_thread_row, threads))
     return [*tables, TableContent("thread-info", (), _THREAD_INFO, rows)]
 

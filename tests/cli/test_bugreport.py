@@ -1,0 +1,114 @@
+"""`tracekit bugreport`: an archive to attach to an issue."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tracekit.recording.digest import digest_of
+
+FILES = ["report.md", "report.html", "report.json", "evidence.csv", "manifest.json"]
+
+
+@pytest.fixture
+def written(tracekit, reload: Path, tmp_path: Path) -> Path:
+    """The bug report of a sample."""
+    path = tmp_path / "findings.zip"
+    result = tracekit("bugreport", reload, "-o", path, "--no-config")
+    assert (result.status, result.out) == (0, "")
+    assert "wrote" in result.err
+    return path
+
+
+def test_the_files_are_what_the_manifest_says(written: Path, reload: Path) -> None:
+    with zipfile.ZipFile(written) as archive:
+        assert archive.namelist() == FILES
+        content = {name: archive.read(name) for name in FILES}
+    manifest = json.loads(content["manifest.json"])
+    assert {entry["name"]: (entry["bytes"], entry["sha256"]) for entry in manifest["files"]} == {
+        name: (len(data), hashlib.sha256(data).hexdigest()) for name, data in content.items() if name != FILES[-1]
+    }
+    digest = digest_of([reload])
+    assert manifest["recording"]["digest"]["sha256"] == digest.sha256
+    assert digest.sha256 in content["report.md"].decode()
+    assert manifest["redaction"]["applied"]
+
+
+def test_the_evidence_is_that_of_the_report(written: Path) -> None:
+    with zipfile.ZipFile(written) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("evidence.csv").decode())))
+        report = json.loads(archive.read("report.json"))
+    found = [check for check in report["checks"] if check["outcome"] == "finding"]
+    numbers = ("start_ns", "end_ns", "row")
+    assert [(row["check"], row["model"], *(int(row[key]) for key in numbers)) for row in rows] == [
+        (check["id"], check["model"] or "", *(entry[key] for key in numbers))
+        for check in found
+        for entry in check["evidence"]
+    ]
+    assert rows
+    assert all(int(row["duration_ns"]) == int(row["end_ns"]) - int(row["start_ns"]) for row in rows)
+
+
+def test_the_same_recording_gives_the_same_bytes(tracekit, reload: Path, written: Path, monkeypatch) -> None:
+    before = written.read_bytes()
+    monkeypatch.setattr("time.time", lambda: 2_000_000_000.0)
+    assert tracekit("bugreport", reload, "-o", written, "--no-config", "-q").err == ""
+    assert written.read_bytes() == before
+
+
+def test_the_list_says_what_would_be_written_and_writes_nothing(
+    tracekit, reload: Path, written: Path, tmp_path: Path, monkeypatch
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    result = tracekit("bugreport", reload, "--list", "--no-config")
+    assert result.status == 0
+    assert not list(empty.iterdir())
+    with zipfile.ZipFile(written) as archive:
+        sizes = {entry.filename: f"{entry.file_size:,} bytes" for entry in archive.infolist()}
+    for name, size in sizes.items():
+        assert any(line.split()[:1] == [name] and size in line for line in result.out.splitlines()), name
+    for said in ("style_transfer_reload.trace", "Watercolor", "never included: device name", "replaced: "):
+        assert said in result.out
+
+
+def test_private_data_is_in_it_only_on_request(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+    for flags, kept in (((), False), (("--no-redact",), True)):
+        path = tmp_path / f"{kept}.zip"
+        tracekit("bugreport", reload_xml, "-o", path, *flags)
+        with zipfile.ZipFile(path) as archive:
+            assert ("Test iPhone" in archive.read("report.json").decode()) == kept
+            assert json.loads(archive.read("manifest.json"))["redaction"]["applied"] != kept
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "missing -o FILE.zip"),
+        (["-o", "x.txt"], "unknown extension (supported: .zip)"),
+        (["-o", "missing/x.zip"], "no such folder"),
+    ],
+)
+def test_wrong_usage_is_told_before_reading(tracekit, tmp_path: Path, arguments: list[str], told: str) -> None:
+    result = tracekit("bugreport", tmp_path / "gone.trace", *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert told in result.err
+
+
+def test_the_recording_is_no_place_to_write(tracekit, reload: Path) -> None:
+    result = tracekit("bugreport", reload, "-o", reload / "x.zip")
+    assert result.status == 2
+    assert "part of the recording" in result.err
+    assert not (reload / "x.zip").exists()
+
+
+def test_a_recording_in_which_nothing_can_be_judged_keeps_its_status(tracekit, blind: Path, tmp_path: Path) -> None:
+    assert tracekit("bugreport", blind, "-o", tmp_path / "x.zip").status == 3
+    assert (tmp_path / "x.zip").exists()

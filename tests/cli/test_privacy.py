@@ -1,0 +1,251 @@
+"""A secret in every field that a recording can hold, and none of them in any output."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tracekit.testing import Machine, Model, Process, Scenario, write_bundle, write_export
+from tracekit.testing.cells import Column, TableContent
+from tracekit.testing.rows import PointRow, SignpostRow, StateRow
+from tracekit.tui import export as copied
+from tracekit.tui.opening import Request, judged, read
+from tracekit.tui.state import EventFilter
+from tracekit.tui.viewport import Span
+
+MS = 1_000_000
+KEPT = ("HushApp", "HushModel", "HushRecording", "HushTemplate", "HushFunction")
+"""What `docs/privacy.md` says stays: names of the target, its models, the recording's file, its template, functions."""
+
+PATH = "/Users/HushUser/HushFolder/HushApp.app/HushApp"
+TARGET = Process("HushApp", 412, PATH)
+DAEMON = Process("HushDaemon", 77, "/Users/HushDaemonUser/HushDaemon")
+SILENT = Process("HushSilent", 78, "/Users/HushSilentUser/HushSilent")
+PHONE = Machine("iOS", "iPhone 14 Pro", "18.5 (22F76)", "HushOwner's phone", "HUSHDEVICEID-77", "A16 GPU")
+MAC = Machine("macOS", "Mac Studio", "15.6 (24G84)", "HushHost", "HUSHHOSTID-78", "M2 Ultra")
+
+PROMPTS = (
+    *("model-request-id", "turn-index", "plot-label", "agent-name", "prompt", "response", "instruction"),
+    *("instructions", "tokens", "content", "error-message"),
+)
+"""Columns of text of the Foundation Models instrument. Source: the schema of `ModelInferenceTable` in Xcode 27."""
+
+PROFILE = f"""<?xml version="1.0"?><trace-query-result>
+<node xpath="//trace-toc[1]/run[1]/data[1]/table[{{position}}]"><schema name="time-profile">{{columns}}</schema>
+<row><sample-time id="1" fmt="x">{{time}}</sample-time>
+<thread id="2" fmt="HushThread (0x9) (HushApp, pid: 412)"><tid id="3" fmt="0x9">9</tid>
+<process id="4" fmt="HushApp (412)"><pid id="5" fmt="412">412</pid></process></thread><process ref="4"/>
+<core id="6" fmt="CPU 1">1</core><thread-state id="7" fmt="Running">Running</thread-state>
+<weight id="8" fmt="1 ms">1000000</weight><tagged-backtrace id="9" fmt="x"><backtrace id="10">
+<frame id="11" name="HushFunction()" addr="0x100000142">
+<binary id="12" name="HushApp" UUID="X" arch="arm64" load-addr="0x100000000" path="{PATH}"/>
+<source id="13" line="31"><path id="14">/Users/HushSourceUser/HushSources/load.swift</path></source></frame>
+</backtrace></tagged-backtrace></row>
+<row><sample-time id="21" fmt="x">{{later}}</sample-time>
+<thread id="22" fmt="HushWorker (0x19) (HushDaemon, pid: 77)"><tid id="23" fmt="0x19">25</tid>
+<process id="24" fmt="HushDaemon (77)"><pid id="25" fmt="77">77</pid></process></thread><process ref="24"/>
+<core ref="6"/><thread-state ref="7"/><weight ref="8"/><tagged-backtrace id="29" fmt="x"><backtrace id="30">
+<frame id="31" name="work()" addr="0x300000142">
+<binary id="32" name="HushDaemon" UUID="Y" arch="arm64" load-addr="0x300000000"
+ path="/Users/HushDaemonUser/HushDaemon"/></frame></backtrace></tagged-backtrace></row></node></trace-query-result>"""
+"""Two samples: of the target and of another process."""
+
+SETTINGS = """
+[check.findings]
+high = 0
+[check.limits."*"]
+p50 = "1ms"
+"""
+
+SAMPLES = {
+    "time": "sample-time",
+    "thread": "thread",
+    "process": "process",
+    "core": "core",
+    "thread-state": "thread-state",
+    "weight": "weight",
+    "stack": "tagged-backtrace",
+}
+
+
+def planted(start_date: str) -> Scenario:
+    """An app that reloads its model before each prediction, with a secret wherever one fits."""
+    scenario = Scenario(
+        TARGET,
+        duration_ns=4_000 * MS,
+        xcode_version="16.4",
+        device=PHONE,
+        host=MAC,
+        template="HushTemplate",
+        start_date=start_date,
+        arguments="--token HushArgument --out /Users/HushUser/HushOutput",
+        environment={"HUSHVARIABLE": "HushValue"},
+        thread="HushThread",
+        processes=[DAEMON, SILENT],
+        issues=["HushDaemon (77) dropped events at /Users/HushIssueUser/x; see HushOwner's phone"],
+    )
+    model = Model("HushModel")
+    for number in range(24):
+        start = 100 * MS + number * 120 * MS
+        end = scenario.load(model, start, 60 * MS)
+        prediction = scenario.predict(model, end + MS, 20 * MS)
+        prediction.event("Input Copy", MS, 8 * MS)
+        prediction.neural_engine(10 * MS, 8 * MS)
+        scenario.other_neural_engine(end + 30 * MS, 5 * MS, "HushForeign_main__Op0_AneInference Prediction")
+        scenario.gpu_work(start, 4 * MS, DAEMON, label="HushLabel:Render")
+    scenario.hang(100 * MS, 400 * MS)
+    scenario.thermal.append(StateRow(0, 4_000 * MS, "Nominal"))
+    scenario.signposts.append(SignpostRow(MS, 9 * MS, "HushInterval", "com.HushSubsystem", "HushCategory", "HushSaid"))
+    scenario.points.append(PointRow(2 * MS, "HushPoint", "com.HushSubsystem", "HushPointMessage"))
+    text = [Column(name, name, "string") for name in PROMPTS]
+    scenario.other_tables.append(
+        TableContent(
+            "ModelInferenceTable",
+            (("target-pid", "SINGLE"), ("device-name", "HushAttribute")),
+            (Column("start", "Start", "start-time"), Column("duration", "Duration", "duration"), *text),
+            ((MS, MS, *(f"HushPrompt{name.title().replace('-', '')}" for name in PROMPTS)),),
+        )
+    )
+    return scenario
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory) -> dict[str, Path]:
+    """The scenario as an export and as a bundle, and a second bundle to compare with."""
+    folder = tmp_path_factory.mktemp("HushParent")
+    first, second = planted("2025-06-03T10:15:00.000+02:00"), planted("2025-06-04T10:15:00.000+02:00")
+    second.coreml[1] = replace(second.coreml[1], duration_ns=21 * MS)
+    export = folder / "HushRecordingXml"
+    write_export(replace(first, imported_from="/Users/HushImport/HushImported/HushRecording.logarchive"), export)
+    toc = (export / "toc.xml").read_text(encoding="utf-8")
+    position = [line for line in toc.splitlines() if "<table " in line].index(
+        next(line for line in toc.splitlines() if 'schema="time-profile"' in line)
+    )
+    columns = "".join(
+        f"<col><mnemonic>{name}</mnemonic><name>{name}</name><engineering-type>{kind}</engineering-type></col>"
+        for name, kind in SAMPLES.items()
+    )
+    profile = PROFILE.format(position=position + 1, columns=columns, time=120 * MS, later=121 * MS)
+    (export / "time-profile.xml").write_text(profile, encoding="utf-8")
+    (folder / "tracekit.toml").write_text(SETTINGS, encoding="utf-8")
+    write_bundle(first, folder / "HushRecording.trace")
+    write_bundle(second, folder / "HushRecording2.trace")
+    bundles = {"bundle": folder / "HushRecording.trace", "other": folder / "HushRecording2.trace"}
+    return {"export": export, **bundles, "config": folder / "tracekit.toml"}
+
+
+def leaks(text: str) -> set[str]:
+    """Secrets in a text, which may have wrapped them, or put something without width into them."""
+    joined = re.sub(r"[\s\u2060\\]|&#8288;", "", text)
+    found = re.findall(r"(?i)hush(?:(?!hush)[a-z])*", joined)
+    kept = re.compile(rf"(?:{'|'.join(KEPT)})", re.IGNORECASE)
+    return {word for word in found if not kept.match(word)}
+
+
+def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: dict[str, Path]) -> None:
+    assert b"HushValue" in (recordings["bundle"] / "form.template").read_bytes()
+    kept = tracekit("analyze", recordings["export"], "--json", "--no-redact", "--no-config").out
+    assert {"HushOwner", "HushArgument", "HushDaemon"} <= leaks(kept)
+    assert leaks(tracekit("stacks", recordings["export"], "--no-redact").out) == {"HushDaemon"}
+    everything = "".join(path.read_text(encoding="utf-8") for path in recordings["export"].iterdir())
+    assert {
+        "HUSHVARIABLE", "HushValue", "HushSilent", "HUSHDEVICEID", "HUSHHOSTID", "HushThread", "HushInterval",
+        "HushCategory", "HushSaid", "HushPointMessage", "HushPromptPrompt", "HushPromptResponse", "HushAttribute",
+        "HushLabel", "HushForeign", "HushSourceUser", "HushImport",
+    } <= leaks(everything)  # fmt: skip
+
+
+BOTH_FORMS = {
+    "analyze": ("-v", "--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
+    "diagnose": ("--no-config",),
+    "tables": ("--format", "json"),
+    "check": ("--format", "github", *(part for end in ("txt", "md", "json", "xml") for part in ("-o", f"out.{end}"))),
+    "bugreport": ("-o", "out.zip", "--no-config"),
+}
+"""All that a command writes comes from one run of it, since reading takes the time."""
+ONE_FORM = [
+    ("analyze", "--no-config"),
+    ("analyze", "--no-config", "--process", "nobody"),
+    ("analyze", "--no-config", "--model", "nobody"),
+    ("tables",),
+    ("stacks",),
+    ("stacks", "--format", "collapsed"),
+    ("stacks", "--format", "speedscope"),
+    ("diagnose", "--no-config", "--format", "json"),
+    ("bugreport", "--no-config", "--list"),
+]
+
+
+def told(printed: str, folder: Path) -> dict[str, str]:
+    """What a command printed, and the files that it wrote."""
+    texts = {"printed": printed}
+    for path in folder.iterdir():
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as packed:
+                texts |= {name: packed.read(name).decode() for name in packed.namelist()}
+        else:
+            texts[path.name] = path.read_text(encoding="utf-8")
+    return texts
+
+
+@pytest.mark.parametrize("form", ["export", "bundle"])
+@pytest.mark.parametrize("command", BOTH_FORMS)
+def test_no_command_tells_a_secret(
+    tracekit, recordings: dict[str, Path], tmp_path: Path, monkeypatch, command: str, form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = [*BOTH_FORMS[command], *(["--config", recordings["config"]] if command == "check" else [])]
+    result = tracekit(command, recordings[form], *flags)
+    # The check fails, since its limit is far below the latency.
+    assert result.status == (1 if command == "check" else 0)
+    texts = told(result.out + result.err, tmp_path)
+    assert len(texts) == {"analyze": 5, "check": 5, "bugreport": 6}.get(command, 1)
+    assert {name: leaks(text) for name, text in texts.items()} == {name: set() for name in texts}
+
+
+def test_functions_go_on_request(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
+    for flags, named in (((), True), (("--no-functions",), False)):
+        archive = tmp_path / f"{named}.zip"
+        assert tracekit("bugreport", recordings["export"], "-o", archive, "--no-config", *flags).status == 0
+        with zipfile.ZipFile(archive) as packed:
+            assert any("HushFunction" in packed.read(name).decode() for name in packed.namelist()) == named
+
+
+@pytest.mark.parametrize("command", ONE_FORM, ids=" ".join)
+def test_no_form_of_a_command_tells_a_secret(tracekit, recordings: dict[str, Path], command: tuple[str, ...]) -> None:
+    result = tracekit(command[0], recordings["export"], *command[1:])
+    assert result.status == (2 if "nobody" in command else 0)
+    assert result.out or result.err
+    assert leaks(result.out + result.err) == set()
+
+
+def test_no_comparison_tells_a_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
+    pair = (recordings["bundle"], recordings["other"])
+    for form in ("text", "markdown", "json"):
+        result = tracekit("compare", *pair, "--format", form, "--no-config")
+        assert (result.status, leaks(result.out + result.err)) == (0, set())
+    baseline = tmp_path / "base.json"
+    saved = tracekit("baseline", "save", baseline, *pair, "--no-config")
+    assert (saved.status, leaks(saved.out + saved.err + baseline.read_text(encoding="utf-8"))) == (0, set())
+    checked = tracekit("check", recordings["bundle"], "--baseline", baseline, "--no-config")
+    assert leaks(checked.out + checked.err) == set()
+
+
+def test_nothing_that_leaves_the_screen_holds_a_secret(recordings: dict[str, Path], tmp_path: Path) -> None:
+    session = judged(read(Request((str(recordings["bundle"]),)), str(recordings["bundle"])))
+    report = session.report
+    texts = [copied.finding_markdown(session, number) for number in range(len(report.checks))]
+    everything = EventFilter()
+    texts.append(copied.statistics_markdown(session, None, everything, named=True))
+    labels = [str(label) for label in session.trace.hardware["label"].unique()]
+    texts += [copied.row_markdown([session.trace], ["label", "process"], [label, "HushDaemon"]) for label in labels]
+    for span in (None, Span(0, 1_000 * MS)):
+        for ending in (".md", ".html", ".json", ".txt"):
+            path = tmp_path / f"saved{ending}"
+            copied.save_report(session, span, path, replace=True)
+            texts.append(path.read_text(encoding="utf-8"))
+    assert {word for text in texts for word in leaks(text)} == set()
