@@ -14,6 +14,8 @@ import pytest
 _SCRIPT = Path(__file__).with_suffix(".mjs")
 _APPEND, _FINISH, _QUERY = 1, 2, 3
 """Methods of the RPC stream (`TraceProcessorMethod`)."""
+_PIECE_BYTES = 16_000_000
+"""Of a trace in one message; the engine refuses messages from 64 MB on."""
 LOSSES = "select name, value from stats where severity in ('error', 'data_loss') and value > 0"
 """What the trace processor could not use of a file."""
 
@@ -37,7 +39,8 @@ def ask(trace: bytes, queries: Sequence[str]) -> list[list[tuple[Any, ...]]]:
 
     protos = ProtoFactory(PlatformDelegate())
     stream = protos.TraceProcessorRpcStream()
-    stream.msg.add(request=_APPEND, append_trace_data=trace)
+    for first in range(0, len(trace), _PIECE_BYTES):
+        stream.msg.add(request=_APPEND, append_trace_data=trace[first : first + _PIECE_BYTES])
     stream.msg.add(request=_FINISH)
     for query in queries:
         stream.msg.add(request=_QUERY).query_args.sql_query = query
