@@ -60,9 +60,9 @@ def test_counters_are_those_of_the_predictions(concurrent: Analysis, tracks: Tra
 
 def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tracks: Tracks) -> None:
     findings = [check for check in concurrent.report.checks if check.outcome == "finding"]
-    assert {check.title for check in findings} == group(tracks, FINDINGS).keys()
+    assert {f"Finding: {check.title}" for check in findings} == group(tracks, FINDINGS).keys()
     for check in findings:
-        track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == check.title)
+        track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == f"Finding: {check.title}")
         ours = {tracks.details[code] for code in np.unique(track.details)} | {each.details for each in track.markers}
         told = next(details for details in map(dict, ours) if details.get("model") == check.model)
         assert (told["check"], told["severity"], told["summary"]) == (check.id, check.severity, check.summary)

@@ -81,6 +81,8 @@ class CounterTrack:
 class Tracks:
     """A recording as groups of tracks, top to bottom."""
 
+    title: str
+    """What the recording is called."""
     groups: tuple[tuple[str, tuple[SliceTrack | CounterTrack, ...]], ...]
     names: tuple[str, ...]
     details: tuple[Details, ...]
@@ -117,6 +119,7 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
         if lane.id == "thermal" and len(lane.starts):
             group.append(_thermal(lane))
     return Tracks(
+        title=visible(report.recording.source),
         groups=tuple((title, tuple(tracks)) for title, tracks in groups.items()),
         names=texts.names(),
         details=texts.details(),
@@ -223,7 +226,7 @@ def _findings(report: Report, texts: _Texts) -> Iterator[SliceTrack]:
         told = [_told(check) for check in answers]
         nothing = np.zeros(len(rows), np.int64)
         yield SliceTrack(
-            title=title,
+            title=f"Finding: {title}",
             markers=tuple(
                 Marker(title, details) for check, details in zip(answers, told, strict=True) if not check.evidence
             ),
