@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,50 @@ def test_the_recording_itself_is_no_place_to_write(tracekit, reload_xml: Path, t
         result = tracekit("export", source, "-o", folder, "--force")
         assert result.status == 2
         assert "it is or contains the recording" in result.err
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_the_timeline_for_other_viewers_is_redacted_like_a_report(
+    tracekit, samples: Path, tmp_path: Path, private: bool
+) -> None:
+    file = tmp_path / "run.json"
+    flags = ["--no-redact"] if private else []
+    result = tracekit("export", samples / "sharpen_8bit.trace", "--format", "chrome", "-o", file, *flags)
+    assert (result.status, result.out) == (0, "")
+    events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
+    intervals = sum(event["ph"] == "X" for event in events)
+    assert f"wrote {file} with {intervals:,} intervals" in result.err
+    names = " ".join(event["name"] for event in events)
+    assert ("backboardd" in names) == private
+    assert ("(process B" in names) != private
+
+
+def test_without_the_package_perfetto_the_message_says_how_to_get_it(
+    tracekit, samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "perfetto", None)
+    monkeypatch.setitem(sys.modules, "perfetto.trace_builder.proto_builder", None)
+    file = tmp_path / "run.pftrace"
+    result = tracekit("export", samples / "sharpen_8bit.trace", "--format", "perfetto", "-o", file)
+    assert (result.status, file.exists()) == (2, False)
+    assert "pip install 'coreml-tracekit[perfetto]'" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--format", "chrome", "--schema", "kdebug"], "--schema chooses tables"),
+        (["--open"], "--open needs a format that the Perfetto UI reads"),
+        (["--format", "chrome", "-o", "{input}/Trace1.run/x.json"], "it is part of the recording"),
+        (["--format", "chrome", "-o", "{tmp}/no/x.json"], "no such folder"),
+    ],
+)
+def test_what_a_viewer_cannot_get_is_said(
+    tracekit, samples: Path, tmp_path: Path, arguments: list[str], told: str
+) -> None:
+    recording = samples / "sharpen_8bit.trace"
+    given = [each.format(input=recording, tmp=tmp_path) for each in arguments]
+    result = tracekit("export", recording, "-o", tmp_path / "x.json", *given)
+    assert result.status == 2
+    assert told in result.err
+    assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""`tracekit export PATH... -o DIR`: the tables of a recording in another form."""
+"""`tracekit export PATH... -o DIR`: the tables of a recording in another form, or its timeline for another viewer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tracekit.recording.writing import WrittenFolder
 
 FORMATS = ("csv", "jsonl", "parquet", "xml")
-"""As `tracekit.recording.writing.FORMATS` has them."""
+"""Of tables, as `tracekit.recording.writing.FORMATS` has them."""
+VIEWERS = ("perfetto", "chrome")
+"""Of timelines, as `tracekit.report.viewers.formats.VIEWERS` has them."""
 MAX_NAMED = 3
 """Tables that are named beside the reason for which they were left out; more of them are counted."""
 
@@ -30,9 +32,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         help="a .trace bundle or 'xctrace export' XML, or a folder or zip of either; - for stdin",
     )
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="output folder; must be new or empty")
     parser.add_argument(
-        "--format", choices=FORMATS, default="csv", help="output format (default: csv); parquet needs pyarrow"
+        "-o",
+        "--output",
+        metavar="DIR|FILE",
+        required=True,
+        help=f"output folder, must be new or empty; with --format {' or '.join(VIEWERS)}, the output file",
+    )
+    parser.add_argument(
+        "--format",
+        choices=(*FORMATS, *VIEWERS),
+        default="csv",
+        help="output format (default: csv); perfetto and chrome write the timeline for other viewers; parquet needs "
+        "pyarrow, perfetto the package perfetto",
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="then open the file in the Perfetto UI, in a browser on this machine"
     )
     parser.add_argument(
         "--schema",
@@ -51,13 +66,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-redact",
         action="store_true",
-        help="keep device names, arguments and other private data in the list of tables",
+        help="keep device names, arguments and other private data in the list of tables or in the timeline",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="suppress progress and notes")
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Write the tables. Status 2 where a table that was asked of xctrace did not come."""
+    """Write the tables or the timeline. Status 2 where a table that was asked of xctrace did not come."""
+    if arguments.format in VIEWERS:
+        from tracekit.cli.viewers import export_timeline
+
+        return export_timeline(arguments)
+    if arguments.open:
+        raise UsageError(f"--open needs a format that the Perfetto UI reads: --format {' or '.join(VIEWERS)}")
     from tracekit.cli.progress import showing_progress
     from tracekit.recording.open import open_reading
     from tracekit.recording.writing.files import check_folder, make_folder
@@ -158,12 +179,14 @@ def _reasons(written: WrittenFolder) -> dict[str, list[str]]:
 
 COMMAND = Command(
     name="export",
-    summary="export tables as CSV, JSON Lines, Parquet or XML",
+    summary="export tables (CSV, JSON Lines, Parquet, XML) or the timeline (Perfetto, Chrome)",
     description=(
         "Export the tables of one run to a folder, one file per table. csv, jsonl and parquet come with a tables.json "
         "that describes each file; xml has the format of 'xctrace export', with a toc.xml, and tracekit can read it "
         "again. The list of tables is redacted unless --no-redact is given; cells are always written as recorded. In "
-        "csv, cells that a spreadsheet would treat as formulas are prefixed with an apostrophe."
+        "csv, cells that a spreadsheet would treat as formulas are prefixed with an apostrophe. "
+        "perfetto and chrome write one file instead: timeline and findings for other trace viewers, redacted like a "
+        "report."
     ),
     add_arguments=add_arguments,
     run=run,

@@ -25,7 +25,10 @@ from tracekit.trace.frames import is_any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
+
     from tracekit.arrays import BoolArray, CodeArray, IntArray
+    from tracekit.lanes.events import Events
     from tracekit.report.report import Check
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Trace
@@ -58,6 +61,8 @@ class DrawnLane:
     models: IntArray
     flags: IntArray
     """`CALL` and `COLD`, added up."""
+    predictions: IntArray
+    """Index labels in `Trace.activity` of the predictions that the rows are or belong to, -1 for none."""
     depth: int
     """Most rows at once."""
 
@@ -123,7 +128,7 @@ def _drawn(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> Drawn
     if lane.events is None or not kept.size:
         nothing = np.empty(0, np.int64)
         why = lane.words or Reason.NONE_SHOWN
-        return DrawnLane(lane.id, lane.title, lane.section, why, lane.strip, *(nothing,) * 7, depth=0)
+        return DrawnLane(lane.id, lane.title, lane.section, why, lane.strip, *(nothing,) * 8, depth=0)
     events = lane.events
     labels, works = words.labels(events.label_texts, events.labels[kept])
     starts, ends = events.starts[kept], events.ends[kept]
@@ -140,6 +145,7 @@ def _drawn(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> Drawn
         works=works,
         models=words.models(events.model_texts, events.models[kept]),
         flags=_flags(trace)[events.index[kept]] if events.frame == "activity" else np.zeros(len(kept), np.int64),
+        predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
     )
 
@@ -151,6 +157,18 @@ def _flags(trace: Trace) -> IntArray:
     called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP) & timed
     cold: BoolArray = first_after_load(activity)
     return np.where(called, CALL + COLD * cold, 0)
+
+
+def _predictions(trace: Trace, events: Events) -> IntArray:
+    """The prediction of each row of a lane."""
+    if events.frame in trace.context:
+        return np.full(len(events), -1, np.int64)
+    frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]
+    predictions = frame["prediction"].fillna(-1).to_numpy(np.int64)
+    if events.frame == "activity":
+        own = is_any(frame["kind"], Kind.PREDICTION) & is_any(frame["level"], Level.TOP)
+        return np.where(own, frame.index.to_numpy(np.int64), predictions)
+    return predictions
 
 
 class _Words:

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`."""
-OPTIONAL: Final = {"pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'"}
+OPTIONAL: Final = {
+    "pyarrow": "export to Parquet: pip install 'coreml-tracekit[parquet]'",
+    "perfetto": "export for the Perfetto UI: pip install 'coreml-tracekit[perfetto]'",
+}
 HOW_TO_BUILD: Final = "install a C compiler (xcode-select --install; apt install gcc) and tracekit again"
 TEMPLATE: Final = "Core ML"
 _KINDS: Final = {"Devices": "device", "Devices Offline": "offline", "Simulators": "simulator"}

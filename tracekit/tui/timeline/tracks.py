@@ -9,8 +9,8 @@ import numpy as np
 
 from tracekit.intervals import Intervals
 from tracekit.lanes.events import position_of
+from tracekit.lanes.stacking import stack
 from tracekit.tui.timeline.raster import Shares, shares
-from tracekit.tui.timeline.stacking import stack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

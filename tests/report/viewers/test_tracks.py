@@ -1,0 +1,111 @@
+"""What other viewers draw: every row of every lane, in rows that never overlap, with counters and findings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracekit.api import Analysis, analysis_of
+from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, Tracks, tracks_of
+from tracekit.trace.events import Kind
+
+
+@pytest.fixture(scope="module")
+def concurrent(samples: Path) -> Analysis:
+    return analysis_of(samples / "captions_concurrent.trace", functions=False)
+
+
+@pytest.fixture(scope="module")
+def tracks(concurrent: Analysis) -> Tracks:
+    return tracks_of(concurrent.report, concurrent.timeline())
+
+
+def group(tracks: Tracks, title: str) -> dict[str, object]:
+    return {track.title: track for track in dict(tracks.groups)[title]}
+
+
+def test_no_row_overlaps_and_none_is_missing(concurrent: Analysis, tracks: Tracks) -> None:
+    lanes = {lane.title: lane for lane in concurrent.timeline().lanes}
+    several = 0
+    for track in tracks.slices:
+        several += track.row_count > 1
+        for row in range(track.row_count):
+            own = track.rows == row
+            assert (track.starts[own][1:] >= track.ends[own][:-1]).all()
+        if track.title in lanes:
+            assert track.starts.tolist() == lanes[track.title].starts.tolist()
+            assert bool(track.markers) == (not len(track.starts))
+    assert several
+
+
+def test_counters_are_those_of_the_predictions(concurrent: Analysis, tracks: Tracks) -> None:
+    activity = concurrent.trace.activity
+    predictions = activity[activity["kind"] == Kind.PREDICTION]
+    counters = group(tracks, PREDICTIONS)
+    flight = counters["In flight"]
+    assert isinstance(flight, CounterTrack)
+    starts, ends = predictions["start_ns"].to_numpy(), (predictions["start_ns"] + predictions["duration_ns"]).to_numpy()
+    for time, value in zip(flight.times.tolist(), flight.values.tolist(), strict=True):
+        assert value == ((starts <= time) & (ends > time)).sum()
+    assert flight.values.max() > 1
+    for model, own in predictions.groupby("model", observed=True):
+        latency = counters[f"Latency · {model}"]
+        assert isinstance(latency, CounterTrack)
+        assert latency.times.tolist() == own["start_ns"].tolist()
+        assert latency.values.tolist() == own["duration_ns"].tolist()
+
+
+def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tracks: Tracks) -> None:
+    findings = [check for check in concurrent.report.checks if check.outcome == "finding"]
+    assert {f"Finding: {check.title}" for check in findings} == group(tracks, FINDINGS).keys()
+    for check in findings:
+        track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == f"Finding: {check.title}")
+        ours = {tracks.details[code] for code in np.unique(track.details)} | {each.details for each in track.markers}
+        told = next(details for details in map(dict, ours) if details.get("model") == check.model)
+        assert (told["check"], told["severity"], told["summary"]) == (check.id, check.severity, check.summary)
+        assert told["fix"].split() == check.fix.split()
+        if check.evidence:
+            assert {(each.start_ns, each.end_ns) for each in check.evidence} <= set(
+                zip(track.starts.tolist(), track.ends.tolist(), strict=True)
+            )
+        else:
+            assert track.markers
+
+
+def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent: Analysis, tracks: Tracks) -> None:
+    core_ml = group(tracks, "Core ML")
+    trace = concurrent.trace
+    own = trace.activity["kind"] == Kind.PREDICTION
+    flows = core_ml["Activity"].flows
+    assert (flows[~own.to_numpy()] == 0).all()
+    starts = trace.activity["start_ns"].to_numpy()
+    of_flow = dict(zip(flows.tolist(), starts.tolist(), strict=True))
+    joined = 0
+    for frame, title in ((trace.data, "Data"), (trace.compute, "Compute")):
+        inside = frame["prediction"].to_numpy(np.int64, na_value=-1)
+        for flow, prediction in zip(core_ml[title].flows.tolist(), inside.tolist(), strict=True):
+            assert (of_flow[flow] == starts[prediction]) if prediction >= 0 else flow == 0
+            joined += flow > 0
+    assert joined
+
+
+def test_thermal_states_are_a_counter_too(concurrent: Analysis) -> None:
+    timeline = concurrent.timeline()
+    at = next(number for number, lane in enumerate(timeline.lanes) if lane.id == "thermal")
+    hot = replace(
+        timeline.lanes[at],
+        words="",
+        starts=np.array([0, 10, 20]),
+        ends=np.array([10, 20, 30]),
+        categories=np.array([19, 16, 0]),
+        **dict.fromkeys(("labels", "models", "predictions"), np.full(3, -1)),
+        **dict.fromkeys(("works", "flags"), np.zeros(3, np.int64)),
+    )
+    lanes = (*timeline.lanes[:at], hot, *timeline.lanes[at + 1 :])
+    level = group(tracks_of(concurrent.report, replace(timeline, lanes=lanes)), "System")["Thermal level"]
+    assert isinstance(level, CounterTrack)
+    # Critical, nominal, and a state that nobody knows.
+    assert (level.times.tolist(), level.values.tolist()) == ([0, 10], [3, 0])

@@ -1,0 +1,134 @@
+"""Files for other viewers, judged by Perfetto's own trace processor."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from support.trace_processor import LOSSES, ask, engine
+from tracekit.api import Analysis, analysis_of
+from tracekit.report.timeline import DrawnLane, Timeline
+from tracekit.report.viewers.formats import VIEWERS
+from tracekit.report.viewers.tracks import tracks_of
+from tracekit.trace.events import Kind
+from tracekit.trace.filter import EVENT_FRAMES
+
+BEFORE = 1_500
+"""How long before the run the first row starts, in ns."""
+HARD = ((-BEFORE, -BEFORE), (-BEFORE, 0), (0, 0), (0, 0), (0, 7), (3, 12), (7, 7), (7, 9), (12, 10**15 + 1))
+"""Starts and ends that a track of nested slices cannot hold: no length, touching, crossing; and a very long one."""
+HOSTILE = 'a"b\\c</script> é 名 \U0001f600'
+
+
+@pytest.fixture(scope="module")
+def concurrent(samples: Path) -> Analysis:
+    return analysis_of(samples / "captions_concurrent.trace", redact=False, functions=False)
+
+
+def with_hard_rows(timeline: Timeline) -> Timeline:
+    """The same lanes, and one more with what is hard to draw."""
+    order = sorted(HARD, key=lambda each: (each[0], -each[1]))
+    starts, ends = np.array(order, np.int64).T
+    none, zero = np.full(len(HARD), -1, np.int64), np.zeros(len(HARD), np.int64)
+    # Two predictions at once, of which every other row is a part.
+    belongs = 10**6 + np.arange(len(HARD)) % 2
+    label = np.full(len(HARD), len(timeline.texts), np.int64)
+    lane = DrawnLane(
+        "x", "Hard", "Hard", "", False, starts, ends, zero, label, zero + 2**52 + 1, none, zero, belongs, 3
+    )
+    return replace(timeline, start_ns=-BEFORE, lanes=(*timeline.lanes, lane), texts=(*timeline.texts, HOSTILE))
+
+
+@pytest.mark.parametrize("form", VIEWERS)
+def test_every_interval_arrives_with_its_exact_times(form: str, concurrent: Analysis) -> None:
+    engine()
+    tracks = tracks_of(concurrent.report, with_hard_rows(concurrent.timeline()))
+    stream = io.BytesIO()
+    VIEWERS[form]()(tracks, stream)
+    losses, slices, flows, counted, works = ask(
+        stream.getvalue(),
+        [
+            LOSSES,
+            "select ts, dur, name, track_id, depth from slice",
+            "select o.ts, i.ts from flow f join slice o on f.slice_out = o.id join slice i on f.slice_in = i.id",
+            "select t.name, count(*), cast(sum(c.value) as int), min(c.ts), max(c.ts) from counter c "
+            "join track t on c.track_id = t.id group by c.track_id",
+            "select s.name from slice s join args a using (arg_set_id) where a.display_value = '0x10000000000001'",
+        ],
+    )
+    assert losses == []
+    # One row of a track holds what does not overlap, so nothing is nested.
+    assert {depth for *_, depth in slices} == {0}
+    assert len({track for *_, track, _ in slices}) <= sum(track.row_count for track in tracks.slices)
+    assert Counter((ts - BEFORE, dur, name) for ts, dur, name, *_ in slices) == expected(concurrent)
+    assert works == [(HOSTILE,)] * len(HARD)
+    assert Counter((out - BEFORE, into - BEFORE) for out, into in flows) == arrows(concurrent)
+    assert {(name.removesuffix(" count").removesuffix(" ns"), *rest) for name, *rest in counted} == {
+        (each.title, len(each.times), int(each.values.sum()), *(int(each.times[at]) + BEFORE for at in (0, -1)))
+        for each in tracks.counters
+    }
+
+
+def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
+    """Start, duration and name of all that a viewer should show, from the trace and the report."""
+    rows: Counter[tuple[int, int, str]] = Counter()
+    for name in EVENT_FRAMES:
+        frame = getattr(analysis.trace, name)
+        for start, duration, label, model in zip(
+            frame["start_ns"], frame["duration_ns"], frame["label"], frame["model"], strict=True
+        ):
+            text = re.sub(r"\s+0x[0-9a-f]+$", "", label)
+            rows[start, duration, f"{text} · {model}" if isinstance(model, str) else text] += 1
+    for frame, column in (("thermal", "state"), ("gpu_performance", "state"), ("hangs", "hang_type")):
+        states = analysis.trace.context.get(frame, pd.DataFrame(columns=["start_ns", "duration_ns", column]))
+        rows.update(zip(states["start_ns"], states["duration_ns"], states[column], strict=True))
+    for check in analysis.report.checks:
+        if check.outcome == "finding":
+            found = [(each.start_ns, each.end_ns - each.start_ns) for each in check.evidence] or [(0, 0)]
+            rows.update((*each, check.title) for each in found)
+    rows.update((0, 0, lane.words) for lane in analysis.timeline().lanes if lane.words)
+    rows.update((start, end - start, HOSTILE) for start, end in HARD)
+    return rows
+
+
+def arrows(analysis: Analysis) -> Counter[tuple[int, int]]:
+    """Starts of what each arrow joins: a prediction and the rows that belong to it, each to the next one in time."""
+    trace = analysis.trace
+    own = trace.activity[trace.activity["kind"] == Kind.PREDICTION]
+    chains = {prediction: [start] for prediction, start in own["start_ns"].items()}
+    for name in EVENT_FRAMES:
+        frame = getattr(trace, name)
+        for prediction, start in frame.loc[frame["prediction"].notna(), ["prediction", "start_ns"]].itertuples(
+            index=False
+        ):
+            chains[prediction].append(start)
+    assert any(len(starts) > 1 for starts in chains.values())
+    hard = sorted(start for start, _ in HARD)
+    return Counter(pair for starts in (*chains.values(), hard[::2], hard[1::2]) for pair in pairwise(sorted(starts)))
+
+
+def test_perfetto_knows_the_time_of_day_at_the_start(concurrent: Analysis) -> None:
+    pytest.importorskip("perfetto")
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
+
+    for date, known in ((concurrent.report.recording.start_date, True), ("yesterday", False), (None, False)):
+        tracks = replace(tracks_of(concurrent.report, concurrent.timeline()), started=date)
+        stream = io.BytesIO()
+        VIEWERS["perfetto"]()(tracks, stream)
+        clocks = next(
+            packet.clock_snapshot.clocks
+            for packet in Trace.FromString(stream.getvalue()).packet
+            if packet.HasField("clock_snapshot")
+        )
+        assert len(clocks) == 1 + known
+        if date is not None and known:
+            assert clocks[1].timestamp == round(datetime.fromisoformat(date).timestamp() * 1e3) * 10**6

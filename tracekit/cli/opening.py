@@ -1,0 +1,97 @@
+"""Shows a file in the Perfetto UI: no link opens a local file there, so it is handed over by a server of one request.
+
+The page accepts `http://127.0.0.1:9001` besides https; its script fetches the file, so the data stays in the browser.
+"""
+
+from __future__ import annotations
+
+import secrets
+import webbrowser
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from tracekit.cli.output import narrate
+from tracekit.errors import TracekitError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = "https://ui.perfetto.dev"
+HOST, PORT = "127.0.0.1", 9001
+"""The only address without https that the page may fetch from."""
+WAIT_SECONDS = 120
+"""How long a browser may take to start and to load the page (heuristic)."""
+_BLOCK = 1 << 20
+
+
+class _Server(HTTPServer):
+    """Knows the file that it hands out, and whether that was done."""
+
+    # A former connection that is still closing must not keep the port.
+    allow_reuse_address = True
+    timeout = 1.0
+
+    def __init__(self, file: Path) -> None:
+        super().__init__((HOST, PORT), _Handler)
+        self.file = file
+        # Other programs on this machine cannot guess it.
+        self.path = f"/{secrets.token_urlsafe(16)}/{quote(file.name)}"
+        self.is_done = False
+
+    def handle_error(self, *_: object) -> None:
+        """A connection that broke says nothing of the next one."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    # A connection that sends nothing, as browsers open some in advance, must not keep the page waiting.
+    timeout = 5.0
+
+    def do_GET(self) -> None:
+        """The file, at its address; nothing else is there."""
+        if self.path != self.server.path:
+            self.send_error(404)
+            return
+        with self.server.file.open("rb") as stream:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/octet-stream")
+            self.send_header("Content-Length", str(self.server.file.stat().st_size))
+            self.send_header("Access-Control-Allow-Origin", PAGE)
+            self.end_headers()
+            while block := stream.read(_BLOCK):
+                self.wfile.write(block)
+        self.server.is_done = True
+
+    def log_message(self, *_: object) -> None:
+        """Nothing on standard error."""
+
+
+def open_in_perfetto(file: Path) -> None:
+    """Open a file in a browser and return when the page has it. Raises `TracekitError` where it never comes for it."""
+    from time import monotonic
+
+    try:
+        server = _Server(file)
+    except OSError as error:
+        raise TracekitError(
+            f"cannot serve {file} at {HOST}:{PORT}, the only address that the Perfetto UI accepts: "
+            f"{error.strerror or error}; open {PAGE} and drag the file into the page"
+        ) from error
+    with server:
+        address = f"{PAGE}/#!/?url=http://{HOST}:{PORT}{server.path}"
+        narrate(f"tracekit: opening {address}")
+        narrate(
+            f"tracekit: the page comes from {PAGE.removeprefix('https://')} over the network; the recording stays on "
+            "this machine (Ctrl-C to stop)"
+        )
+        if not webbrowser.open(address):
+            narrate("tracekit: no browser could be started; open the address above yourself")
+        give_up = monotonic() + WAIT_SECONDS
+        while not server.is_done:
+            if monotonic() > give_up:
+                raise TracekitError(
+                    f"the Perfetto UI did not load {file} within {WAIT_SECONDS} s; open {PAGE} and drag the file into "
+                    "the page"
+                )
+            server.handle_request()

@@ -1,0 +1,1 @@
+"""A recording for other timeline viewers: its lanes, counters and findings as tracks, and one writer per format."""

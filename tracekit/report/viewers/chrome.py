@@ -1,0 +1,101 @@
+"""JSON in the trace event format of Chrome, which many older viewers read.
+
+Its slices have a process and a thread for a place and must nest there, or viewers drop them. So a group of tracks is a
+process, and each row of a track a thread of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from tracekit.report.viewers.timed import CHUNK, slice_rows
+from tracekit.report.viewers.tracks import SliceTrack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from tracekit.report.viewers.timed import SliceRows
+    from tracekit.report.viewers.tracks import Tracks
+
+_CATEGORY = "tracekit"
+
+
+def write_chrome(tracks: Tracks, stream: BinaryIO) -> None:
+    """Write all tracks, event by event. Memory: some numbers per slice. O(n log n)."""
+    stream.write(b'{"displayTimeUnit":"ns","otherData":' + _json(dict(tracks.facts)) + b',"traceEvents":[')
+    separator = b"\n"
+    for event in _events(tracks):
+        stream.write(separator + event)
+        separator = b",\n"
+    stream.write(b"\n]}\n")
+
+
+def _events(tracks: Tracks) -> Iterator[bytes]:
+    lines: list[str] = []
+    """Process and thread of each row, as they stand in an event."""
+    threads = count(1)
+    for process, (title, members) in enumerate(tracks.groups, 1):
+        yield _meta("process_name", process, 0, name=title)
+        yield _meta("process_sort_index", process, 0, sort_index=process)
+        for track in members:
+            if not isinstance(track, SliceTrack):
+                head = f'{{"ph":"C","pid":{process},"name":{_text(track.title)},"ts":'
+                times = (track.times + tracks.shift_ns).tolist()
+                for time, value in zip(times, track.values.tolist(), strict=True):
+                    yield f'{head}{_micros(time)},"args":{{{_text(track.unit)}:{value}}}}}'.encode()
+                continue
+            for row in range(track.row_count):
+                thread = next(threads)
+                lines.append(f'"pid":{process},"tid":{thread}')
+                yield _meta("thread_name", process, thread, name=f"{track.title} {row + 1}" if row else track.title)
+                yield _meta("thread_sort_index", process, thread, sort_index=thread)
+                for marker in track.markers if not row else ():
+                    place = {"ph": "i", "s": "t", "pid": process, "tid": thread, "cat": _CATEGORY}
+                    time = tracks.shift_ns / 1000
+                    yield _json({**place, "name": marker.text, "ts": time, "args": dict(marker.details)})
+    yield from _slices(tracks, slice_rows(tracks), lines)
+
+
+def _slices(tracks: Tracks, rows: SliceRows, lines: list[str]) -> Iterator[bytes]:
+    """Slices row by row, and the steps of their flows."""
+    names = [_text(name) for name in tracks.names]
+    details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in each) for each in tracks.details]
+    numbers = (rows.starts, rows.ends, rows.lines, rows.names, rows.details, rows.works, rows.flows)
+    columns = (*numbers, rows.flow_starts, rows.flow_ends)
+    for first in range(0, len(rows.starts), CHUNK):
+        part = (column[first : first + CHUNK].tolist() for column in columns)
+        for start, end, line, name, detail, work, flow, is_first, is_last in zip(*part, strict=True):
+            told = f'{details[detail]},"work":"{work:#x}"' if work else details[detail]
+            place, time = lines[line], _micros(start)
+            yield (
+                f'{{"ph":"X",{place},"ts":{time},"dur":{_micros(end - start)},"cat":"{_CATEGORY}",'
+                f'"name":{names[name]},"args":{{{told}}}}}'
+            ).encode()
+            if flow:
+                phase = "s" if is_first else "f" if is_last else "t"
+                binding = ',"bp":"e"' if is_last else ""
+                yield (
+                    f'{{"ph":"{phase}",{place},"ts":{time},"id":{flow},"cat":"{_CATEGORY}",'
+                    f'"name":"prediction"{binding}}}'
+                ).encode()
+
+
+def _micros(ns: int) -> str:
+    """A time from 0 on in µs, exactly."""
+    return f"{ns // 1000}.{ns % 1000:03d}"
+
+
+def _meta(kind: str, process: int, thread: int, **arguments: Any) -> bytes:
+    return _json({"ph": "M", "name": kind, "pid": process, "tid": thread, "args": arguments})
+
+
+def _text(text: str) -> str:
+    # Perfetto shows an escape in the name of a counter as it stands.
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,0 +1,275 @@
+"""What other viewers draw of a recording: tracks of slices and counters, in groups, whatever the format of the file.
+
+Everything comes from the report and its timeline, so it is redacted as they are. Viewers nest slices of one track by
+time and have no other place for what overlaps, so a track is split into rows in which nothing does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.intervals import depth_profile
+from tracekit.lanes.categories import LOOKS, Category
+from tracekit.lanes.stacking import stack
+from tracekit.report.formatting import duration, visible
+from tracekit.report.timeline import CALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tracekit.arrays import BoolArray, IntArray
+    from tracekit.report.report import Check, Report
+    from tracekit.report.timeline import DrawnLane, Timeline
+
+Details = tuple[tuple[str, str], ...]
+"""What a viewer shows beside a slice: names and texts."""
+
+FINDINGS, PREDICTIONS = "Findings", "Predictions"
+_STATES = {Category.GOOD: 0, Category.FAIR: 1, Category.SERIOUS: 2, Category.CRITICAL: 3}
+"""Thermal states in the order of `ProcessInfo.ThermalState`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A text at the start of the recording, for what has no interval."""
+
+    text: str
+    details: Details = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SliceTrack:
+    """Intervals of one title. All arrays have shape (n,); times are ns since the start of the run."""
+
+    title: str
+    markers: tuple[Marker, ...]
+    starts: IntArray
+    ends: IntArray
+    names: IntArray
+    """Codes into `Tracks.names`."""
+    details: IntArray
+    """Codes into `Tracks.details`."""
+    works: IntArray
+    """Ids of pieces of work, 0 for none."""
+    flows: IntArray
+    """Number of the flow that joins the slice to others, 0 for none."""
+    rows: IntArray
+    """In which row of the track each slice stands, from 0; no two slices of a row overlap, and in a row they are in
+    the order of time."""
+
+    @property
+    def row_count(self) -> int:
+        """Rows of the track, at least one."""
+        return int(self.rows.max(initial=0)) + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CounterTrack:
+    """A number that changes at some times, sorted, and holds between them: shape (n,) each."""
+
+    title: str
+    unit: str
+    """`ns`, `count` or what a value stands for."""
+    times: IntArray
+    values: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tracks:
+    """A recording as groups of tracks, top to bottom."""
+
+    title: str
+    """What the recording is called."""
+    groups: tuple[tuple[str, tuple[SliceTrack | CounterTrack, ...]], ...]
+    names: tuple[str, ...]
+    details: tuple[Details, ...]
+    facts: Details
+    """What the recording is, for the metadata of the file."""
+    shift_ns: int
+    """What a writer adds to all times, since viewers know none below zero; 0 unless a row starts before the run."""
+    started: str | None
+    """ISO 8601 date of the start of the run; None where it is not recorded."""
+
+    @property
+    def slices(self) -> tuple[SliceTrack, ...]:
+        """All tracks of slices."""
+        return tuple(track for _, tracks in self.groups for track in tracks if isinstance(track, SliceTrack))
+
+    @property
+    def counters(self) -> tuple[CounterTrack, ...]:
+        """All counters."""
+        return tuple(track for _, tracks in self.groups for track in tracks if isinstance(track, CounterTrack))
+
+
+def tracks_of(report: Report, timeline: Timeline) -> Tracks:
+    """The tracks of a report and its timeline. O(n log n)."""
+    texts = _Texts()
+    joined = _joined(timeline)
+    groups: dict[str, list[SliceTrack | CounterTrack]] = {}
+    if findings := [*_findings(report, texts)]:
+        groups[FINDINGS] = [*findings]
+    if counters := [*_counters(timeline)]:
+        groups[PREDICTIONS] = [*counters]
+    for lane in timeline.lanes:
+        group = groups.setdefault(lane.section, [])
+        group.append(_track(lane, timeline, texts, joined))
+        if lane.id == "thermal" and len(lane.starts):
+            group.append(_thermal(lane))
+    return Tracks(
+        title=visible(report.recording.source),
+        groups=tuple((title, tuple(tracks)) for title, tracks in groups.items()),
+        names=texts.names(),
+        details=texts.details(),
+        facts=_facts(report, -timeline.start_ns),
+        shift_ns=-timeline.start_ns,
+        started=report.recording.start_date,
+    )
+
+
+class _Texts:
+    """Names and details with their codes, each once."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, int] = {}
+        self._details: dict[Details, int] = {}
+
+    def name(self, text: str) -> int:
+        return self._names.setdefault(text, len(self._names))
+
+    def detail(self, details: Details) -> int:
+        return self._details.setdefault(details, len(self._details))
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._names)
+
+    def details(self) -> tuple[Details, ...]:
+        return tuple(self._details)
+
+
+def _joined(timeline: Timeline) -> BoolArray:
+    """Whether a prediction has rows beside its own, by index label with one more at the end for none."""
+    found = np.concatenate([lane.predictions for lane in timeline.lanes] or [np.empty(0, np.int64)])
+    counts = np.bincount(found + 1, minlength=1)
+    counts[0] = 0
+    # -1, for none, leads to the last element.
+    joined: BoolArray = np.append(counts[1:], 0) > 1
+    return joined
+
+
+def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray) -> SliceTrack:
+    """A lane as a track: bars say what they say on the lanes of tracekit, and details hold it in parts."""
+    keys, codes = np.unique(np.stack((lane.labels, lane.models, lane.categories)), axis=1, return_inverse=True)
+    names, details = [], []
+    for label, model, category in keys.T.tolist():
+        parts = [timeline.texts[code] for code in (label, model) if code >= 0]
+        title = LOOKS[Category(category)].title
+        names.append(texts.name(" · ".join(parts) or title))
+        named = (("model", timeline.texts[model]),) if model >= 0 else ()
+        details.append(texts.detail((("kind", title), *named)))
+    codes = codes.reshape(-1)
+    return SliceTrack(
+        title=lane.title,
+        markers=(Marker(lane.words),) if lane.words else (),
+        starts=lane.starts,
+        ends=lane.ends,
+        names=np.array(names, np.int64)[codes],
+        details=np.array(details, np.int64)[codes],
+        works=lane.works,
+        flows=np.where(joined[lane.predictions], lane.predictions + 1, 0),
+        rows=_rows(lane.starts, lane.ends),
+    )
+
+
+def _rows(starts: IntArray, ends: IntArray) -> IntArray:
+    """Rows in which nothing overlaps, for intervals sorted by start, longest first. What takes no time needs a place
+    too."""
+    return stack(starts, np.maximum(ends, starts + 1))
+
+
+def _counters(timeline: Timeline) -> Iterator[CounterTrack]:
+    """Predictions in flight, and the latency of each from its start on, by model: other models' would hide it."""
+    lane = next((lane for lane in timeline.lanes if lane.id == "activity"), None)
+    called = np.flatnonzero(lane.flags & CALL) if lane is not None else np.empty(0, np.int64)
+    if lane is None or not called.size:
+        return
+    starts, ends, models = lane.starts[called], lane.ends[called], lane.models[called]
+    yield CounterTrack("In flight", "count", *depth_profile(starts, ends))
+    for model in np.unique(models).tolist():
+        own = models == model
+        title = f"Latency · {timeline.texts[model]}" if model >= 0 else "Latency"
+        yield CounterTrack(title, "ns", starts[own], (ends - starts)[own])
+
+
+def _thermal(lane: DrawnLane) -> CounterTrack:
+    """The thermal state as a number. A state that has none is on the lane only."""
+    values = np.array([_STATES.get(category, -1) for category in Category], np.int64)[lane.categories]
+    known = values >= 0
+    return CounterTrack("Thermal level", "0 nominal – 3 critical", lane.starts[known], values[known])
+
+
+def _findings(report: Report, texts: _Texts) -> Iterator[SliceTrack]:
+    """One track per finding: its evidence with the texts of the check, or a marker where it has none."""
+    checks: dict[str, list[Check]] = {}
+    for check in report.checks:
+        if check.outcome == "finding":
+            checks.setdefault(check.id, []).append(check)
+    for answers in checks.values():
+        rows = sorted(
+            (entry.start_ns, -entry.end_ns, number) for number, check in enumerate(answers) for entry in check.evidence
+        )
+        columns = np.array(rows, np.int64).reshape(-1, 3)
+        starts, ends, numbers = columns[:, 0], -columns[:, 1], columns[:, 2]
+        title = visible(answers[0].title)
+        told = [_told(check) for check in answers]
+        nothing = np.zeros(len(rows), np.int64)
+        yield SliceTrack(
+            title=f"Finding: {title}",
+            markers=tuple(
+                Marker(title, details) for check, details in zip(answers, told, strict=True) if not check.evidence
+            ),
+            starts=starts,
+            ends=ends,
+            names=np.full(len(rows), texts.name(title), np.int64),
+            details=np.array([texts.detail(details) for details in told], np.int64)[numbers],
+            works=nothing,
+            flows=nothing,
+            rows=_rows(starts, ends),
+        )
+
+
+def _told(check: Check) -> Details:
+    """What a finding says, in the words of the report."""
+    listed = len(check.evidence)
+    selection = f"{listed:,} longest of {check.evidence_total:,} intervals" if check.evidence_total > listed else ""
+    told: Sequence[tuple[str, str | None]] = (
+        ("check", check.id),
+        ("severity", check.severity),
+        ("model", check.model),
+        ("summary", check.summary),
+        ("est. savings", duration(check.cost.ns) if check.cost else None),
+        ("why", check.why),
+        ("fix", check.fix),
+        ("notes", "\n".join(check.caveats)),
+        ("evidence", selection),
+    )
+    return tuple((name, visible(text, multiline=True)) for name, text in told if text)
+
+
+def _facts(report: Report, shift_ns: int) -> Details:
+    recording = report.recording
+    facts: Sequence[tuple[str, str | None]] = (
+        ("recording", recording.source),
+        ("run", str(recording.run)),
+        ("started", recording.start_date),
+        ("target", recording.target),
+        ("device", recording.device_model),
+        ("os", recording.os_version),
+        ("instruments", recording.instruments_version),
+        ("verdict", report.summary.verdict),
+        ("written_by", f"{report.tool.name} {report.tool.version}"),
+        ("shift_ns", str(shift_ns) if shift_ns else None),
+    )
+    return tuple((name, visible(text)) for name, text in facts if text)
