@@ -235,7 +235,7 @@ def _unjudged(judging: Config) -> tuple[str, ...]:
     return tuple(
         f"The config file's {wish} was not used: {key.partition('.')[0]} did not run."
         for key, wish in _REQUESTS.items()
-        if any(key in own for own in (judging.settings, *judging.model_settings.values()))
+        if any(key in overrides for overrides in (judging.settings, *judging.model_settings.values()))
         and key.partition(".")[0] not in chosen
     )
 
@@ -243,8 +243,8 @@ def _unjudged(judging: Config) -> tuple[str, ...]:
 def _without(model_settings: ModelSettings, keys: Collection[str]) -> ModelSettings:
     """The settings without these keys. What is given for all models goes before what the file sets for some."""
     return {
-        pattern: {key: value for key, value in own.items() if key not in keys}
-        for pattern, own in model_settings.items()
+        pattern: {key: value for key, value in overrides.items() if key not in keys}
+        for pattern, overrides in model_settings.items()
     }
 
 

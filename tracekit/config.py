@@ -84,14 +84,14 @@ def find_config(folder: Path) -> Path | None:
     The search ends at the top of a repository. `tracekit.toml` goes before a `pyproject.toml` beside it; one without
     `[tool.tracekit]` is none.
     """
-    for place in (folder.resolve(), *folder.resolve().parents):
+    for directory in (folder.resolve(), *folder.resolve().parents):
         try:
             # A link that leads nowhere is found too: what is set must not be missed in silence.
-            if (place / FILE).is_file() or (place / FILE).is_symlink():
-                return place / FILE
-            if (place / PYPROJECT).is_file() and _may_hold_settings(place / PYPROJECT):
-                return place / PYPROJECT
-            if (place / ".git").exists():
+            if (directory / FILE).is_file() or (directory / FILE).is_symlink():
+                return directory / FILE
+            if (directory / PYPROJECT).is_file() and _may_hold_settings(directory / PYPROJECT):
+                return directory / PYPROJECT
+            if (directory / ".git").exists():
                 break
         except PermissionError:
             # A folder that may only be passed through: nothing in it is meant for this user.
@@ -156,14 +156,14 @@ def _table(path: Path) -> dict[str, Any]:
         document = _parsed(data)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"is not valid TOML: {error}") from None
-    own: Any = document
+    settings: Any = document
     if path.name == PYPROJECT:
         tool = document.get("tool", {})
-        own = tool.get("tracekit") if isinstance(tool, dict) else None
-    if not isinstance(own, dict):
+        settings = tool.get("tracekit") if isinstance(tool, dict) else None
+    if not isinstance(settings, dict):
         raise UsageError("has no table [tool.tracekit]")
-    _check_integers(own, "")
-    return own
+    _check_integers(settings, "")
+    return settings
 
 
 def _check_integers(value: object, key: str) -> None:
@@ -186,14 +186,14 @@ def _config(path: Path, table: dict[str, Any], detectors: Sequence[AnyDetector])
     model_settings: ModelSettings = {}
     model_skip: dict[str, tuple[str, ...]] = {}
     budgets, expectations = _budget(table, ""), _expectation(table, "")
-    for pattern, own in _tables(table, "models", "").items():
+    for pattern, overrides in _tables(table, "models", "").items():
         where = f'models."{pattern}".'
-        _known_keys(own, _OF_MODEL, where)
-        model_settings = {**model_settings, pattern: _options(own, where)}
-        model_skip[pattern] = _names(own, "skip", where)
+        _known_keys(overrides, _OF_MODEL, where)
+        model_settings = {**model_settings, pattern: _options(overrides, where)}
+        model_skip[pattern] = _names(overrides, "skip", where)
         _check_ids(detectors, model_skip[pattern], where)
-        budgets += [f"{pattern}={budget}" for budget in _budget(own, where)]
-        expectations += [f"{pattern}={unit}" for unit in _expectation(own, where)]
+        budgets += [f"{pattern}={budget}" for budget in _budget(overrides, where)]
+        expectations += [f"{pattern}={unit}" for unit in _expectation(overrides, where)]
     settings, model_settings = with_budgets(budgets, settings, model_settings)
     settings, model_settings = with_expectations(expectations, settings, model_settings)
     check_settings(detectors, settings, model_settings)
@@ -233,8 +233,8 @@ def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
 def _options(table: dict[str, Any], where: str) -> dict[str, Number | str]:
     """Options as `detector.option` to value."""
     options: dict[str, Number | str] = {}
-    for detector, own in _tables(table, "detectors", where).items():
-        for name, value in own.items():
+    for detector, values in _tables(table, "detectors", where).items():
+        for name, value in values.items():
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise UsageError(f"'{where}detectors.{detector}.{name}': must be a number")
             options[f"{detector}.{name}"] = value

@@ -188,10 +188,10 @@ def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike,
 
     `groups` holds the group of each interval, 0 to size - 1; others raise ValueError.
     """
-    whole = _integers(groups)
-    if whole.size and (whole.min() < 0 or whole.max() >= size):
+    codes = _integers(groups)
+    if codes.size and (codes.min() < 0 or codes.max() >= size):
         raise ValueError(f"groups must lie in 0 to {size - 1}")
-    group, start, end = union_by_group(whole, starts, ends)
+    group, start, end = union_by_group(codes, starts, ends)
     return sums_between(end - start, np.searchsorted(group, np.arange(size + 1)))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracekit.analysis.idle import Pacing, asked, idle_times, pacing, spread
+from tracekit.analysis.idle import Pacing, core_ml_calls, idle_times, pacing, spread
 from tracekit.trace.frames import FIXED_CATEGORIES
 
 MS = 1_000_000
@@ -26,7 +26,7 @@ def test_only_time_without_any_activity_is_idle():
     rows = activity(
         ("A", "top", 0, 10), ("B", "top", 15, 10), ("B", "sub", 27, 10), ("A", "top", 30, 10), ("A", "top", 60, 5)
     )
-    found = idle_times(asked(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
+    found = idle_times(core_ml_calls(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
     assert found.start_ns.tolist() == [10, 25, 40]
     assert found.end_ns.tolist() == [15, 30, 60]
     names = rows["model"].cat.categories
@@ -43,7 +43,9 @@ def rows_of(*lists):
 
 
 def busy_of(*lists):
-    found = idle_times(asked(rows_of(*lists)), 0, np.array([start for start, _ in lists[0]]), np.zeros(20, np.int64), 2)
+    found = idle_times(
+        core_ml_calls(rows_of(*lists)), 0, np.array([start for start, _ in lists[0]]), np.zeros(20, np.int64), 2
+    )
     return found.busy_ns.tolist(), found.next_model.tolist()
 
 
@@ -84,13 +86,13 @@ def test_a_model_that_also_runs_between_the_calls_works_by_itself():
 
 def test_sequences_are_kept_apart_and_short_ones_left_out():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
-    found = idle_times(asked(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
+    found = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
     assert (found.start_ns.tolist(), found.end_ns.tolist()) == ([5, 15], [10, 20])
     assert found.distance_ns.tolist() == [10, 10]
 
 
 def test_without_calls_there_is_no_pause():
-    found = idle_times(asked(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
+    found = idle_times(core_ml_calls(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
     assert (len(found.start_ns), len(found.distance_ns), found.share) == (0, 0, 0.0)
 
 
@@ -98,7 +100,7 @@ def test_without_calls_there_is_no_pause():
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=2, max_size=20))
 def test_pauses_add_up_to_what_is_idle_in_the_steps(pairs):
     rows = activity(*(("A", "top", start, length) for start, length in sorted(pairs)))
-    found = idle_times(asked(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
+    found = idle_times(core_ml_calls(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
     covered = np.zeros(400, bool)
     for start, length in pairs:
         covered[start : start + length] = True

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tracekit.errors import TracekitError
-from tracekit.recording.writing.files import whole_file
+from tracekit.recording.writing.files import complete_file
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -25,7 +25,7 @@ def full_disk(stream) -> None:
 def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_text("before")
-    with pytest.raises(TracekitError, match="No space left on device"), whole_file(report) as stream:
+    with pytest.raises(TracekitError, match="No space left on device"), complete_file(report) as stream:
         full_disk(stream)
     assert contents(tmp_path) == {"report.json": b"before"}
 

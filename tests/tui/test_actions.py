@@ -59,7 +59,7 @@ def test_every_look_on_the_lanes_is_in_the_help() -> None:
 
 @pytest.mark.parametrize("letters", [False, True])
 def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
-    text = rendered(help_text(PALETTES[True], ACTIONS, letters=letters)).partition("On the lanes")[2]
+    text = rendered(help_text(PALETTES[True], ACTIONS, monochrome=letters)).partition("On the lanes")[2]
     lines = [line.split("  ")[1].strip() for line in text.splitlines() if line.startswith("  ") and line.strip()]
     assert {"▼", "◆", "◇", "▸ ▹", "+", "▾ ▴", "╱╱╱", "underlined"} <= set(lines)
     assert ({LITTLE, "[LLLL]", "[====]", "[ ]", "reversed"} <= set(lines)) == letters

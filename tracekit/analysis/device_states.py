@@ -41,7 +41,7 @@ def states_at(states: pd.DataFrame, names: Sequence[str], times_ns: IntArray) ->
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Heat:
+class ThermalComparison:
     """Durations of calls in the coolest and in the hottest thermal state that hold enough of them."""
 
     state: IntArray
@@ -69,11 +69,11 @@ class Heat:
         return chosen
 
 
-def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: int) -> Heat:
+def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: int) -> ThermalComparison:
     """Durations by thermal state; a state counts from `min_calls` calls on. Shape (calls,) each. O(n)."""
     counts = np.bincount(state[state >= 0], minlength=len(THERMAL_STATES))
     enough = np.flatnonzero(counts >= min_calls).tolist()
     coolest = enough[0] if enough else None
     hottest = enough[-1] if len(enough) > 1 else None
     medians = [None if each is None else float(np.median(durations_ns[state == each])) for each in (coolest, hottest)]
-    return Heat(state, coolest, hottest, medians[0], medians[1])
+    return ThermalComparison(state, coolest, hottest, medians[0], medians[1])

@@ -79,7 +79,7 @@ class Idle:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class CoreMLCalls:
     """What the app asked of Core ML: loads, compilations and predictions of any model."""
 
     begin_ns: IntArray
@@ -91,15 +91,15 @@ class Asked:
     """The time of all rows."""
 
 
-def asked(activity: pd.DataFrame) -> Asked:
+def core_ml_calls(activity: pd.DataFrame) -> CoreMLCalls:
     """The rows of `Trace.activity` that the app asked for, without those of stages of a pipeline. O(n log n)."""
     top = is_any(activity["level"], Level.TOP)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
-    return Asked(times.starts, times.ends, model, times.union().covered_time())
+    return CoreMLCalls(times.starts, times.ends, model, times.union().covered_time())
 
 
-def idle_times(work: Asked, model_code: int, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Idle:
+def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Idle:
     """Pauses in the sequences with at least `min_calls` calls.
 
     `model_code` is the code of the model, `starts_ns` ascend and `sequence` gives the sequence of each call, shape

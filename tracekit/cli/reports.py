@@ -68,11 +68,11 @@ def check_output(path: Path, inputs: Sequence[str]) -> None:
 
 def write_report(path: Path, text: str) -> int:
     """Write a report file; one that is there is replaced when the new one is complete. Returns its size in bytes."""
-    from tracekit.recording.writing.files import whole_file
+    from tracekit.recording.writing.files import complete_file
 
     # A link stays one: what it leads to is written.
     data = text.encode("utf-8", "backslashreplace")
-    with whole_file(path.resolve()) as stream:
+    with complete_file(path.resolve()) as stream:
         stream.write(data)
     return len(data)
 

@@ -109,16 +109,16 @@ def configure_model(
     """Options as `configure` gives them, with the settings of every pattern that matches the base name `model` on top.
     Where several patterns match, a later one wins."""
     merged = dict(settings)
-    for pattern, own in model_settings.items():
+    for pattern, overrides in model_settings.items():
         if matches(model, pattern):
-            merged |= own
+            merged |= overrides
     return configure(detectors, merged)
 
 
 def merged(first: ModelSettings, second: ModelSettings) -> ModelSettings:
     """Both settings per pattern; where a pattern stands in both, what `second` sets wins, and it counts as later."""
-    together = {pattern: own for pattern, own in first.items() if pattern not in second}
-    return together | {pattern: {**first.get(pattern, {}), **own} for pattern, own in second.items()}
+    together = {pattern: overrides for pattern, overrides in first.items() if pattern not in second}
+    return together | {pattern: {**first.get(pattern, {}), **overrides} for pattern, overrides in second.items()}
 
 
 def with_values(
@@ -143,9 +143,9 @@ def check_settings(detectors: Sequence[AnyDetector], settings: Settings, model_s
 
     configure(detectors, settings)
     of_recording = {detector.id for detector in detectors if isinstance(detector, RecordingDetector)}
-    for pattern, own in model_settings.items():
-        configure(detectors, own)
-        for key in own:
+    for pattern, overrides in model_settings.items():
+        configure(detectors, overrides)
+        for key in overrides:
             if key.partition(".")[0] in of_recording:
                 raise UsageError(f"'{key}': applies to the whole recording, so it cannot be set for '{pattern}' alone")
 

@@ -45,8 +45,8 @@ def _symptom(detector: AnyDetector) -> str:
     """Where `tracekit diagnose` shows the check."""
     if detector.pattern == Pattern.RECORDING:
         return "About the recording itself, not the app."
-    place, _, symptom = detector.pattern.partition(" ")
-    return f"Symptom: {symptom} (`tracekit diagnose`, {place})."
+    leaf, _, symptom = detector.pattern.partition(" ")
+    return f"Symptom: {symptom} (`tracekit diagnose`, {leaf})."
 
 
 def _thresholds(detector: AnyDetector) -> str:

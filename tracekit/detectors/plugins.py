@@ -39,9 +39,9 @@ def all_detectors() -> tuple[AnyDetector, ...]:
     """tracekit's own detectors, then those of installed packages by package and name. Searches the packages once."""
     from importlib.metadata import entry_points
 
-    found = sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
+    entries = sorted(entry_points(group=GROUP), key=lambda entry: (_package(entry), entry.name))
     detectors = list(DETECTORS)
-    for entry in found:
+    for entry in entries:
         detectors += _loaded(entry, {detector.id for detector in detectors})
     return tuple(detectors)
 
@@ -53,7 +53,7 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
         value = entry.load()
         listed = list(value) if isinstance(value, Iterable) else [value]
         ids = set(taken)
-        found = []
+        detectors = []
         for each in listed:
             if not isinstance(each, Detector | RecordingDetector):
                 raise TypeError(f"'{entry.value}' contains an object of type {type(each).__name__}, not a detector")
@@ -61,8 +61,8 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> list[AnyDetector]:
             if detector.id in ids:
                 raise ValueError(f"a check '{detector.id}' already exists")
             ids.add(detector.id)
-            found.append(detector)
-        return found
+            detectors.append(detector)
+        return detectors
 
     try:
         return run_foreign(load)
@@ -83,7 +83,7 @@ def _settled(detector: AnyDetector, package: str) -> AnyDetector:
         said[name] = tuple(map(_text, getattr(detector, name)))
     references = tuple(Reference(_text(entry.title), _text(entry.url)) for entry in detector.references)
     kind: Any = RecordingDetector if isinstance(detector, RecordingDetector) else Detector
-    own: AnyDetector = kind(
+    copied: AnyDetector = kind(
         **said,
         references=references,
         pattern=detector.pattern,
@@ -92,8 +92,8 @@ def _settled(detector: AnyDetector, package: str) -> AnyDetector:
         detect=detector.detect,
         package=package,
     )
-    _check(own)
-    return own
+    _check(copied)
+    return copied
 
 
 def _text(value: object) -> str:

@@ -120,15 +120,15 @@ def _view(
     trace: Trace,
     breakdowns: Breakdown,
     name: str,
-    own: pd.DataFrame,
+    model_rows: pd.DataFrame,
     data: pd.DataFrame,
     compute: pd.DataFrame,
     hardware: pd.DataFrame,
 ) -> ModelView:
-    """View of one base name; `own` are its rows of the Activity lane."""
+    """View of one base name; `model_rows` are its rows of the Activity lane."""
 
     def of(kinds: Sequence[Kind]) -> pd.DataFrame:
-        return _rows(own, np.flatnonzero(is_any(own["kind"], *kinds)))
+        return _rows(model_rows, np.flatnonzero(is_any(model_rows["kind"], *kinds)))
 
     return ModelView(
         name=name,

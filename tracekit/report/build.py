@@ -57,12 +57,12 @@ def build_report(
     Raises `UsageError` for an unknown sort column.
     """
     counted = None if shown is None else shown.rows
-    told = notes if shown is None else (*shown.notes, *notes)
+    all_notes = notes if shown is None else (*shown.notes, *notes)
     code = code_info(trace, shown)
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
-        recording=_recording(trace, told),
+        recording=_recording(trace, all_notes),
         tables=tuple(_table(entry) for entry in trace.run.tables),
         coverage=tuple(_coverage(entry, code) for entry in trace.coverage),
         models=summarize_models(trace, shown),

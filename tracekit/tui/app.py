@@ -139,7 +139,7 @@ class ViewApp(StateApp, inherit_bindings=False):
     def on_mount(self) -> None:
         """Begin to read."""
         # Put together while the recording is read, so that only the lanes are left to be drawn.
-        self.push_screen(BrowseScreen(len(self.request.paths), letters=self.no_color))
+        self.push_screen(BrowseScreen(len(self.request.paths), monochrome=self.no_color))
         self.push_screen(OpeningScreen(" and ".join(self.request.paths)))
         if self._signals is not None:
             self.set_interval(_SIGNALS_S, self._leave_at_signal)

@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from tracekit.errors import TracekitError
-from tracekit.recording.writing.files import whole_file
+from tracekit.recording.writing.files import complete_file
 from tracekit.report.formatting import visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
@@ -85,7 +85,7 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
         return f"'{path}' was not written: it already exists."
     try:
         # A link stays one: what it leads to is written.
-        with whole_file(path.resolve()) as file:
+        with complete_file(path.resolve()) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
     except TracekitError as error:
         return f"{_capitalized(str(error))}."

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NOTHING = "Nothing selected.\n\nClick an event, or press n for the next event in the lane. ? shows all keys."
 
 
-def inspected(state: State, palette: Palette, *, letters: bool) -> Group:
+def inspected(state: State, palette: Palette, *, monochrome: bool) -> Group:
     """About the selection, and below it about the range. What was asked for last stands first.
 
     Where nothing is selected, the list of findings has its cursor on the first one, which is told then.
@@ -40,12 +40,12 @@ def inspected(state: State, palette: Palette, *, letters: bool) -> Group:
     if finding is not None:
         blocks += finding_blocks(session, finding)
     elif selection.model is not None:
-        blocks += model_blocks(session, selection.model, palette, letters=letters)
+        blocks += model_blocks(session, selection.model, palette, monochrome=monochrome)
     if selection.event is not None:
         event = [*event_blocks(session, selection.event)]
         if selection.event.frame == "activity":
             parts = [*caller_blocks(session, selection.event.index)]
-            parts += prediction_blocks(session, selection.event.index, palette, letters=letters)
+            parts += prediction_blocks(session, selection.event.index, palette, monochrome=monochrome)
             event = [*parts, *event] if selection.prediction is not None else [*event, *parts]
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]
     if state.range is not None:
@@ -72,6 +72,6 @@ class Inspector(VerticalScroll, can_focus=True):
             # The report may come, or the theme change, while somebody reads.
             same = isinstance(self._made_from, tuple) and self._made_from[:2] == made_from[:2]
             self._made_from = made_from
-            self.query_one(Static).update(inspected(state, PALETTES[dark], letters=self.app.no_color))
+            self.query_one(Static).update(inspected(state, PALETTES[dark], monochrome=self.app.no_color))
             if not same:
                 self.scroll_home(animate=False)

@@ -125,9 +125,15 @@ def read(request: Request, path: str, progress: Callable[[Progress], None] | Non
     """Open one recording; its report is still to come. Raises `TracekitError` as `tracekit.open_trace` does."""
     opened = open_trace(path, run=request.run, reader=request.reader, xctrace=request.xctrace, progress=progress)
     shown = shown_of(opened, models=request.models, process=request.process)
-    trace, whole = (opened, None) if shown is None else (narrowed(opened, shown), opened)
+    trace, full_trace = (opened, None) if shown is None else (narrowed(opened, shown), opened)
     return Session(
-        opened.contents.source, trace, None, bounds_of(opened), config=request.config, whole=whole, shown=shown
+        opened.contents.source,
+        trace,
+        None,
+        bounds_of(opened),
+        config=request.config,
+        full_trace=full_trace,
+        shown=shown,
     )
 
 

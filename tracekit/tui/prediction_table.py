@@ -46,15 +46,15 @@ class Calls:
 
     def parts(self, position: int) -> PartsRow:
         """Where the time of one went, without what only many predictions tell."""
-        whole = int(self.durations[position])
+        duration_ns = int(self.durations[position])
         slices = tuple(
-            Slice(group, float(time), float(time) / whole, bool(missing))
+            Slice(group, float(time), float(time) / duration_ns, bool(missing))
             for group, time, missing in zip(
                 GROUPS, self.time_ns[:, position], self.incomplete[:, position], strict=True
             )
             if time
         )
-        return PartsRow("", float(whole), slices, (), None, None)
+        return PartsRow("", float(duration_ns), slices, (), None, None)
 
 
 def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:

@@ -111,7 +111,7 @@ class Session:
     """Its predictions one by one; there when the report is."""
     config: Path | None = None
     """File of settings that it is judged by."""
-    whole: Trace | None = None
+    full_trace: Trace | None = None
     """All of the recording, of which `trace` is a part; None where that is all of it."""
     shown: Shown | None = None
     """Which part that is; None for all."""
@@ -119,7 +119,7 @@ class Session:
     @property
     def judged(self) -> Trace:
         """What is judged, whatever part of it is shown."""
-        return self.trace if self.whole is None else self.whole
+        return self.trace if self.full_trace is None else self.full_trace
 
     def in_judged(self, frame: str, rows: BoolArray) -> BoolArray:
         """A choice of rows of an event frame of `trace`, shape (rows,), as one of rows of `judged`."""

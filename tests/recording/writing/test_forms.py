@@ -14,7 +14,7 @@ import pytest
 from tracekit.errors import TracekitError
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState
 from tracekit.recording.writing import cells
-from tracekit.recording.writing.files import FileNames, check_folder, make_folder, whole_file
+from tracekit.recording.writing.files import FileNames, check_folder, complete_file, make_folder
 from tracekit.recording.writing.formats import writer_for
 
 TABLE = Table(
@@ -92,7 +92,7 @@ def test_without_pyarrow_the_message_says_how_to_get_it(monkeypatch) -> None:
 
 
 def fail_half_way(path: Path) -> None:
-    with whole_file(path) as stream:
+    with complete_file(path) as stream:
         stream.write(b"half")
         raise ZeroDivisionError
 

@@ -95,9 +95,9 @@ def test_a_partly_filled_column_with_several_events_shows_its_share(drawn) -> No
 
 def test_overlays_change_colors_and_no_character(drawn) -> None:
     found = drawn((100, 500), view=Viewport(0, 1_000), columns=20, labels=["Load"])
-    plain = segments(found, PALETTE, Overlay(), letters=False)
+    plain = segments(found, PALETTE, Overlay(), monochrome=False)
     over = Overlay(marked=[5 <= c < 8 for c in range(20)], selected=(2, 12), range=(0, 3), cursor=15)
-    laid = segments(found, PALETTE, over, letters=False)
+    laid = segments(found, PALETTE, over, monochrome=False)
     assert "".join(s.text for s in plain) == "".join(s.text for s in laid)
     styles = [segment.style for segment in laid for _ in segment.text]
     assert styles[0].bgcolor.name == PALETTE.range
@@ -109,7 +109,7 @@ def test_overlays_change_colors_and_no_character(drawn) -> None:
 
 
 def test_equal_cells_are_one_segment(drawn) -> None:
-    assert len(segments(drawn((0, 100)), PALETTE, Overlay(), letters=False)) == 1
+    assert len(segments(drawn((0, 100)), PALETTE, Overlay(), monochrome=False)) == 1
 
 
 def test_a_bar_of_an_inferred_prediction_is_filled_with_dashes(make_events) -> None:

@@ -20,10 +20,10 @@ TITLE, COLUMNS = 6, 20
 def axis_of():
     """The signs on the axis of a view from 1,000 to 3,000 ns, 100 ns for each column."""
 
-    def drawn(span: Span | None, cursor: int, *bookmarks: int, letters: bool = True) -> str:
+    def drawn(span: Span | None, cursor: int, *bookmarks: int, monochrome: bool = True) -> str:
         kept = tuple(Bookmark(time, "") for time in bookmarks)
         state = State((), Viewport(1_000, 2_000), range=span, cursor_ns=cursor, bookmarks=kept)
-        look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, letters, leads=True)
+        look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, monochrome, leads=True)
         line = "".join(segment.text for segment in time_axis(state, look))
         assert len(line) == TITLE + COLUMNS
         return "".join(sign if sign in "[]▼◇" else "." for sign in line[TITLE:])
@@ -56,12 +56,12 @@ def test_a_range_keeps_its_brackets_beside_other_signs(span, cursor, bookmarks, 
 
 
 def test_with_colors_a_range_has_no_brackets(axis_of) -> None:
-    assert axis_of(Span(1_300, 700), 1_300, letters=False) == "...▼................"
+    assert axis_of(Span(1_300, 700), 1_300, monochrome=False) == "...▼................"
 
 
 def test_the_overview_of_a_recording_without_length_shows_nothing_in_it() -> None:
     whole, none = Viewport(0, 1), Intervals.none().covered_time()
     state = SimpleNamespace(bounds=whole, view=whole, filter=EventFilter(), sessions=())
-    look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, letters=False, leads=True)
+    look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, monochrome=False, leads=True)
     line = "".join(segment.text for segment in minimap(state, (none, none), look))
     assert line[TITLE:].strip() == ""

@@ -104,7 +104,9 @@ def test_a_filter_changes_no_end_and_leaves_brackets_and_dots(drawn) -> None:
 def test_the_selected_block_is_reversed_and_nothing_else(drawn) -> None:
     found = drawn((0, 290, P), (290, 310, P))
     assert found.blocks == {0: (0, 6), 1: (6, 12)}
-    shown = segments(found, PALETTES[True], Overlay(selected=found.blocks[1], range=(0, 20), cursor=15), letters=True)
+    shown = segments(
+        found, PALETTES[True], Overlay(selected=found.blocks[1], range=(0, 20), cursor=15), monochrome=True
+    )
     cells = [bool(segment.style.reverse) for segment in shown for _ in segment.text]
     assert cells == [False] * 6 + [True] * 6 + [False] * 8
 

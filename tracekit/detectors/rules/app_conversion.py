@@ -38,42 +38,42 @@ class Options:
 
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for samples in which a thread that predicts converts pixels or audio samples."""
-    found = conversions(trace)
-    if (answer := nothing_to_ask(trace)) is not None or found is None:
+    app_work = conversions(trace)
+    if (answer := nothing_to_ask(trace)) is not None or app_work is None:
         return answer or InsufficientData(None, "No call stack could be read.", "Record with the Core ML template.")
-    if found.of < options.min_samples:
+    if app_work.of < options.min_samples:
         return InsufficientData(
             None,
-            f"{format_count(found.of, 'sample')} of threads that predict, {options.min_samples} needed.",
+            f"{format_count(app_work.of, 'sample')} of threads that predict, {options.min_samples} needed.",
             "Record the feature for longer.",
         )
     metrics = (
-        above("samples in conversions", found.samples, "count", options.min_samples),
-        above("share of the samples of these threads", found.share, "share", options.share),
+        above("samples in conversions", app_work.samples, "count", options.min_samples),
+        above("share of the samples of these threads", app_work.share, "share", options.share),
     )
-    if not found.samples:
+    if not app_work.samples:
         return Passed(None, "No call stack shows the app converting pixels or audio between predictions.", metrics)
     if not all(reached(metrics, metric.name) for metric in metrics):
         return Passed(
-            None, f"{format_share(found.share)} of the samples of threads that predict are in conversions.", metrics
+            None, f"{format_share(app_work.share)} of the samples of threads that predict are in conversions.", metrics
         )
     return finding(
         model=None,
         summary=(
-            f"Between predictions, the app converts pixels or audio in {found.samples:,} of "
-            f"{format_count(found.of, 'sample')} of the threads that predict ({format_share(found.share)})."
+            f"Between predictions, the app converts pixels or audio in {app_work.samples:,} of "
+            f"{format_count(app_work.of, 'sample')} of the threads that predict ({format_share(app_work.share)})."
         ),
         metrics=metrics,
         cost=cost_of(
-            found.time.covered_ns,
-            round(found.time.covered_ns / found.share),
+            app_work.time.covered_ns,
+            round(app_work.time.covered_ns / app_work.share),
             "Time that the samples in conversions stand for, 1 ms each. Inputs that arrive in the format of the model "
             "need none of it.",
             of=_OF,
         ),
-        rows=found.pieces,
-        affected=found.time,
-        call_sites=found.sites,
+        rows=app_work.pieces,
+        affected=app_work.time,
+        call_sites=app_work.sites,
     )
 
 

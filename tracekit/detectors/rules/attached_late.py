@@ -91,8 +91,8 @@ def _was_launched(trace: Trace) -> bool | None:
     if periods is None:
         return None
     if target.process is not None:
-        own = periods["process"].isna() | (periods["process"].astype("object") == target.process.name)
-        periods = periods[own.to_numpy(dtype=bool)]
+        of_target = periods["process"].isna() | (periods["process"].astype("object") == target.process.name)
+        periods = periods[of_target.to_numpy(dtype=bool)]
     if periods.empty:
         return None
     return bool(periods["period"].astype("object").str.casefold().str.startswith(_LAUNCHING).any())

@@ -34,7 +34,7 @@ from tracekit.detectors import (
 )
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import RECORD_ALONE, course_words
+from tracekit.detectors.shared.wording import RECORD_ALONE, order_words
 from tracekit.trace.events import DEVICE_NAMES
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _finding(view: ModelView, rows: pd.DataFrame, runs: DeviceRuns, metrics: tup
         model=view.name,
         summary=(
             f"Half of the predictions have {changes:.0f} or more hand-offs (mostly "
-            f"{course_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
+            f"{order_words(runs.usual_order())}). They interrupt the {main}, which does most of the work, for "
             f"{format_time(mean)} per prediction on average ({share} of its time)."
         ),
         metrics=(*metrics, Metric("mean interruption per prediction", mean, "ns")),

@@ -64,99 +64,103 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return NotApplicable(
             view.name, f"Only {format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
         )
-    found = summarize_concurrency(view.predictions, options.limit)
-    if not found.busy_ns:
+    concurrency = summarize_concurrency(view.predictions, options.limit)
+    if not concurrency.busy_ns:
         return InsufficientData(
             view.name,
             f"None of {format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
             "Record again, and stop only after the predictions have ended.",
         )
-    if found.max_depth > options.limit and count < options.min_predictions:
+    if concurrency.max_depth > options.limit and count < options.min_predictions:
         return InsufficientData(
             view.name,
-            f"Up to {found.max_depth} in flight, but only {format_count(count, 'prediction')}; "
+            f"Up to {concurrency.max_depth} in flight, but only {format_count(count, 'prediction')}; "
             f"{options.min_predictions} needed.",
             RECORD_LONGER,
         )
-    slowdown = _slowdown(found, options)
-    metrics = _metrics(found, slowdown, options)
-    if found.share_above < options.busy_share or found.max_depth <= options.limit:
-        return Passed(view.name, _rarely_above(found), metrics)
+    slowdown = _slowdown(concurrency, options)
+    metrics = _metrics(concurrency, slowdown, options)
+    if concurrency.share_above < options.busy_share or concurrency.max_depth <= options.limit:
+        return Passed(view.name, _rarely_above(concurrency), metrics)
     if slowdown is not None:
         if slowdown >= options.slowdown:
-            return _finding(view, found, slowdown, metrics)
+            return _finding(view, concurrency, slowdown, metrics)
         return Passed(
-            view.name, f"Up to {found.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
+            view.name, f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
     deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
     # Several instances may well run on different devices, where depth alone shows nothing.
     if deep.share_above >= options.busy_share and view.predictions["instance"].nunique() <= 1:
-        return _finding(view, found, slowdown, metrics)
+        return _finding(view, concurrency, slowdown, metrics)
     return InsufficientData(
         view.name,
-        f"Up to {found.max_depth} in flight, but too few predictions ran alone to tell whether they slow each other "
-        "down.",
+        f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow each "
+        "other down.",
         "For comparison, record a phase without overlapping predictions.",
     )
 
 
-def _rarely_above(found: ConcurrencySummary) -> str:
+def _rarely_above(concurrency: ConcurrencySummary) -> str:
     """Words for predictions that hardly ever exceed the limit."""
-    words = f"At most {found.max_depth} in flight"
-    if found.max_depth <= found.limit:
+    words = f"At most {concurrency.max_depth} in flight"
+    if concurrency.max_depth <= concurrency.limit:
         return f"{words}."
-    return f"{words}; more than {found.limit} for only {format_share(found.share_above)} of busy time."
+    return f"{words}; more than {concurrency.limit} for only {format_share(concurrency.share_above)} of busy time."
 
 
-def _slowdown(found: ConcurrencySummary, options: Options) -> float | None:
+def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None:
     """Median duration above the limit over the median alone; None where either has too few calls."""
-    enough = min(found.alone_count, found.above_count) >= options.min_compared
-    if not enough or not found.alone_median_ns or found.above_median_ns is None:
+    enough = min(concurrency.alone_count, concurrency.above_count) >= options.min_compared
+    if not enough or not concurrency.alone_median_ns or concurrency.above_median_ns is None:
         return None
-    return found.above_median_ns / found.alone_median_ns
+    return concurrency.above_median_ns / concurrency.alone_median_ns
 
 
-def _metrics(found: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[Metric, ...]:
+def _metrics(concurrency: ConcurrencySummary, slowdown: float | None, options: Options) -> tuple[Metric, ...]:
     """Everything measured."""
     return (
-        above("most in flight", found.max_depth, "count", options.limit + 1),
-        above("time above the limit", found.share_above, "share", options.busy_share),
+        above("most in flight", concurrency.max_depth, "count", options.limit + 1),
+        above("time above the limit", concurrency.share_above, "share", options.busy_share),
         above("slowdown above the limit", slowdown, "ratio", options.slowdown),
-        Metric("median alone", found.alone_median_ns, "ns"),
-        Metric("median above the limit", found.above_median_ns, "ns"),
+        Metric("median alone", concurrency.alone_median_ns, "ns"),
+        Metric("median above the limit", concurrency.above_median_ns, "ns"),
     )
 
 
 def _finding(
-    view: ModelView, found: ConcurrencySummary, slowdown: float | None, metrics: tuple[Metric, ...]
+    view: ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[Metric, ...]
 ) -> Finding:
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     summary = (
-        f"Up to {format_count(found.max_depth, 'prediction')} in flight (more than {found.limit} for "
-        f"{format_share(found.share_above)} of busy time). "
+        f"Up to {format_count(concurrency.max_depth, 'prediction')} in flight (more than {concurrency.limit} for "
+        f"{format_share(concurrency.share_above)} of busy time). "
     )
     if slowdown is not None:
         summary += (
-            f"Median latency rises from {format_time(found.alone_median_ns or 0)} alone to "
-            f"{format_time(found.above_median_ns or 0)} ({slowdown:.1f}x)."
+            f"Median latency rises from {format_time(concurrency.alone_median_ns or 0)} alone to "
+            f"{format_time(concurrency.above_median_ns or 0)} ({slowdown:.1f}x)."
         )
     else:
         summary += "Too few ran alone to tell how much that slows them down."
-    rows = view.predictions[found.is_above]
+    rows = view.predictions[concurrency.is_above]
     return finding(
         model=view.name,
         summary=summary,
         metrics=metrics,
         cost=cost_of(
-            found.excess_ns,
-            found.busy_ns,
+            concurrency.excess_ns,
+            concurrency.busy_ns,
             (
-                f"Of the time with more than {found.limit} in flight, the part of those beyond the first {found.limit} "
-                f"(half of it with {2 * found.limit} in flight), as a share of all time with predictions in flight. "
+                f"Of the time with more than {concurrency.limit} in flight, the part of those beyond the first "
+                f"{concurrency.limit} (half of it with {2 * concurrency.limit} in flight), as a share of all time with "
+                "predictions in flight. "
                 "The fix saves it where inputs beyond the limit are dropped; where every input counts, it lowers "
                 "latency, and saves no time in total."
             ),
-            of=f"the {format_time(found.busy_ns)} with predictions in flight, if inputs beyond the limit are dropped",
+            of=(
+                f"the {format_time(concurrency.busy_ns)} with predictions in flight, if inputs beyond the limit are "
+                "dropped"
+            ),
         ),
         rows=rows,
     )

@@ -76,17 +76,17 @@ def detect(trace: Trace, options: Options) -> Outcome:
             f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",
             "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
         )
-    own, unattributed = _own_work(trace), _unnamed_work(trace)
+    target_rows, unattributed = _own_work(trace), _unnamed_work(trace)
     sites = [site for site in all_sites(trace) if site.calls is not None and site.function is not None]
     metrics = (
         above("Core ML calls in call stacks", _calls(trace, sites), "count", 1),
-        above("GPU rows of the target that name a model", _known(trace, GPU, own), "count", 1),
+        above("GPU rows of the target that name a model", _known(trace, GPU, target_rows), "count", 1),
         above("Neural Engine executions", _known(trace, NEURAL_ENGINE, unattributed), "count", options.min_executions),
     )
     if reached(metrics, "GPU rows of the target that name a model"):
-        return _finding(trace, own, metrics, sites, is_certain=True)
+        return _finding(trace, target_rows, metrics, sites, is_certain=True)
     if reached(metrics, "Core ML calls in call stacks"):
-        return _finding(trace, own, metrics, sites, is_certain=True)
+        return _finding(trace, target_rows, metrics, sites, is_certain=True)
     if reached(metrics, "Neural Engine executions") and not is_absent:
         return _finding(trace, unattributed, metrics, sites, is_certain=False)
     return unknown

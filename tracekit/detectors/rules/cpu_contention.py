@@ -110,30 +110,32 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
     if view.predictions.empty:
         return no_prediction(view.name)
-    own = view.compute[is_any(view.compute["kind"], Kind.CPU_COMPUTE) & view.compute["prediction"].notna().to_numpy()]
-    if own.empty:
+    cpu_rows = view.compute[
+        is_any(view.compute["kind"], Kind.CPU_COMPUTE) & view.compute["prediction"].notna().to_numpy()
+    ]
+    if cpu_rows.empty:
         return NotApplicable(view.name, "None of the recorded work ran on the CPU.")
     every = _cpu_work(view.trace)
     mine = every.index.isin(view.compute.index)
     if mine.all():
         return NotApplicable(view.name, f"No other model of the app used the CPU. {_UNKNOWN}")
     others = every[~mine]
-    found = _calls(view, own, others)
-    part = float(np.median(found.cpu_ns / found.durations)) if len(found.rows) else 1.0
+    calls = _calls(view, cpu_rows, others)
+    part = float(np.median(calls.cpu_ns / calls.durations)) if len(calls.rows) else 1.0
     if part < options.cpu_share:
         words = f"CPU work is {format_share(part)} of prediction time, too little to slow predictions down much."
         return NotApplicable(view.name, words)
-    if len(found.rows) < 2 * options.min_compared:
+    if len(calls.rows) < 2 * options.min_compared:
         return too_few_predictions(
             view.name,
-            len(found.rows),
+            len(calls.rows),
             2 * options.min_compared,
             "with CPU work",
             adjective="comparable",
             left_out=NOT_COMPARED,
             record=RECORD_ALONE,
         )
-    disturbed, calm = found.overlap >= options.overlap_share, found.overlap <= options.calm_share
+    disturbed, calm = calls.overlap >= options.overlap_share, calls.overlap <= options.calm_share
     share = float(disturbed.mean())
     affected = above("predictions with other CPU work", share, "share", options.affected_share)
     if not affected.reached or not disturbed.any():
@@ -142,11 +144,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
         return InsufficientData(
             view.name,
-            f"Other models used the CPU during {disturbed.sum():,} of {format_count(len(found.rows), 'prediction')}, "
+            f"Other models used the CPU during {disturbed.sum():,} of {format_count(len(calls.rows), 'prediction')}, "
             f"and {calm.sum():,} ran undisturbed; {options.min_compared} of each needed to compare.",
             "Record longer, with phases in which each model runs alone.",
         )
-    return _compared(view, found, (own, others), (disturbed, calm), affected, options)
+    return _compared(view, calls, (cpu_rows, others), (disturbed, calm), affected, options)
 
 
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
@@ -159,11 +161,11 @@ def _cpu_work(trace: Trace) -> pd.DataFrame:
     return trace.compute.loc[chosen, ["start_ns", "duration_ns", "model"]]
 
 
-def _calls(view: ModelView, own: pd.DataFrame, others: pd.DataFrame) -> Calls:
+def _calls(view: ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame) -> Calls:
     """O(n log n) in the predictions and CPU rows."""
     rows = view.predictions
-    predicted, work = Intervals.from_rows(rows), Intervals.from_rows(own)
-    owner = rows.index.get_indexer(pd.Index(own["prediction"].to_numpy(dtype=np.int64)))
+    predicted, work = Intervals.from_rows(rows), Intervals.from_rows(cpu_rows)
+    owner = rows.index.get_indexer(pd.Index(cpu_rows["prediction"].to_numpy(dtype=np.int64)))
     known = owner >= 0
     owner, linked = owner[known], work.where(known)
     low, high = np.full(len(rows), np.iinfo(np.int64).max), np.full(len(rows), -1)
@@ -191,7 +193,7 @@ def _elsewhere(view: ModelView) -> bool:
 
 def _compared(
     view: ModelView,
-    found: Calls,
+    calls: Calls,
     work: tuple[pd.DataFrame, pd.DataFrame],
     groups: tuple[BoolArray, BoolArray],
     affected: Metric,
@@ -200,10 +202,10 @@ def _compared(
     """The answer where enough predictions met others, and enough met none: `groups`, of shape (predictions,) each.
     `work` is CPU work of the model and of others."""
     disturbed, calm = groups
-    usual, slow = (float(np.median(found.durations[group])) for group in groups[::-1])
-    extra = np.maximum(found.durations - usual, 0)
-    longer = np.maximum(found.at_risk_ns - float(np.median(found.at_risk_ns[calm])), 0)
-    filled = np.minimum(np.minimum(longer, found.shared_ns), extra)
+    usual, slow = (float(np.median(calls.durations[group])) for group in groups[::-1])
+    extra = np.maximum(calls.durations - usual, 0)
+    longer = np.maximum(calls.at_risk_ns - float(np.median(calls.at_risk_ns[calm])), 0)
+    filled = np.minimum(np.minimum(longer, calls.shared_ns), extra)
     explained = (
         float(np.median((filled / np.maximum(extra, 1))[disturbed & (extra > 0)])) if extra[disturbed].any() else 1.0
     )
@@ -221,23 +223,23 @@ def _compared(
         return Passed(
             view.name, f"{words}, but that explains only {format_share(explained)} of the extra time.", metrics
         )
-    if certainty_of_longer(found.durations[disturbed], found.durations[calm]) < CERTAINTY:
+    if certainty_of_longer(calls.durations[disturbed], calls.durations[calm]) < CERTAINTY:
         return Passed(view.name, f"{words}, but latency varies so much that this may be chance.", metrics)
-    return _finding(view, found, work, disturbed, filled, metrics)
+    return _finding(view, calls, work, disturbed, filled, metrics)
 
 
 def _finding(
     view: ModelView,
-    found: Calls,
+    calls: Calls,
     work: tuple[pd.DataFrame, pd.DataFrame],
     disturbed: BoolArray,
     filled: FloatArray,
     metrics: tuple[Metric, ...],
 ) -> Finding:
     """The finding with its cost: the extra time of disturbed predictions, as far as other models worked meanwhile."""
-    own, others = work
-    rows = found.rows[disturbed]
-    at_risk = own[own["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
+    cpu_rows, others = work
+    rows = calls.rows[disturbed]
+    at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
     affected = Intervals.from_rows(at_risk).intersection(Intervals.from_rows(others))
     cost_ns = min(int(filled[disturbed].sum()), affected.covered_ns)
     slow = value_of(metrics, "median with other CPU work")
@@ -245,7 +247,7 @@ def _finding(
     return finding(
         model=view.name,
         summary=(
-            f"{len(rows):,} of {format_count(len(found.rows), 'prediction')} ran while "
+            f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} ran while "
             f"{_names(others, affected)} used the CPU too and took {slow / usual:.1f}x as long "
             f"(median {format_time(slow)} vs. {format_time(usual)})."
         ),

@@ -81,7 +81,7 @@ class Instances:
     """Largest over smallest median duration of the instances that were used together; None where not two of them have
     enough calls."""
     together: IntArray
-    """Places of the loads that began to be used while an earlier one still was."""
+    """Positions of the loads that began to be used while an earlier one still was."""
 
     def pointless(self, options: Options) -> bool:
         """Whether they take turns without working at the same time."""
@@ -121,15 +121,15 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
     parts = alike(view, known, options)
     unused = _unused(view, options)
     # Those that could be one come first, then those that change places most often.
-    found = max(parts, key=lambda part: (part.doubled(options), part.pointless(options), part.switches))
+    instances = max(parts, key=lambda part: (part.doubled(options), part.pointless(options), part.switches))
     metrics = (
-        Metric("instances", found.seen, "count"),
-        above("switches between instances", found.switches, "count", options.min_switches),
-        below("time with several busy", found.parallel_share, "share", options.parallel_share),
-        below("slowest to fastest instance", found.spread, "ratio", options.alike),
+        Metric("instances", instances.seen, "count"),
+        above("switches between instances", instances.switches, "count", options.min_switches),
+        below("time with several busy", instances.parallel_share, "share", options.parallel_share),
+        below("slowest to fastest instance", instances.spread, "ratio", options.alike),
         Metric("unused loads", len(unused), "count"),
     )
-    doubled = found.doubled(options)
+    doubled = instances.doubled(options)
     # Loads name no process: where several may have been recorded, each has loads of its own.
     elsewhere = view.trace.run.target.kind == "all-processes"
     if (doubled and elsewhere and (known.pid < 0).any()) or (len(unused) and elsewhere and not doubled):
@@ -138,15 +138,15 @@ def _judged(view: ModelView, known: Traits, options: Options) -> Outcome:
             "All processes were recorded, and the rows do not show which process each instance belongs to.",
             "Record only the app (--attach or --launch).",
         )
-    if found.pointless(options) and found.spread is None:
+    if instances.pointless(options) and instances.spread is None:
         return InsufficientData(
             view.name,
             "Several instances alternate, but each has too few predictions to tell whether they do the same work.",
             "Record longer, with more predictions of each instance.",
         )
     if not doubled and not len(unused):
-        return Passed(view.name, _purpose(found, known, options), metrics)
-    return _finding(view, found, unused[: 0 if elsewhere else None], metrics, options)
+        return Passed(view.name, _purpose(instances, known, options), metrics)
+    return _finding(view, instances, unused[: 0 if elsewhere else None], metrics, options)
 
 
 def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
@@ -166,9 +166,9 @@ def alike(view: ModelView, known: Traits, options: Options) -> list[Instances]:
     ]
 
 
-def _instances(view: ModelView, places: IntArray, predictions: pd.DataFrame, options: Options) -> Instances:
-    """Use of the instances with the loads at `places` and these predictions. O((l + p) log(l + p))."""
-    loads = view.loads.iloc[places]
+def _instances(view: ModelView, load_index: IntArray, predictions: pd.DataFrame, options: Options) -> Instances:
+    """Use of the instances with the loads at `load_index` and these predictions. O((l + p) log(l + p))."""
+    loads = view.loads.iloc[load_index]
     uses = uses_of_loads(loads, predictions)
     latest = np.maximum.accumulate(uses.last_ns)
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
@@ -178,7 +178,7 @@ def _instances(view: ModelView, places: IntArray, predictions: pd.DataFrame, opt
         switches=max(changes - (len(uses.load) - 1), 0),
         parallel_share=_parallel_share(predictions, uses),
         spread=_spread(predictions, uses, options.min_predictions // 2),
-        together=places[uses.load[overlapping & (uses.load >= 0)]],
+        together=load_index[uses.load[overlapping & (uses.load >= 0)]],
     )
 
 
@@ -199,8 +199,8 @@ def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None
 
 
 def _unused(view: ModelView, options: Options) -> IntArray:
-    """Places of loads that nothing used, although the model was used afterwards: from the cache, as long as one that
-    was used, with enough calls after them.
+    """Positions of loads that nothing used, although the model was used afterwards: from the cache, as long as one
+    that was used, with enough calls after them.
 
     A cold load that nothing used prepares the model for the next one, which some apps do on purpose.
     """
@@ -222,31 +222,31 @@ def _unused(view: ModelView, options: Options) -> IntArray:
     ).astype(np.int64)
 
 
-def _purpose(found: Instances, known: Traits, options: Options) -> str:
+def _purpose(instances: Instances, known: Traits, options: Options) -> str:
     """Why several instances are no problem, in words."""
-    count = format_count(found.seen, "instance")
+    count = format_count(instances.seen, "instance")
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."
-    if found.switches < options.min_switches:
+    if instances.switches < options.min_switches:
         return f"{count}, used one after another."
-    if found.parallel_share >= options.parallel_share:
+    if instances.parallel_share >= options.parallel_share:
         return f"{count} that run in parallel."
     return (
-        f"{count} alternate but differ in latency ({found.spread:.1f}x), as with other compute units or another "
+        f"{count} alternate but differ in latency ({instances.spread:.1f}x), as with other compute units or another "
         "function."
     )
 
 
 def _finding(
-    view: ModelView, found: Instances, unused: IntArray, metrics: tuple[Metric, ...], options: Options
+    view: ModelView, instances: Instances, unused: IntArray, metrics: tuple[Metric, ...], options: Options
 ) -> Finding:
     """The finding with its cost: loading the instances that are not needed."""
-    doubled = found.doubled(options)
-    rows = view.loads.iloc[np.union1d(found.together if doubled else found.together[:0], unused)]
+    doubled = instances.doubled(options)
+    rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
     cost_ns = covered_ns(rows)
     parts = []
     if doubled:
-        parts.append(f"{found.seen:,} instances alternate and hardly ever run at the same time")
+        parts.append(f"{instances.seen:,} instances alternate and hardly ever run at the same time")
     if len(unused):
         noun = "load was" if len(unused) == 1 else "loads were"
         parts.append(f"{len(unused):,} {noun} never used, although the model was used later")

@@ -45,44 +45,46 @@ class Options:
 
 def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for samples in which the app reads or writes single elements."""
-    found = element_access(trace)
-    if (answer := nothing_to_ask(trace)) is not None or found is None:
+    app_work = element_access(trace)
+    if (answer := nothing_to_ask(trace)) is not None or app_work is None:
         return answer or InsufficientData(None, "No call stack could be read.", "Record with the Core ML template.")
-    if found.of < options.min_samples:
+    if app_work.of < options.min_samples:
         return InsufficientData(
             None,
-            f"{format_count(found.of, 'sample')} outside of loads, {options.min_samples} needed.",
+            f"{format_count(app_work.of, 'sample')} outside of loads, {options.min_samples} needed.",
             "Record the feature for longer.",
         )
     metrics = (
-        above("samples in element access", found.samples, "count", options.min_samples),
-        above("share of the samples of its threads", found.share, "share", options.share),
+        above("samples in element access", app_work.samples, "count", options.min_samples),
+        above("share of the samples of its threads", app_work.share, "share", options.share),
     )
-    if not found.samples:
+    if not app_work.samples:
         return Passed(None, "No call stack shows the app reading or writing single elements.", metrics)
     if not all(reached(metrics, metric.name) for metric in metrics):
-        return Passed(None, f"{format_share(found.share)} of {_OF} are in reading or writing single elements.", metrics)
-    return _finding(found, metrics)
+        return Passed(
+            None, f"{format_share(app_work.share)} of {_OF} are in reading or writing single elements.", metrics
+        )
+    return _finding(app_work, metrics)
 
 
-def _finding(found: AppWork, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(app_work: AppWork, metrics: tuple[Metric, ...]) -> Finding:
     return finding(
         model=None,
         summary=(
-            f"{found.samples:,} of {format_count(found.of, 'sample')} outside of loads read or write single elements "
-            f"of MLMultiArray ({format_share(found.share)})."
+            f"{app_work.samples:,} of {format_count(app_work.of, 'sample')} outside of loads read or write single "
+            f"elements of MLMultiArray ({format_share(app_work.share)})."
         ),
         metrics=metrics,
         cost=cost_of(
-            found.time.covered_ns,
-            round(found.time.covered_ns / found.share),
+            app_work.time.covered_ns,
+            round(app_work.time.covered_ns / app_work.share),
             "Time that the samples in element access stand for, 1 ms each. Reading or writing through a pointer takes "
             "a small part of it.",
             of=_OF,
         ),
-        rows=found.pieces,
-        affected=found.time,
-        call_sites=found.sites,
+        rows=app_work.pieces,
+        affected=app_work.time,
+        call_sites=app_work.sites,
     )
 
 

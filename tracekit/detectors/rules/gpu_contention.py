@@ -100,22 +100,22 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
     if view.predictions.empty:
         return no_prediction(view.name)
-    own = _own_work(view)
-    if not len(own.place):
+    gpu_work = _own_work(view)
+    if not len(gpu_work.prediction_index):
         return NotApplicable(view.name, "None of the recorded work ran on the GPU.")
     others = _of_others(view)
-    found = _phases(view, own, others)
-    if len(found.rows) < 2 * options.min_compared:
+    phases = _phases(view, gpu_work, others)
+    if len(phases.rows) < 2 * options.min_compared:
         return too_few_predictions(
             view.name,
-            len(found.rows),
+            len(phases.rows),
             2 * options.min_compared,
             "with GPU work",
             adjective="comparable",
             left_out=NOT_COMPARED,
             record=RECORD_ALONE,
         )
-    disturbed, calm = found.overlap >= options.overlap_share, found.overlap <= options.calm_share
+    disturbed, calm = phases.overlap >= options.overlap_share, phases.overlap <= options.calm_share
     share = float(disturbed.mean())
     affected = above("predictions with other GPU work", share, "share", options.affected_share)
     if not affected.reached or not disturbed.any():
@@ -125,15 +125,15 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
         return InsufficientData(
             view.name,
-            f"The GPU did other work during {disturbed.sum():,} of {format_count(len(found.rows), 'prediction')}, and "
+            f"The GPU did other work during {disturbed.sum():,} of {format_count(len(phases.rows), 'prediction')}, and "
             f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed to "
             "compare.",
             "Record longer, with phases in which the app draws and phases in which it does not.",
         )
-    usual = float(np.median(found.durations[calm]))
-    slow = float(np.median(found.durations[disturbed]))
-    extra = np.maximum(found.durations - usual, 0)
-    explained = _explained(found.others_ns[disturbed], extra[disturbed])
+    usual = float(np.median(phases.durations[calm]))
+    slow = float(np.median(phases.durations[disturbed]))
+    extra = np.maximum(phases.durations - usual, 0)
+    explained = _explained(phases.others_ns[disturbed], extra[disturbed])
     metrics = (
         affected,
         above("slowdown with other GPU work", slow / usual, "ratio", options.slowdown),
@@ -148,18 +148,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return Passed(
             view.name, f"{words}, but that explains only {format_share(explained)} of the extra time.", metrics
         )
-    if _met_for_length(found, options):
+    if _met_for_length(phases, options):
         return Passed(view.name, f"{words}, but only because long predictions are more likely to meet it.", metrics)
-    return _finding(view, found, others, disturbed, extra, metrics)
+    return _finding(view, phases, others, disturbed, extra, metrics)
 
 
-def _met_for_length(found: Phases, options: Options) -> bool:
+def _met_for_length(phases: Phases, options: Options) -> bool:
     """Whether predictions that meet others at the beginning, where length makes no difference, are not longer by more
     than chance. Not where these are too few to compare."""
-    met, calm = found.overlap_at_first >= options.overlap_share, found.overlap_at_first <= options.calm_share
+    met, calm = phases.overlap_at_first >= options.overlap_share, phases.overlap_at_first <= options.calm_share
     if min(int(met.sum()), int(calm.sum())) < options.min_compared:
         return False
-    return certainty_of_longer(found.durations[met], found.durations[calm]) < CERTAINTY
+    return certainty_of_longer(phases.durations[met], phases.durations[calm]) < CERTAINTY
 
 
 def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
@@ -170,8 +170,8 @@ def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
 class _OwnWork(NamedTuple):
     """Rows that show when the GPU was asked or worked for a prediction of the model: shape (rows,) each."""
 
-    place: IndexArray
-    """Place of the prediction among those of the model."""
+    prediction_index: IndexArray
+    """Position of the prediction among those of the model."""
     start_ns: IntArray
     end_ns: IntArray
 
@@ -185,9 +185,9 @@ def _own_work(view: ModelView) -> _OwnWork:
         np.concatenate([frame[name].to_numpy()[rows] for frame, rows in parts]) for name in ("start_ns", "duration_ns")
     )
     called = [frame["prediction"].to_numpy(dtype=np.int64, na_value=-1)[rows] for frame, rows in parts]
-    place = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
-    known = place >= 0
-    return _OwnWork(place[known], start[known], (start + length)[known])
+    prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
+    known = prediction_index >= 0
+    return _OwnWork(prediction_index[known], start[known], (start + length)[known])
 
 
 def _of_others(view: ModelView) -> BoolArray:
@@ -198,11 +198,11 @@ def _of_others(view: ModelView) -> BoolArray:
     return chosen
 
 
-def _phases(view: ModelView, own: _OwnWork, others: BoolArray) -> Phases:
+def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray) -> Phases:
     count = len(view.predictions)
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
-    np.minimum.at(low, own.place, own.start_ns)
-    np.maximum.at(high, own.place, own.end_ns)
+    np.minimum.at(low, gpu_work.prediction_index, gpu_work.start_ns)
+    np.maximum.at(high, gpu_work.prediction_index, gpu_work.end_ns)
     predicted = Intervals.from_rows(view.predictions)
     comparable = (high > low) & predicted.alone() & (predicted.durations > 0) & view.warm
     times = Intervals(low[comparable], high[comparable])
@@ -220,22 +220,22 @@ def _times(view: ModelView, chosen: BoolArray) -> Intervals:
 
 def _finding(
     view: ModelView,
-    found: Phases,
+    phases: Phases,
     others: BoolArray,
     disturbed: BoolArray,
     extra: FloatArray,
     metrics: tuple[Metric, ...],
 ) -> Finding:
     """The finding with its cost: the extra time of disturbed predictions, as far as others worked meanwhile."""
-    affected = _times(view, others).intersection(found.times.where(disturbed))
-    cost_ns = min(int(np.minimum(extra, found.others_ns)[disturbed].sum()), affected.covered_ns)
-    rows = found.rows[disturbed]
+    affected = _times(view, others).intersection(phases.times.where(disturbed))
+    cost_ns = min(int(np.minimum(extra, phases.others_ns)[disturbed].sum()), affected.covered_ns)
+    rows = phases.rows[disturbed]
     slow = value_of(metrics, "median with other GPU work")
     usual = value_of(metrics, "median without other GPU work")
     return finding(
         model=view.name,
         summary=(
-            f"{len(rows):,} of {format_count(len(found.rows), 'prediction')} ran while "
+            f"{len(rows):,} of {format_count(len(phases.rows), 'prediction')} ran while "
             f"the GPU did other work and took {slow / usual:.1f}x as long "
             f"(median {format_time(slow)} vs. {format_time(usual)})."
             f" {_whose(view, others, affected)}"

@@ -60,29 +60,29 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _judge(view: ModelView, calls: Calls, rule: GrowthRule) -> Outcome:
     reading = read_growth(view, calls, rule)
-    found = reading.found
+    growth = reading.growth
     if len(calls.rows) < rule.min_calls:
         return calls.too_few(view.name, rule.min_calls)
-    if not len(found.count):
+    if not len(growth.count):
         return InsufficientData(
             view.name,
             f"Needs {rule.min_calls} comparable predictions in a row; found {len(calls.rows):,} separated by gaps.",
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
     metrics = (
-        Metric("sequences", len(found.count), "count"),
-        Metric("sequences that grow", int(found.grows.sum()), "count"),
-        above("rank correlation of latency with order", _median(found.correlation), "ratio", rule.correlation),
-        above("last tenth of a sequence to the first", float(np.median(found.ratio)), "ratio", rule.ratio),
+        Metric("sequences", len(growth.count), "count"),
+        Metric("sequences that grow", int(growth.grows.sum()), "count"),
+        above("rank correlation of latency with order", _median(growth.correlation), "ratio", rule.correlation),
+        above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
-        return Passed(view.name, _passed(found, rule), metrics)
+        return Passed(view.name, _passed(growth, rule), metrics)
     if reading.cause is Cause.HEAT:
         return Passed(view.name, "Latency rises with the device's thermal state: see thermal-throttling.", metrics)
     if reading.cause is Cause.UNCLEAR:
         return InsufficientData(
             view.name,
-            f"Latency rises to {float(found.ratio[found.grows].max()):.1f}x, so slowly that heat could be the cause.",
+            f"Latency rises to {float(growth.ratio[growth.grows].max()):.1f}x, so slowly that heat could be the cause.",
             "Start on a cool device, record at least two such sequences, and add the Thermal State instrument.",
         )
     return _finding(view, calls, reading, metrics)
@@ -94,24 +94,24 @@ def _median(values: FloatArray) -> float | None:
     return float(np.median(known)) if len(known) else None
 
 
-def _passed(found: Growth, rule: GrowthRule) -> str:
-    several = len(found.count) > 1
-    words = format_count(len(found.count), "sequence") if several else "a sequence"
-    ratio = float(np.median(found.ratio))
+def _passed(growth: Growth, rule: GrowthRule) -> str:
+    several = len(growth.count) > 1
+    words = format_count(len(growth.count), "sequence") if several else "a sequence"
+    ratio = float(np.median(growth.ratio))
     steadily = ", without a steady rise" if ratio >= rule.ratio else ""
     return (
-        f"In {words} of {'up to ' if several else ''}{int(found.count.max()):,} predictions, the last tenth takes "
+        f"In {words} of {'up to ' if several else ''}{int(growth.count.max()):,} predictions, the last tenth takes "
         f"{ratio:.2f}x as long as the first{' (median)' if several else ''}{steadily}."
     )
 
 
 def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what calls took beyond the beginning of their sequence."""
-    found = reading.found
+    growth = reading.growth
     base = np.zeros(len(calls.rows))
-    for number in np.flatnonzero(found.grows).tolist():
-        low = int(found.first[number])
-        base[low : low + int(found.count[number])] = found.start_ns[number]
+    for number in np.flatnonzero(growth.grows).tolist():
+        low = int(growth.first[number])
+        base[low : low + int(growth.count[number])] = growth.start_ns[number]
     grown = base > 0
     affected, cost = extra_time(
         view,
@@ -120,15 +120,15 @@ def _finding(view: ModelView, calls: Calls, reading: GrowthReading, metrics: tup
         "Time predictions took beyond the median of the first tenth of their sequence",
     )
     rows = calls.rows[grown & (calls.durations > base)]
-    longest = int(found.count[found.grows].max())
-    start, ratio = float(np.median(found.start_ns[found.grows])), float(np.median(found.ratio[found.grows]))
-    sequences = int(found.grows.sum())
+    longest = int(growth.count[growth.grows].max())
+    start, ratio = float(np.median(growth.start_ns[growth.grows])), float(np.median(growth.ratio[growth.grows]))
+    sequences = int(growth.grows.sum())
     where = f"within a sequence of {longest:,} predictions"
     if sequences > 1:
         where = f"within {sequences:,} sequences of up to {longest:,} predictions"
     if reading.across:
         where = f"from sequence to sequence, over {longest:,} predictions"
-    afresh = "; each sequence starts fast again" if found.starts_afresh else ""
+    afresh = "; each sequence starts fast again" if growth.starts_afresh else ""
     return finding(
         model=view.name,
         summary=(

@@ -82,13 +82,13 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
-    asked = calls.asked
+    requested_ratio = calls.requested_ratio
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     durations = calls.durations
-    typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * asked)]))
+    typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * requested_ratio)]))
     first, last = _thirds(calls)
     metrics = (
         above("p95 to median", slow / typical, "ratio", options.tail_ratio),
@@ -105,7 +105,7 @@ def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
             f"p95 is {format_time(slow)}, {slow / typical:.2f}x the median{_beside(calls)}.",
             metrics,
         )
-    reason = _other_reading(view, calls, asked)
+    reason = _other_reading(view, calls, requested_ratio)
     if reason:
         return Passed(view.name, reason, metrics)
     count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
@@ -127,15 +127,15 @@ def _thirds(calls: Calls) -> tuple[float, float]:
     """Medians of the first and the last third: of all calls, or of those of each use, whichever differ more."""
     rests = calls.starts[1:] - (calls.starts + calls.durations)[:-1] >= _REST_S * 1e9
     uses = np.concatenate(([0], np.cumsum(rests)))
-    found = []
+    median_pairs = []
     for use in (np.zeros_like(uses), uses):
         count = np.bincount(use)
-        size, place = count[use], np.arange(len(use)) - (np.cumsum(count) - count)[use]
+        size, position = count[use], np.arange(len(use)) - (np.cumsum(count) - count)[use]
         enough, third = size >= MIN_CALLS, size // 3
-        parts = enough & (place < third), enough & (place >= size - third)
+        parts = enough & (position < third), enough & (position >= size - third)
         if enough.any():
-            found.append(tuple(float(np.median(calls.durations[part])) for part in parts))
-    first, last = max(found, key=lambda medians: medians[1] / medians[0])
+            median_pairs.append(tuple(float(np.median(calls.durations[part])) for part in parts))
+    first, last = max(median_pairs, key=lambda medians: medians[1] / medians[0])
     return first, last
 
 
@@ -143,11 +143,11 @@ def _beside(calls: Calls) -> str:
     return f" (not compared: {calls.left_out})" if calls.left_out else ""
 
 
-def _other_reading(view: ModelView, calls: Calls, asked: float) -> str:
+def _other_reading(view: ModelView, calls: Calls, requested_ratio: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
     if read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Cause.SEQUENCE:
         return "Latency grows within each sequence: see growing-latency."
-    groups = read_switching(view, calls, SwitchRule().of_all(asked))
+    groups = read_switching(view, calls, SwitchRule().of_all(requested_ratio))
     if groups is not None and groups.work is not Work.UNKNOWN and not no_switching(view, calls, groups):
         return "Predictions form a fast and a slow group: see shape-switching."
     if follows_input_size(view, calls):
@@ -201,30 +201,30 @@ _MOSTLY = 0.8
 
 def _coincidences(view: ModelView, calls: Calls, long: BoolArray) -> list[str]:
     """Sentences on what the long calls have in common."""
-    found = []
+    sentences = []
     states = thermal_states(view, calls)
     if states is not None and _in_common(states > 0, long):
-        found.append("The slow ones ran while the device was warmer.")
+        sentences.append("The slow ones ran while the device was warmer.")
     performance = view.trace.context.get("gpu_performance")
     if performance is not None and not performance.empty:
         slowest = states_at(performance, ("Minimum",), calls.starts + calls.durations // 2) == 0
         if _in_common(slowest, long):
-            found.append("The slow ones ran while the GPU was at its minimum performance state.")
+            sentences.append("The slow ones ran while the GPU was at its minimum performance state.")
     busy = busy_times(view, calls).sum(axis=1)
     if (busy > 0).all() and (~long).any():
         extra = float(np.median(calls.durations[long]) - np.median(calls.durations[~long]))
         share = float(np.median(busy[long]) - np.median(busy[~long])) / extra if extra > 0 else 0.0
         if share >= 0.5:
-            found.append(
+            sentences.append(
                 f"{format_share(min(share, 1.0))} of the extra time is compute unit work: they ran at lower clocks or "
                 "had more to do."
             )
         else:
             part = f"Only {format_share(share)}" if share > 0 else "None"
-            found.append(f"{part} of the extra time is compute unit work: the slow ones wait.")
+            sentences.append(f"{part} of the extra time is compute unit work: the slow ones wait.")
     if states is None:
-        found.append("The thermal state was not recorded, so heat may be the cause.")
-    return found
+        sentences.append("The thermal state was not recorded, so heat may be the cause.")
+    return sentences
 
 
 def _in_common(condition: BoolArray, long: BoolArray) -> bool:

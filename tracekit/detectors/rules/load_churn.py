@@ -79,8 +79,8 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     if len(view.loads) < 2:
         return Passed(view.name, f"{format_count(len(view.loads), 'load')} during the recording.")
-    found = reloads(view, round(options.idle_s * 1e9))
-    rows = view.loads[found.back]
+    reloaded = reloads(view, round(options.idle_s * 1e9))
+    rows = view.loads[reloaded.back]
     spent = covered_ns(view.loads, view.predictions)
     share = covered_ns(rows) / spent if spent else 0.0
     needed = max(options.min_loads - 1, 1)
@@ -102,7 +102,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "pattern.",
             RECORD_LONGER,
         )
-    if found.in_turns[found.back].mean() >= options.in_turns_share:
+    if reloaded.in_turns[reloaded.back].mean() >= options.in_turns_share:
         return InsufficientData(
             view.name,
             f"Reloaded {len(rows):,} times after use, alternating with other models; the recording does not show "

@@ -56,8 +56,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for loads that call stacks show on the main thread."""
     if (answer := nothing_to_ask(trace)) is not None:
         return answer
-    found = main_thread_loads(trace, round(options.min_ms * 1e6))
-    if found is None or not found.known:
+    blocking = main_thread_loads(trace, round(options.min_ms * 1e6))
+    if blocking is None or not blocking.known:
         return _unknown(trace)
     interface = runs_interface(trace)
     if interface is None:
@@ -68,20 +68,20 @@ def detect(trace: Trace, options: Options) -> Outcome:
         )
     if not interface:
         return NotApplicable(None, "The main thread runs no interface, so nobody waits for it.")
-    longest = int(found.periods.durations.max(initial=0))
+    longest = int(blocking.periods.durations.max(initial=0))
     metrics = (
-        above("times the main thread loads that long", len(found.periods), "count", 1),
-        Metric("longest of them", longest if len(found.periods) else None, "ns"),
-        Metric("loads and compilations in them", len(found.calls), "count"),
+        above("times the main thread loads that long", len(blocking.periods), "count", 1),
+        Metric("longest of them", longest if len(blocking.periods) else None, "ns"),
+        Metric("loads and compilations in them", len(blocking.calls), "count"),
     )
-    if not len(found.periods):
+    if not len(blocking.periods):
         return Passed(None, f"The main thread never loads for {options.min_ms:g} ms or more.", metrics)
     inferred = is_inferred(trace)
-    sites = main_thread_sites(trace, Api.LOAD, Api.COMPILE) if inferred else sites_of(trace, found.calls.index)
-    blocked = found.periods.covered_ns
+    sites = main_thread_sites(trace, Api.LOAD, Api.COMPILE) if inferred else sites_of(trace, blocking.calls.index)
+    blocked = blocking.periods.covered_ns
     return finding(
         model=None,
-        summary=_summary(found, blocked, longest, inferred=inferred),
+        summary=_summary(blocking, blocked, longest, inferred=inferred),
         metrics=metrics,
         cost=cost_of(
             blocked,
@@ -90,8 +90,8 @@ def detect(trace: Trace, options: Options) -> Outcome:
             "predictions. The work remains, but no one has to wait for it.",
             of="the time of all loads and predictions",
         ),
-        rows=found.calls,
-        affected=found.periods,
+        rows=blocking.calls,
+        affected=blocking.periods,
         call_sites=sites,
     )
 
@@ -108,14 +108,14 @@ def _unknown(trace: Trace) -> Outcome:
     )
 
 
-def _summary(found: Blocking, blocked: int, longest: int, *, inferred: bool) -> str:
-    names = _models(found.calls)
+def _summary(blocking: Blocking, blocked: int, longest: int, *, inferred: bool) -> str:
+    names = _models(blocking.calls)
     of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
-    least = "at least " if inferred else ""
-    several = f" in total, longest {format_time(longest)}" if len(found.periods) > 1 else ""
+    at_least = "at least " if inferred else ""
+    several = f" in total, longest {format_time(longest)}" if len(blocking.periods) > 1 else ""
     return (
-        f"The main thread makes {least}{format_count(len(found.calls), 'load')}{of_models} and does nothing else for "
-        f"{least}{format_time(blocked)}{several}."
+        f"The main thread makes {at_least}{format_count(len(blocking.calls), 'load')}{of_models} and does nothing else "
+        f"for {at_least}{format_time(blocked)}{several}."
     )
 
 

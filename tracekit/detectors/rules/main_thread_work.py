@@ -106,24 +106,24 @@ def _by_thread(trace: Trace, seen: Blocking, options: Options) -> Outcome:
 
 def _by_hangs(trace: Trace, options: Options) -> Outcome:
     """The answer where the times of hangs must tell."""
-    found = hang_calls(
+    in_hangs = hang_calls(
         trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
     )
-    if found is None:
+    if in_hangs is None:
         hangs = trace.coverage_of("Hangs")
         return InsufficientData(None, hangs.conclusion, hangs.advice)
-    blocked = covered_ns(found.calls)
+    blocked = covered_ns(in_hangs.calls)
     metrics = (
-        above("hangs explained by loads and predictions", int(found.explained.sum()), "count", 1),
+        above("hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
         Metric("loads and predictions in these hangs", blocked, "ns"),
-        Metric("hangs", len(found.hangs), "count"),
-        Metric("longest hang", int(found.hangs["duration_ns"].max()) if len(found.hangs) else None, "ns"),
+        Metric("hangs", len(in_hangs.hangs), "count"),
+        Metric("longest hang", int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None, "ns"),
     )
     if not reached(metrics, "hangs explained by loads and predictions"):
-        return Passed(None, _passed(found, options), metrics)
+        return Passed(None, _passed(in_hangs, options), metrics)
     return finding(
         model=None,
-        summary=_summary(found, blocked),
+        summary=_summary(in_hangs, blocked),
         metrics=metrics,
         cost=cost_of(
             blocked,
@@ -133,15 +133,15 @@ def _by_hangs(trace: Trace, options: Options) -> Outcome:
                 "and predictions. The work remains, but no one has to wait for it."
             ),
         ),
-        rows=found.calls,
+        rows=in_hangs.calls,
     )
 
 
-def _passed(found: HangCalls, options: Options) -> str:
-    if not len(found.hangs):
+def _passed(in_hangs: HangCalls, options: Options) -> str:
+    if not len(in_hangs.hangs):
         return f"The main thread did not hang for {options.min_hang_ms:g} ms or more."
-    hangs = format_count(len(found.hangs), "hang")
-    by_chance = int(((found.covered >= options.hang_share) & ~found.explained).sum())
+    hangs = format_count(len(in_hangs.hangs), "hang")
+    by_chance = int(((in_hangs.covered >= options.hang_share) & ~in_hangs.explained).sum())
     if by_chance:
         return (
             f"{hangs}; {by_chance} of them overlap loads or predictions, but these are just as frequent outside hangs."
@@ -149,13 +149,13 @@ def _passed(found: HangCalls, options: Options) -> str:
     return f"{hangs} of the main thread, none explained by loads or predictions."
 
 
-def _summary(found: HangCalls, blocked: int) -> str:
-    names = sorted(str(name) for name in found.calls["model"].dropna().unique())
+def _summary(in_hangs: HangCalls, blocked: int) -> str:
+    names = sorted(str(name) for name in in_hangs.calls["model"].dropna().unique())
     of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
-    hung = found.hangs["duration_ns"].to_numpy()[found.explained]
-    covered = float((found.covered[found.explained] * hung).sum() / hung.sum())
+    hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
+    covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
     return (
-        f"{what_ran(found.calls)}{of_models} ({format_time(blocked)}) filled {format_share(covered)} of "
+        f"{what_ran(in_hangs.calls)}{of_models} ({format_time(blocked)}) filled {format_share(covered)} of "
         f"{format_count(len(hung), 'hang')} of the main thread ({format_time(int(hung.sum()))}). Possible but not "
         "certain: the recording does not show which thread called Core ML; only the times match."
     )

@@ -97,14 +97,14 @@ _NO_BUDGET = "No time budget given; set one with --budget, for example --budget 
 
 def _by_frames(view: ModelView, options: Options) -> Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
-    found = frame_steps(view.predictions)
-    if found is None:
+    steps = frame_steps(view.predictions)
+    if steps is None:
         return NotApplicable(view.name, _NO_BUDGET)
-    frame_ns = round(1e9 / found.frames_per_second)
-    rows = view.predictions.iloc[found.index]
+    frame_ns = round(1e9 / steps.frames_per_second)
+    rows = view.predictions.iloc[steps.index]
     long = rows["duration_ns"].to_numpy() > frame_ns
-    steady = view.warm[found.index]
-    dropped = long & (found.frames > 1) & steady
+    steady = view.warm[steps.index]
+    dropped = long & (steps.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
         above("predictions that dropped a frame", share, "share", options.missed_share),
@@ -112,7 +112,7 @@ def _by_frames(view: ModelView, options: Options) -> Outcome:
         Metric("frame", frame_ns, "ns"),
         Metric("median prediction", float(np.median(rows["duration_ns"])), "ns"),
     )
-    rate = f"Predictions run at a steady {found.frames_per_second} fps"
+    rate = f"Predictions run at a steady {steps.frames_per_second} fps"
     if int(steady.sum()) < options.min_predictions:
         return NotApplicable(view.name, _NO_BUDGET)
     if not all(metric.reached for metric in metrics if metric.threshold is not None):

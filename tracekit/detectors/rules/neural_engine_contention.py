@@ -63,10 +63,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     if view.predictions.empty:
         return no_prediction(view.name)
-    own = view.engine_rows
-    called = own["prediction"].to_numpy(dtype=np.int64, na_value=-1)
+    engine_rows = view.engine_rows
+    called = engine_rows["prediction"].to_numpy(dtype=np.int64, na_value=-1)
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
-    named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
+    named = is_any(engine_rows["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     unclear = 0.0 if named else _unclear_share(view)
     if not on_engine.any() and not unclear:
         return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")

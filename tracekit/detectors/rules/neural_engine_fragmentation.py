@@ -58,11 +58,11 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
     if view.predictions.empty:
         return no_prediction(view.name)
-    own = view.engine_rows
-    own = own[own["prediction"].notna().to_numpy()]
-    if own.empty:
+    engine_rows = view.engine_rows
+    engine_rows = engine_rows[engine_rows["prediction"].notna().to_numpy()]
+    if engine_rows.empty:
         return NotApplicable(view.name, "None of the recorded work ran on the Neural Engine.")
-    named = is_any(own["attribution"], Attribution.LABEL, Attribution.EXACT).any()
+    named = is_any(engine_rows["attribution"], Attribution.LABEL, Attribution.EXACT).any()
     if not named and view.trace.sharing.is_shared:
         return InsufficientData(
             view.name,
@@ -70,10 +70,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "be counted.",
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
-    rows = view.predictions[view.predictions.index.isin(own["prediction"].to_numpy(dtype=np.int64))]
+    rows = view.predictions[view.predictions.index.isin(engine_rows["prediction"].to_numpy(dtype=np.int64))]
     if len(rows) < options.min_predictions:
         return too_few_predictions(view.name, len(rows), options.min_predictions, "with Neural Engine work")
-    gaps = gaps_between(own)
+    gaps = gaps_between(engine_rows)
     idle = _idle(view, gaps)
     owner = rows.index.get_indexer(pd.Index(gaps.prediction))
     pieces = 1 + np.bincount(owner, minlength=len(rows))

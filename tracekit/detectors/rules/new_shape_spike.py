@@ -92,19 +92,19 @@ def _judge(view: ModelView, calls: Calls, waited_ns: IntArray, options: Options)
     rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.pause_s * 1e9))
     groups = group_by_work(view, calls, taken, rule)
     if not groups.stands_out.any():
-        place = view.predictions.index.get_indexer(calls.rows.index)
-        worst = float((taken[place] / groups.usual_ns[groups.group]).max())
+        index = view.predictions.index.get_indexer(calls.rows.index)
+        worst = float((taken[index] / groups.usual_ns[groups.group]).max())
         return Passed(
             view.name,
             f"No prediction stands out from those with about the same work (at most {worst:.1f}x their median).",
         )
     firsts = first_of_work(view, calls, taken, groups, rule)
-    slow, others = firsts.told & groups.stands_out, ~(firsts.told | firsts.unsure)
+    slow, others = firsts.sure & groups.stands_out, ~(firsts.sure | firsts.unsure)
     metrics = (
-        above(_FIRSTS, _share(groups.stands_out, firsts.told), "share", options.slow_share),
+        above(_FIRSTS, _share(groups.stands_out, firsts.sure), "share", options.slow_share),
         below(_OTHERS, _share(groups.stands_out & ~groups.beside_load, others), "share", options.as_slow_share),
         Metric("amounts of work", len(groups.work_ns), "count"),
-        Metric("first predictions compared", int(firsts.told.sum()), "count"),
+        Metric("first predictions compared", int(firsts.sure.sum()), "count"),
     )
     if not reached(metrics, _OTHERS):
         elsewhere = format_share(value_of(metrics, _OTHERS))

@@ -50,14 +50,14 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for work of the app that fills the time between calls."""
-    found = find_pauses(view, options.min_calls)
-    if not isinstance(found, Pauses):
-        return found
-    share = found.idle.share
+    pauses = find_pauses(view, options.min_calls)
+    if not isinstance(pauses, Pauses):
+        return pauses
+    share = pauses.idle.share
     metrics = (
         above("time without Core ML work", share, "share", options.gap_share),
-        Metric("median gap per prediction", float(np.median(found.idle.idle_ns)), "ns"),
-        Metric("median interval", float(np.median(found.idle.distance_ns)), "ns"),
+        Metric("median gap per prediction", float(np.median(pauses.idle.idle_ns)), "ns"),
+        Metric("median interval", float(np.median(pauses.idle.distance_ns)), "ns"),
     )
     if not reached(metrics, "time without Core ML work") or not share:
         return Passed(
@@ -65,24 +65,24 @@ def detect(view: ModelView, options: Options) -> Outcome:
             f"Core ML is idle {format_share(share)} of the time between successive predictions.",
             metrics,
         )
-    if found.activity is Activity.PACED:
-        return Passed(view.name, paced_words(found.idle), metrics)
-    if found.culprit != view.name:
-        return Passed(view.name, f"Most of the gaps precede predictions of {found.culprit}.", metrics)
-    if found.activity is Activity.UNCLEAR:
+    if pauses.activity is Activity.PACED:
+        return Passed(view.name, paced_words(pauses.idle), metrics)
+    if pauses.culprit != view.name:
+        return Passed(view.name, f"Most of the gaps precede predictions of {pauses.culprit}.", metrics)
+    if pauses.activity is Activity.UNCLEAR:
         return unclear(view, f"Core ML is idle {format_share(share)}")
-    return _finding(view, found, metrics)
+    return _finding(view, pauses, metrics)
 
 
-def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, pauses: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses."""
-    idle = found.idle
+    idle = pauses.idle
     pause = float(np.median(idle.idle_ns))
     busy = float(np.median(idle.busy_ns))
-    if found.marked:
-        why = f"The app's signposts are in the gaps: {', '.join(found.marked)}"
-    elif found.between is not None and found.by_stacks:
-        why = f"Code of the app runs for {format_share(found.between.running)} of that time"
+    if pauses.marked:
+        why = f"The app's signposts are in the gaps: {', '.join(pauses.marked)}"
+    elif pauses.between is not None and pauses.by_stacks:
+        why = f"Code of the app runs for {format_share(pauses.between.running)} of that time"
     else:
         why = (
             "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
@@ -97,7 +97,7 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
             f"predictions of {format_time(busy)} (medians). {why}."
         ),
         metrics,
-        found.sites,
+        pauses.sites,
         "Time between predictions without a load, compilation or prediction",
     )
 

@@ -53,17 +53,17 @@ class Options:
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for pauses that would vanish if calls overlapped."""
-    found = find_pauses(view, options.min_calls)
-    if not isinstance(found, Pauses):
-        return found
-    reason = _other_reason(view, found, options)
+    pauses = find_pauses(view, options.min_calls)
+    if not isinstance(pauses, Pauses):
+        return pauses
+    reason = _other_reason(view, pauses, options)
     if reason:
-        return Passed(view.name, reason, (_idle_metric(found, options),))
-    resting = int(device_idle(view, found.idle).sum()) / max(int(found.idle.distance_ns.sum()), 1)
+        return Passed(view.name, reason, (_idle_metric(pauses, options),))
+    resting = int(device_idle(view, pauses.idle).sum()) / max(int(pauses.idle.distance_ns.sum()), 1)
     metrics = (
         above("compute unit idle", resting, "share", options.gap_share),
-        _idle_metric(found, options),
-        Metric("median gap per prediction", float(np.median(found.idle.idle_ns)), "ns"),
+        _idle_metric(pauses, options),
+        Metric("median gap per prediction", float(np.median(pauses.idle.idle_ns)), "ns"),
     )
     if not reached(metrics, "compute unit idle") or not resting:
         return Passed(
@@ -74,7 +74,7 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if is_autoregressive(view):
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return Passed(view.name, words, metrics)
-    if found.activity is Activity.UNCLEAR:
+    if pauses.activity is Activity.UNCLEAR:
         return unclear(view, f"The compute unit idles {format_share(resting)}")
     if may_be_one_answer(view):
         return InsufficientData(
@@ -83,33 +83,33 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "each needs the previous result, none can overlap.",
             "Use the feature twice in one recording, with a gap in between.",
         )
-    return _finding(view, found, metrics)
+    return _finding(view, pauses, metrics)
 
 
-def _idle_metric(found: Pauses, options: Options) -> Metric:
-    return above("time without Core ML work", found.idle.share, "share", options.gap_share)
+def _idle_metric(pauses: Pauses, options: Options) -> Metric:
+    return above("time without Core ML work", pauses.idle.share, "share", options.gap_share)
 
 
-def _other_reason(view: ModelView, found: Pauses, options: Options) -> str:
+def _other_reason(view: ModelView, pauses: Pauses, options: Options) -> str:
     """Why the pauses are none that overlapping would fill; empty where they may be."""
-    if found.idle.share < options.gap_share:
-        return f"Core ML is idle {format_share(found.idle.share)} of the time between successive predictions."
+    if pauses.idle.share < options.gap_share:
+        return f"Core ML is idle {format_share(pauses.idle.share)} of the time between successive predictions."
     if not Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
-    if found.activity is Activity.PACED:
-        return paced_words(found.idle)
-    if found.idle.share >= GAP_SHARE:
+    if pauses.activity is Activity.PACED:
+        return paced_words(pauses.idle)
+    if pauses.idle.share >= GAP_SHARE:
         return "The gaps are longer than the predictions: see pipeline-gaps."
-    if found.culprit != view.name:
-        return f"Most of the gaps precede predictions of {found.culprit}."
+    if pauses.culprit != view.name:
+        return f"Most of the gaps precede predictions of {pauses.culprit}."
     return ""
 
 
-def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, pauses: Pauses, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: the pauses, all of which another call could fill."""
-    idle = found.idle
+    idle = pauses.idle
     busy, distance = (float(np.median(part)) for part in (idle.busy_ns, idle.distance_ns))
-    marked = f" ({', '.join(found.marked)})" if found.marked else ""
+    marked = f" ({', '.join(pauses.marked)})" if pauses.marked else ""
     return pause_finding(
         view,
         idle,
@@ -120,7 +120,7 @@ def _finding(view: ModelView, found: Pauses, metrics: tuple[Metric, ...]) -> Fin
             f"{format_time(busy)}."
         ),
         metrics,
-        found.sites,
+        pauses.sites,
         "Time between predictions without a load, compilation or prediction, in which another one could run",
     )
 

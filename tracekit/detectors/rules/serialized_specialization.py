@@ -69,9 +69,9 @@ def detect(trace: Trace, options: Options) -> Outcome:
         for chain in chains
         if (chain.in_line is None or _costs(chain, options)) and _waited(chain, calls, trace, options)
     ]
-    found = [chain for chain in felt if _costs(chain, options)]
-    if found:
-        return _finding(calls, loads.rows, found, options)
+    costly = [chain for chain in felt if _costs(chain, options)]
+    if costly:
+        return _finding(calls, loads.rows, costly, options)
     if any(chain.in_line is None for chain in felt):
         return InsufficientData(
             None,
@@ -119,8 +119,10 @@ def _waited(chain: LoadChain, calls: pd.DataFrame, trace: Trace, options: Option
     if index < 0:
         return False
     first = near.iloc[index]
-    own = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
-    return not stand_alone(own, np.array([own.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9))[0]
+    model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
+    return not stand_alone(
+        model_calls, np.array([model_calls.index.get_loc(first.name)]), round(options.warm_up_pause_s * 1e9)
+    )[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[Metric, ...]:
@@ -149,12 +151,12 @@ def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
     return f"{longest.models} models were specialized one after another in {time}; no prediction waited long for it."
 
 
-def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain], options: Options) -> Finding:
+def _finding(calls: pd.DataFrame, loads: pd.DataFrame, chains: Sequence[LoadChain], options: Options) -> Finding:
     """The finding with its cost: what the chains took beyond the longest load of each."""
-    worst = max(found, key=lambda chain: chain.lost_ns)
-    rows = pd.concat([chain.loads for chain in found])
+    worst = max(chains, key=lambda chain: chain.lost_ns)
+    rows = pd.concat([chain.loads for chain in chains])
     names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
-    again = "" if len(found) == 1 else f" This happened {len(found)} times."
+    again = "" if len(chains) == 1 else f" This happened {len(chains)} times."
     return finding(
         model=None,
         summary=(
@@ -165,7 +167,7 @@ def _finding(calls: pd.DataFrame, loads: pd.DataFrame, found: Sequence[LoadChain
         ),
         metrics=_metrics(worst, options),
         cost=cost_of(
-            sum(chain.lost_ns for chain in found),
+            sum(chain.lost_ns for chain in chains),
             covered_ns(loads, calls),
             "Time of these loads beyond the longest one, as a share of the time covered by all loads and predictions "
             "of the app. Specializing models ahead of time or in parallel saves it. Totals do not count time twice "

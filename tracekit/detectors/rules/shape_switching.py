@@ -65,58 +65,64 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 
 def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
-    asked = calls.asked
+    requested_ratio = calls.requested_ratio
     if len(calls.rows) >= MIN_CALLS:
         calls = cool_calls(view, calls)
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
     rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
-    rule = rule.of_all(asked)
-    found = read_switching(view, calls, rule)
-    if found is None:
+    rule = rule.of_all(requested_ratio)
+    switching = read_switching(view, calls, rule)
+    if switching is None:
         return Passed(
             view.name, f"The latencies of {format_count(len(calls.rows), 'prediction')} form no separate slow group."
         )
     metrics = (
-        above("slow group to fast group", found.ratio, "ratio", options.ratio),
-        above("predictions in the slow group", float(found.slow.mean()) / asked, "share", options.group_share),
-        above("switches between the groups", found.switches, "count", options.switches),
-        Metric("median of the fast group", found.fast_median_ns, "ns"),
-        Metric("median of the slow group", found.slow_median_ns, "ns"),
+        above("slow group to fast group", switching.ratio, "ratio", options.ratio),
+        above(
+            "predictions in the slow group",
+            float(switching.slow.mean()) / requested_ratio,
+            "share",
+            options.group_share,
+        ),
+        above("switches between the groups", switching.switches, "count", options.switches),
+        Metric("median of the fast group", switching.fast_median_ns, "ns"),
+        Metric("median of the slow group", switching.slow_median_ns, "ns"),
     )
-    reason = no_switching(view, calls, found)
+    reason = no_switching(view, calls, switching)
     if reason:
         return Passed(view.name, reason, metrics)
-    if found.work is Work.UNKNOWN:
+    if switching.work is Work.UNKNOWN:
         return InsufficientData(
             view.name,
-            f"Predictions take either {format_time(found.fast_median_ns)} or "
-            f"{format_time(found.slow_median_ns)}, but the recording does not show whether the slow ones work or wait.",
+            f"Predictions take either {format_time(switching.fast_median_ns)} or "
+            f"{format_time(switching.slow_median_ns)}, but the recording does not show whether the slow ones work or "
+            "wait.",
             "Record with the Core ML template, which includes the Neural Engine and the GPU.",
         )
-    return _finding(view, calls, found, metrics)
+    return _finding(view, calls, switching, metrics)
 
 
-def _finding(view: ModelView, calls: Calls, found: Switching, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, calls: Calls, switching: Switching, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what slow calls took beyond the median of the fast ones."""
     affected, cost = extra_time(
         view,
-        calls.where(found.slow),
-        np.full(int(found.slow.sum()), found.fast_median_ns),
+        calls.where(switching.slow),
+        np.full(int(switching.slow.sum()), switching.fast_median_ns),
         "Time that predictions of the slow group took beyond the median of the fast group",
     )
-    rows = calls.rows[found.slow]
-    if found.work is Work.OTHER_UNIT:
-        what = f"the slow ones run mainly on the {found.slow_unit}, the fast ones on the {found.fast_unit}"
+    rows = calls.rows[switching.slow]
+    if switching.work is Work.OTHER_UNIT:
+        what = f"the slow ones run mainly on the {switching.slow_unit}, the fast ones on the {switching.fast_unit}"
     else:
-        what = f"the slow ones work longer on the {found.slow_unit}"
+        what = f"the slow ones work longer on the {switching.slow_unit}"
     return finding(
         model=view.name,
         summary=(
             f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} "
-            f"({format_share(float(found.slow.mean()))}) take {format_time(found.slow_median_ns)} instead of "
-            f"{format_time(found.fast_median_ns)} (medians) and switch groups {found.switches:,} times; {what}. The "
-            "usual cause is inputs of different shapes, which recordings do not show."
+            f"({format_share(float(switching.slow.mean()))}) take {format_time(switching.slow_median_ns)} instead of "
+            f"{format_time(switching.fast_median_ns)} (medians) and switch groups {switching.switches:,} times; {what}."
+            " The usual cause is inputs of different shapes, which recordings do not show."
         ),
         metrics=metrics,
         cost=cost,

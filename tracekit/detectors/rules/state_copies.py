@@ -68,16 +68,16 @@ def detect(view: ModelView, options: Options) -> Outcome:
     times = Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return NotApplicable(view.name, "Predictions overlap, so none continues the previous one.")
-    found = state_copies(rows, view.data)
-    large = found.both >= options.copy_share * np.maximum(times.durations, 1)
-    balanced = np.minimum(found.into, found.out) >= options.balance * np.maximum(found.into, found.out)
+    copies = state_copies(rows, view.data)
+    large = copies.both >= options.copy_share * np.maximum(times.durations, 1)
+    balanced = np.minimum(copies.into, copies.out) >= options.balance * np.maximum(copies.into, copies.out)
     passed_on = large & balanced
     share = float(passed_on.mean())
     metrics = (
         above("predictions with large copies in and out", share, "share", USUAL_CALLS),
-        Metric("median copy time", float(np.median(found.both)), "ns"),
-        Metric("median copy time in", float(np.median(found.into)), "ns"),
-        Metric("median copy time out", float(np.median(found.out)), "ns"),
+        Metric("median copy time", float(np.median(copies.both)), "ns"),
+        Metric("median copy time in", float(np.median(copies.into)), "ns"),
+        Metric("median copy time out", float(np.median(copies.out)), "ns"),
         Metric("predictions", len(rows), "count"),
     )
     if not reached(metrics, "predictions with large copies in and out"):
@@ -93,17 +93,17 @@ def detect(view: ModelView, options: Options) -> Outcome:
             "to tell a cache from other data.",
             "Record a longer answer, or several.",
         )
-    sign = _sign(view, found)
-    return _finding(view, found, passed_on, sign, metrics) if sign else _unclear(view, found)
+    sign = _sign(view, copies)
+    return _finding(view, copies, passed_on, sign, metrics) if sign else _unclear(view, copies)
 
 
-def _sign(view: ModelView, found: StateCopies) -> str:
+def _sign(view: ModelView, copies: StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
     rows = view.predictions
     sequence = sequences(rows)
-    if copies_grow(found.both, sequence):
+    if copies_grow(copies.both, sequence):
         return "the copies grow with each prediction of a sequence"
-    if found.has_small_input.mean() < USUAL_CALLS:
+    if copies.has_small_input.mean() < USUAL_CALLS:
         return ""
     if opens_sequence(rows["duration_ns"].to_numpy(), sequence, SURE_OPENING).any():
         return "sequences open with a long prediction, as for a prompt"
@@ -112,32 +112,32 @@ def _sign(view: ModelView, found: StateCopies) -> str:
     return ""
 
 
-def _unclear(view: ModelView, found: StateCopies) -> InsufficientData:
+def _unclear(view: ModelView, copies: StateCopies) -> InsufficientData:
     return InsufficientData(
         view.name,
         "Cannot tell model state (such as a KV cache) from ordinary inputs, whose copies take a median of "
-        f"{format_time(float(np.median(found.both)))} per prediction.",
+        f"{format_time(float(np.median(copies.both)))} per prediction.",
         "If the model gets its own outputs back as inputs, make them its state; otherwise see `excess-data-copies`.",
     )
 
 
 def _finding(
     view: ModelView,
-    found: StateCopies,
+    copies: StateCopies,
     passed_on: np.ndarray[tuple[int], np.dtype[np.bool_]],
     sign: str,
     metrics: tuple[Metric, ...],
 ) -> Finding:
     """The finding with its cost: what such calls copy."""
     durations = view.predictions["duration_ns"].to_numpy()
-    copied_ns, predicted_ns = int(found.both[passed_on].sum()), int(durations.sum())
-    rows = view.data.loc[found.rows]
+    copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(durations.sum())
+    rows = view.data.loc[copies.rows]
     rows = rows[rows["prediction"].isin(view.predictions.index[passed_on]).to_numpy(dtype=bool)]
     return finding(
         model=view.name,
         summary=(
-            f"Each prediction spends {format_time(float(np.median(found.into)))} on copies in and "
-            f"{format_time(float(np.median(found.out)))} on copies out (medians; "
+            f"Each prediction spends {format_time(float(np.median(copies.into)))} on copies in and "
+            f"{format_time(float(np.median(copies.out)))} on copies out (medians; "
             f"{format_share(copied_ns / predicted_ns)} of {format_time(predicted_ns)} over "
             f"{format_count(len(durations), 'prediction')}), and {sign}. Possible but not certain: this looks like a "
             "cache, but the recording does not show what is copied."

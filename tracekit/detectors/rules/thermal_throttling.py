@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, Heat
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, ThermalComparison
 from tracekit.detectors import (
     Detector,
     Finding,
@@ -58,55 +58,55 @@ def detect(view: ModelView, options: Options) -> Outcome:
 def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
     if len(calls.rows) < MIN_CALLS:
         return calls.too_few(view.name, MIN_CALLS)
-    found = read_heat(view, calls)
-    if found is None or found.coolest is None:
+    comparison = read_heat(view, calls)
+    if comparison is None or comparison.coolest is None:
         return InsufficientData(
             view.name,
             f"The thermal state is known for fewer than {MIN_IN_STATE} comparable predictions.",
             "Record with the Thermal State instrument from start to end.",
         )
-    if found.ratio is None:
+    if comparison.ratio is None:
         return InsufficientData(
             view.name,
-            f"Nearly all comparable predictions ran in thermal state {_name(found.coolest)}, so there is nothing to "
-            "compare them with.",
+            f"Nearly all comparable predictions ran in thermal state {_name(comparison.coolest)}, so there is nothing "
+            "to compare them with.",
             "Start recording on a cool device and continue until it is warm.",
         )
     metrics = (
-        above("hottest to coolest state", found.ratio, "ratio", options.slowdown),
-        Metric(f"median in state {_name(found.coolest)}", found.cool_median_ns, "ns"),
-        Metric(f"median in state {_name(found.hottest)}", found.hot_median_ns, "ns"),
+        above("hottest to coolest state", comparison.ratio, "ratio", options.slowdown),
+        Metric(f"median in state {_name(comparison.coolest)}", comparison.cool_median_ns, "ns"),
+        Metric(f"median in state {_name(comparison.hottest)}", comparison.hot_median_ns, "ns"),
     )
-    if read_growth(view, calls.where(found.is_cool)).cause is Cause.SEQUENCE:
+    if read_growth(view, calls.where(comparison.is_cool)).cause is Cause.SEQUENCE:
         return Passed(view.name, "Latency grows within each sequence, in the coolest state too.", metrics)
     if not reached(metrics, "hottest to coolest state"):
-        words = f"Predictions take {found.ratio:.2f}x as long in thermal state {_name(found.hottest)}"
-        return Passed(view.name, f"{words} as in {_name(found.coolest)}.", metrics)
-    return _finding(view, calls, found, metrics)
+        words = f"Predictions take {comparison.ratio:.2f}x as long in thermal state {_name(comparison.hottest)}"
+        return Passed(view.name, f"{words} as in {_name(comparison.coolest)}.", metrics)
+    return _finding(view, calls, comparison, metrics)
 
 
 def _name(state: int | None) -> str:
     return THERMAL_STATES[state or 0]
 
 
-def _finding(view: ModelView, calls: Calls, found: Heat, metrics: tuple[Metric, ...]) -> Finding:
+def _finding(view: ModelView, calls: Calls, comparison: ThermalComparison, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what predictions took beyond their median in the coolest state."""
-    usual = found.cool_median_ns or 0.0
-    hot = (found.state != UNKNOWN) & ~found.is_cool & (calls.durations > usual)
+    usual = comparison.cool_median_ns or 0.0
+    hot = (comparison.state != UNKNOWN) & ~comparison.is_cool & (calls.durations > usual)
     affected, cost = extra_time(
         view,
         calls.where(hot),
         np.full(int(hot.sum()), usual),
-        f"Time predictions in hotter states took beyond the median in {_name(found.coolest)}",
+        f"Time predictions in hotter states took beyond the median in {_name(comparison.coolest)}",
     )
     rows = calls.rows[hot]
-    count = int((found.state == found.hottest).sum())
+    count = int((comparison.state == comparison.hottest).sum())
     return finding(
         model=view.name,
         summary=(
-            f"In thermal state {_name(found.hottest)}, {format_count(count, 'prediction')} took "
-            f"{format_time(found.hot_median_ns or 0)} (median), {found.ratio or 0:.1f}x the {format_time(usual)} in "
-            f"{_name(found.coolest)}."
+            f"In thermal state {_name(comparison.hottest)}, {format_count(count, 'prediction')} took "
+            f"{format_time(comparison.hot_median_ns or 0)} (median), {comparison.ratio or 0:.1f}x the "
+            f"{format_time(usual)} in {_name(comparison.coolest)}."
         ),
         metrics=metrics,
         cost=cost,

@@ -135,8 +135,8 @@ def _of_the_rows(trace: Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: t
     return signs
 
 
-def _share(name: str, part: pd.DataFrame, whole: pd.DataFrame, threshold: float) -> Metric:
-    time = covered_ns(whole)
+def _share(name: str, part: pd.DataFrame, all_rows: pd.DataFrame, threshold: float) -> Metric:
+    time = covered_ns(all_rows)
     return above(name, covered_ns(part) / time if time else None, "share", threshold)
 
 

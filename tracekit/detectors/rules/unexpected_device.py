@@ -42,7 +42,7 @@ from tracekit.detectors import (
 from tracekit.detectors.caveats import units_not_recorded
 from tracekit.detectors.expectations import UNITS
 from tracekit.detectors.shared.snippets import OPERATIONS
-from tracekit.detectors.shared.wording import course_words
+from tracekit.detectors.shared.wording import order_words
 from tracekit.trace.cache import cached_by_trace
 from tracekit.trace.events import DEVICE_NAMES
 
@@ -223,8 +223,8 @@ def _finding(view: ModelView, options: Options, work: Work, elsewhere_ns: int, m
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = pd.concat([frame for frame in others if len(frame)])
     cost_ns = round(min(elsewhere_ns, covered_ns(rows)) * (1 - 1 / options.speed_up))
-    course = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
-    order = f" The usual order is {course_words(course)}." if len(course) > 1 else ""
+    usual_order = turns(view.compute, view.hardware, view.predictions.index, SHORT_CPU_NS).usual_order()
+    order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
     by_time = view.hardware["attribution"].eq(Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
     return finding(

@@ -87,18 +87,18 @@ def detect(trace: Trace, options: Options) -> Outcome:
         )
     called = top & is_any(activity["kind"], Kind.PREDICTION)
     calls = activity.loc[called, ["start_ns", "duration_ns"]]
-    found = _unused(trace, loads, calls)
-    if not found:
+    unused = _unused(trace, loads, calls)
+    if not unused:
         return Passed(None, f"Every loaded model was used ({format_count(loads['model'].nunique(), 'model')}).")
-    sure = [entry for entry in found if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
+    sure = [entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_calls]
     if not sure:
-        calls_of_others = max(entry.calls for entry in found)
+        calls_of_others = max(entry.calls for entry in unused)
         others = f"with {format_count(calls_of_others, 'prediction')}" if calls_of_others else "without predictions"
-        names = listed([entry.name for entry in found], _MAX_NAMES)
+        names = listed([entry.name for entry in unused], _MAX_NAMES)
         return InsufficientData(
             None,
             f"Loaded but not used so far: {names}; the recording continues for only "
-            f"{format_time(max(entry.since_ns for entry in found))} after that, {others} of other models. They may be "
+            f"{format_time(max(entry.since_ns for entry in unused))} after that, {others} of other models. They may be "
             "loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
@@ -111,9 +111,9 @@ def _unused(trace: Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unus
     ends = loads["start_ns"] + loads["duration_ns"]
     first_end = ends.groupby(loads["model"].astype("object")).min()
     starts = calls["start_ns"].to_numpy()
-    whole = trace.run.duration_ns or _last_end(trace)
+    duration_ns = trace.run.duration_ns or _last_end(trace)
     return [
-        Unused(str(name), max(whole - int(end), 0), len(starts) - int(np.searchsorted(starts, end)))
+        Unused(str(name), max(duration_ns - int(end), 0), len(starts) - int(np.searchsorted(starts, end)))
         for name, end in sorted(first_end.items())
         if name not in used
     ]

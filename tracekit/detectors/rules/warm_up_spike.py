@@ -71,8 +71,8 @@ class Options:
 class FirstCalls:
     """First predictions after each load of the model that enough others follow; shape (firsts,) each."""
 
-    place: IntArray
-    """Place among the predictions."""
+    index: IntArray
+    """Position among the predictions."""
     usual_ns: FloatArray
     """Median, without waits, of the predictions that follow on the same load."""
     extra_ns: FloatArray
@@ -105,7 +105,7 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
     uses = uses_of_loads(view.loads, view.predictions)
     taken = view.predictions["duration_ns"].to_numpy() - waited_ns
     firsts = first_calls(uses, taken, options)
-    if not len(firsts.place):
+    if not len(firsts.index):
         return InsufficientData(
             view.name,
             f"No load is followed by {options.min_following + 1} or more predictions, so the first one has nothing to "
@@ -115,13 +115,13 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
     spike = (firsts.ratio >= options.ratio) & (firsts.extra_ns >= options.min_extra_ms * 1e6)
     rare = firsts.as_slow <= options.as_slow_share
     pause_ns = round(options.pause_s * 1e9)
-    deliberate = stand_alone(view.predictions, firsts.place, pause_ns)
+    deliberate = stand_alone(view.predictions, firsts.index, pause_ns)
     resumed = _median_after_pauses(uses, view.predictions, taken, pause_ns)
-    durations = taken[firsts.place]
+    durations = taken[firsts.index]
     special = durations * options.alike_share > resumed if resumed is not None else np.ones(len(spike), dtype=bool)
     chosen = spike & rare & special & ~deliberate
     metrics = _metrics(firsts, chosen, resumed, options)
-    if chosen.any() and resumed is None and _may_be_prompts(view, firsts.place[chosen]):
+    if chosen.any() and resumed is None and _may_be_prompts(view, firsts.index[chosen]):
         return InsufficientData(
             view.name,
             f"The first prediction after a load took {format_time(int(durations[chosen].max()))}, but it also had "
@@ -133,12 +133,13 @@ def _judged(view: ModelView, waited_ns: IntArray, options: Options) -> Outcome:
     return Passed(view.name, _why_not(firsts, spike, rare, deliberate, durations, options), metrics)
 
 
-def _may_be_prompts(view: ModelView, places: IntArray) -> bool:
-    """Whether the slow calls at these places may be slow for their input: their compute units work longer too, nothing
-    paces the calls, as nothing paces the tokens of an answer, and they are not alike, as warming up is each time."""
-    durations = view.predictions["duration_ns"].to_numpy()[places]
-    alike = len(places) > 1 and durations.max() <= EVEN * durations.min()
-    if alike or not works_longer(view, places).all():
+def _may_be_prompts(view: ModelView, index: IntArray) -> bool:
+    """Whether the slow calls at these positions may be slow for their input: their compute units work longer too,
+    nothing paces the calls, as nothing paces the tokens of an answer, and they are not alike, as warming up is each
+    time."""
+    durations = view.predictions["duration_ns"].to_numpy()[index]
+    alike = len(index) > 1 and durations.max() <= EVEN * durations.min()
+    if alike or not works_longer(view, index).all():
         return False
     return read_pauses(view, _FEW_CALLS).activity is not Activity.PACED
 
@@ -156,12 +157,12 @@ def first_calls(uses: Uses, durations: IntArray, options: Options) -> FirstCalls
     following &= kept[uses.group]
     group, taken = uses.group[following], durations[following]
     usual = pd.Series(taken).groupby(group).median().to_numpy()
-    own = durations[uses.first].astype(np.float64)
-    slow = np.bincount(group, taken >= options.alike_share * own[group], minlength=len(own))[kept] / (
+    first_ns = durations[uses.first].astype(np.float64)
+    slow = np.bincount(group, taken >= options.alike_share * first_ns[group], minlength=len(first_ns))[kept] / (
         uses.count[kept] - 1
     )
-    first, own = uses.first[kept], own[kept]
-    return FirstCalls(first, usual, own - usual, own / np.maximum(usual, 1.0), slow)
+    first, first_ns = uses.first[kept], first_ns[kept]
+    return FirstCalls(first, usual, first_ns - usual, first_ns / np.maximum(usual, 1.0), slow)
 
 
 def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, durations: IntArray, pause_ns: int) -> float | None:
@@ -175,16 +176,16 @@ def _median_after_pauses(uses: Uses, predictions: pd.DataFrame, durations: IntAr
 
 def _metrics(firsts: FirstCalls, chosen: BoolArray, resumed: float | None, options: Options) -> tuple[Metric, ...]:
     """Everything measured; of several first predictions the one that stands out most."""
-    place = int(np.lexsort((firsts.extra_ns, chosen))[-1])
+    worst = int(np.lexsort((firsts.extra_ns, chosen))[-1])
     return (
-        above("first prediction to median of following", float(firsts.ratio[place]), "ratio", options.ratio),
+        above("first prediction to median of following", float(firsts.ratio[worst]), "ratio", options.ratio),
         above(
-            "extra time of the first prediction", float(firsts.extra_ns[place]), "ns", round(options.min_extra_ms * 1e6)
+            "extra time of the first prediction", float(firsts.extra_ns[worst]), "ns", round(options.min_extra_ms * 1e6)
         ),
-        below("following predictions as slow", float(firsts.as_slow[place]), "share", options.as_slow_share),
-        Metric("median of following predictions", float(firsts.usual_ns[place]), "ns"),
+        below("following predictions as slow", float(firsts.as_slow[worst]), "share", options.as_slow_share),
+        Metric("median of following predictions", float(firsts.usual_ns[worst]), "ns"),
         Metric("median after a gap", resumed, "ns"),
-        Metric("first predictions compared", len(firsts.place), "count"),
+        Metric("first predictions compared", len(firsts.index), "count"),
     )
 
 
@@ -212,7 +213,7 @@ def _why_not(
 
 def _finding(view: ModelView, firsts: FirstCalls, chosen: BoolArray, metrics: tuple[Metric, ...]) -> Finding:
     """The finding with its cost: what first predictions took beyond the usual."""
-    rows: pd.DataFrame = view.predictions.iloc[firsts.place[chosen]]
+    rows: pd.DataFrame = view.predictions.iloc[firsts.index[chosen]]
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
     first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
     summary = (

@@ -88,7 +88,7 @@ class Calls:
         return replace(self, rows=self.rows[chosen], burst=self.burst[chosen])
 
     @property
-    def asked(self) -> float:
+    def requested_ratio(self) -> float:
         """How many calls were asked for each one that is compared: those that waited count as ordinary ones, so that
         leaving them out makes slow calls no more frequent. At least 1."""
         return (len(self.rows) + self.waiting + self.unclear) / max(len(self.rows), 1)

@@ -73,8 +73,8 @@ def held_up(view: ModelView, rows: pd.DataFrame, windows: Intervals) -> HeldUp:
         waits = view.engine_waits
         surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(_joined(sure, doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
-    own = _worked_longer(view, rows, calls)
-    return HeldUp(surely & ~own, perhaps & ~surely & ~own)
+    worked_longer = _worked_longer(view, rows, calls)
+    return HeldUp(surely & ~worked_longer, perhaps & ~surely & ~worked_longer)
 
 
 def _worked_longer(view: ModelView, rows: pd.DataFrame, calls: _Calls) -> BoolArray:
@@ -97,9 +97,9 @@ def waits_for_others(view: ModelView) -> tuple[IntArray, IntArray]:
     if not units:
         return surely, surely
     requests = is_any(view.compute["kind"], Kind.ANE_REQUEST, Kind.GPU_REQUEST)
-    own = Intervals.from_rows(view.hardware, view.compute[~requests], view.data)
-    either = _joined(*_of_others(view, units, loads=False), own)
-    alone = either.covered_within(predicted) - own.covered_within(predicted)
+    model_work = Intervals.from_rows(view.hardware, view.compute[~requests], view.data)
+    either = _joined(*_of_others(view, units, loads=False), model_work)
+    alone = either.covered_within(predicted) - model_work.covered_within(predicted)
     return surely, np.maximum(surely, alone)
 
 
@@ -152,8 +152,8 @@ def time_by_model(rows: pd.DataFrame, windows: Intervals) -> dict[str, int]:
     """Time in ns within the windows that rows of each model cover, most first; models without any are left out.
     O(n log n)."""
     covered = {
-        str(name): int(Intervals.from_rows(own).covered_within(windows).sum())
-        for name, own in rows.groupby("model", observed=True)
+        str(name): int(Intervals.from_rows(model_rows).covered_within(windows).sum())
+        for name, model_rows in rows.groupby("model", observed=True)
     }
     names = sorted((name for name, time in covered.items() if time), key=lambda name: (-covered[name], name))
     return {name: covered[name] for name in names}
@@ -189,10 +189,10 @@ def _of_others(view: ModelView, units: Sequence[int], *, loads: bool = True) -> 
             blind = True
             continue
         rows = work.hardware.unit == unit
-        own = view.hardware.index.to_numpy()
+        model_rows = view.hardware.index.to_numpy()
         # Where rows of the model bear its name, a row without a name is not one of them.
-        unsure = rows & work.ambiguous & (not (rows[own] & work.named[own]).any())
-        rows[own] = unsure[own] = False
+        unsure = rows & work.ambiguous & (not (rows[model_rows] & work.named[model_rows]).any())
+        rows[model_rows] = unsure[model_rows] = False
         sure.append(work.hardware.times.where(rows & ~unsure))
         doubtful.append(work.hardware.times.where(unsure))
     if loads:

@@ -61,7 +61,7 @@ class Groups:
 class Firsts:
     """First predictions of each group on each load, but for the very first: shape (calls,) each."""
 
-    told: BoolArray
+    sure: BoolArray
     """Nothing but their work sets them apart from the calls around."""
     unsure: BoolArray
     """They follow a gap or a slow first prediction after the load, run beside a load, or their group comes once and
@@ -78,12 +78,14 @@ def _work(view: ModelView) -> FloatArray:
 def group_by_work(view: ModelView, calls: Calls, taken: IntArray, rule: FirstsRule) -> Groups:
     """Groups of comparable calls by their work; one where the work shows no others. `taken` is the time of each of the
     model's predictions without its waits, shape (predictions,). O(n log n)."""
-    place = view.predictions.index.get_indexer(calls.rows.index)
-    work, taken = _work(view)[place], taken[place]
+    index = view.predictions.index.get_indexer(calls.rows.index)
+    work, taken = _work(view)[index], taken[index]
     group = np.zeros(len(work), np.int64)
     if float((work > 0).mean()) >= KNOWN_SHARE:
-        found = modes(np.rint(work).astype(np.int64), min_share=rule.share).membership
-        group = found if all(_narrow(work[found == number]) for number in range(found.max() + 1)) else group
+        membership = modes(np.rint(work).astype(np.int64), min_share=rule.share).membership
+        group = (
+            membership if all(_narrow(work[membership == number]) for number in range(membership.max() + 1)) else group
+        )
     work_ns, usual_ns = (
         np.array([np.median(values[group == number]) for number in range(group.max() + 1)]) for values in (work, taken)
     )
@@ -121,10 +123,10 @@ def first_of_work(view: ModelView, calls: Calls, taken: IntArray, groups: Groups
     Predictions that are not compared belong to the group whose work is nearest. O(n log n).
     """
     rows, count = view.predictions, len(groups.work_ns)
-    place = rows.index.get_indexer(calls.rows.index)
+    index = rows.index.get_indexer(calls.rows.index)
     distance = np.log(np.maximum(_work(view), 1.0))[:, None] - np.log(np.maximum(groups.work_ns, 1.0))[None, :]
     group = np.abs(distance).argmin(axis=1)
-    group[place] = groups.group
+    group[index] = groups.group
     uses = uses_of_loads(view.loads, rows)
     first = np.zeros(len(rows), np.bool_)
     first[np.unique(uses.group * count + group, return_index=True)[1]] = True
@@ -134,8 +136,8 @@ def first_of_work(view: ModelView, calls: Calls, taken: IntArray, groups: Groups
     slow_start[uses.first] = _is_long(taken, groups.usual_ns[group], rule)[uses.first]
     visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
     unsure = _after_pause(rows, rule.pause_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
-    unsure[place] |= groups.beside_load
-    return Firsts((first & ~unsure)[place], (first & unsure)[place])
+    unsure[index] |= groups.beside_load
+    return Firsts((first & ~unsure)[index], (first & unsure)[index])
 
 
 def _warming_up(rows: pd.DataFrame, uses: Uses, first: BoolArray, rule: FirstsRule) -> BoolArray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.code import work_between
-from tracekit.analysis.idle import Asked, Idle, Pacing, asked, idle_times, pacing, spread
+from tracekit.analysis.idle import CoreMLCalls, Idle, Pacing, core_ml_calls, idle_times, pacing, spread
 from tracekit.detectors import (
     Evidence,
     Finding,
@@ -108,9 +108,9 @@ def find_pauses(view: ModelView, min_calls: int) -> Pauses | NotApplicable | Ins
     """`read_pauses`, or why there is none to judge."""
     if len(view.predictions) == 0:
         return no_prediction(view.name)
-    found = read_pauses(view, min_calls)
-    if len(found.idle.distance_ns):
-        return found
+    pauses = read_pauses(view, min_calls)
+    if len(pauses.idle.distance_ns):
+        return pauses
     return InsufficientData(
         view.name,
         f"Needs {min_calls} predictions in a row without long gaps; found {len(view.predictions):,} in total.",
@@ -135,9 +135,9 @@ def paced_words(idle: Idle) -> str:
 
 
 @cached_by_trace
-def _asked(trace: Trace) -> Asked:
+def _core_ml_calls(trace: Trace) -> CoreMLCalls:
     """What was asked of Core ML: it is the same for all models."""
-    return asked(trace.activity)
+    return core_ml_calls(trace.activity)
 
 
 def read_pauses(view: ModelView, min_calls: int) -> Pauses:
@@ -154,8 +154,8 @@ def read_pauses(view: ModelView, min_calls: int) -> Pauses:
 
 def _pauses(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls: int) -> Pauses:
     activity = view.trace.activity
-    own = activity["model"].cat.categories.tolist().index(view.name)
-    idle = idle_times(_asked(view.trace), own, starts_ns, sequence, min_calls)
+    model_code = activity["model"].cat.categories.tolist().index(view.name)
+    idle = idle_times(_core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
     lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=lengths[named])
@@ -166,8 +166,8 @@ def _pauses(view: ModelView, starts_ns: IntArray, sequence: IntArray, min_calls:
     marked = _marked(view, idle)
     between = work_between(view.trace, Intervals(idle.start_ns, idle.end_ns))
     by_length = paced is Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
-    found = Pauses(idle, Activity.UNCLEAR, marked, between, culprit)
-    return replace(found, activity=Activity.WORK) if marked or found.by_stacks or by_length else found
+    pauses = Pauses(idle, Activity.UNCLEAR, marked, between, culprit)
+    return replace(pauses, activity=Activity.WORK) if marked or pauses.by_stacks or by_length else pauses
 
 
 def _like_work(pause_ns: IntArray) -> bool:
@@ -233,8 +233,8 @@ def may_be_one_answer(view: ModelView) -> bool:
 
 
 def _opened_by_another(view: ModelView, first: IndexArray) -> bool:
-    """Whether most of the calls at these places follow a call of another model that is made for nothing else. Models
-    that are called more often run beside both, and say nothing of it."""
+    """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
+    Models that are called more often run beside both, and say nothing of it."""
     rows, activity = view.predictions, view.trace.activity
     calls = activity[is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)]
     models = calls["model"].astype("object")

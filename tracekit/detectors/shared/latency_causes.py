@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.device_states import THERMAL_STATES, Heat, compare_thermal_states, states_at
+from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
 from tracekit.analysis.latency import Growth, Modes, growth, modes
 from tracekit.detectors import ModelView
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
@@ -61,44 +61,44 @@ class Cause(StrEnum):
 class GrowthReading:
     """Growth and what causes it."""
 
-    found: Growth
+    growth: Growth
     cause: Cause | None
     """None where the calls do not grow."""
     across: bool = False
-    """The calls grow from sequence to sequence, and `found` counts all of them as one."""
+    """The calls grow from sequence to sequence, and `growth` counts all of them as one."""
 
 
 def read_growth(view: ModelView, calls: Calls, rule: GrowthRule | None = None) -> GrowthReading:
     """Whether calls grow with their sequence, or on from sequence to sequence. O(n log n)."""
-    found, across = growth(calls.durations, calls.burst, rule), False
-    if not found.usual:
+    measured, across = growth(calls.durations, calls.burst, rule), False
+    if not measured.usual:
         joined = growth(calls.durations, np.zeros_like(calls.burst), rule)
         if not joined.usual:
-            return GrowthReading(found, None)
-        found, across = joined, True
-    count = found.count[found.grows]
+            return GrowthReading(measured, None)
+        measured, across = joined, True
+    count = measured.count[measured.grows]
     opens = np.cumsum(count) - count
-    index = np.repeat(found.first[found.grows] - opens, count) + np.arange(count.sum())
+    index = np.repeat(measured.first[measured.grows] - opens, count) + np.arange(count.sum())
     states = thermal_states(view, calls)
     if states is None or (states[index] < 0).any():
-        return GrowthReading(found, _cause_without_states(calls, found), across)
+        return GrowthReading(measured, _cause_without_states(calls, measured), across)
     state, sequence = states[index], np.repeat(np.arange(len(count)), count)
     cool = state == np.minimum.reduceat(state, opens)[sequence]
     durations = calls.durations[index]
     if 2 * int(growth(durations[cool], sequence[cool], rule).grows.sum()) >= len(count):
-        return GrowthReading(found, Cause.SEQUENCE, across)
+        return GrowthReading(measured, Cause.SEQUENCE, across)
     ratio = compare_thermal_states(durations, state, MIN_IN_STATE).ratio
     if ratio is None:
-        return GrowthReading(found, Cause.UNCLEAR, across)
-    return GrowthReading(found, Cause.HEAT if ratio >= HEAT_RATIO else Cause.SEQUENCE, across)
+        return GrowthReading(measured, Cause.UNCLEAR, across)
+    return GrowthReading(measured, Cause.HEAT if ratio >= HEAT_RATIO else Cause.SEQUENCE, across)
 
 
-def _cause_without_states(calls: Calls, found: Growth) -> Cause:
+def _cause_without_states(calls: Calls, measured: Growth) -> Cause:
     """What time alone tells: heat comes slowly, and goes slowly."""
-    first = found.first[found.grows]
-    last = first + found.count[found.grows] - 1
+    first = measured.first[measured.grows]
+    last = first + measured.count[measured.grows] - 1
     starts, ends = calls.starts[first], calls.starts[last] + calls.durations[last]
-    if not found.starts_afresh:
+    if not measured.starts_afresh:
         quick = float(ends[-1] - starts[0]) < HEATING_S * 1e9
     else:
         quick = (
@@ -108,14 +108,14 @@ def _cause_without_states(calls: Calls, found: Growth) -> Cause:
 
 
 def thermal_states(view: ModelView, calls: Calls) -> IntArray | None:
-    """Thermal state of the device in the middle of each call, as place in `THERMAL_STATES`; None where not recorded."""
+    """Thermal state of the device in the middle of each call, as index in `THERMAL_STATES`; None where not recorded."""
     frame = view.trace.context.get("thermal")
     if frame is None or frame.empty:
         return None
     return states_at(frame, THERMAL_STATES, calls.starts + calls.durations // 2)
 
 
-def read_heat(view: ModelView, calls: Calls) -> Heat | None:
+def read_heat(view: ModelView, calls: Calls) -> ThermalComparison | None:
     """Durations by thermal state; None where it was not recorded."""
     states = thermal_states(view, calls)
     return None if states is None else compare_thermal_states(calls.durations, states, MIN_IN_STATE)
@@ -127,10 +127,10 @@ HEAT_RATIO = 1.2
 
 def cool_calls(view: ModelView, calls: Calls) -> Calls:
     """The calls in the coolest thermal state where heat slows the others down; else all of them."""
-    found = read_heat(view, calls)
-    if found is None or found.ratio is None or found.ratio < HEAT_RATIO:
+    comparison = read_heat(view, calls)
+    if comparison is None or comparison.ratio is None or comparison.ratio < HEAT_RATIO:
         return calls
-    return calls.where(found.is_cool)
+    return calls.where(comparison.is_cool)
 
 
 def follows_input_size(view: ModelView, calls: Calls) -> bool:
@@ -162,9 +162,9 @@ class SwitchRule:
     excess_ns: float = 1e6
     """Least difference between the medians."""
 
-    def of_all(self, asked: float) -> SwitchRule:
-        """The rule for calls of which so many were asked for each that is compared (`Calls.asked`)."""
-        return replace(self, share=min(self.share * asked, 0.5))
+    def of_all(self, requested_ratio: float) -> SwitchRule:
+        """The rule for calls of which so many were asked for each that is compared (`Calls.requested_ratio`)."""
+        return replace(self, share=min(self.share * requested_ratio, 0.5))
 
 
 GROUP_SPREAD = 0.3
@@ -212,10 +212,10 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None
     rule = rule or SwitchRule()
     durations = calls.durations
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
-    found = modes(durations, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
-    if len(found.counts) < 2:
+    groups = modes(durations, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
+    if len(groups.counts) < 2:
         return None
-    slow = found.membership > 0
+    slow = groups.membership > 0
     medians = [float(np.median(durations[group])) for group in (~slow, slow)]
     switches = _switches(slow, calls.burst)
     work, units = _work(view, calls, slow)
@@ -227,7 +227,9 @@ def read_switching(view: ModelView, calls: Calls, rule: SwitchRule | None = None
         work=work,
         fast_unit=units[0],
         slow_unit=units[1],
-        follows=(switches >= rule.switches and medians[1] - medians[0] >= rule.excess_ns and _narrow(durations, found)),
+        follows=(
+            switches >= rule.switches and medians[1] - medians[0] >= rule.excess_ns and _narrow(durations, groups)
+        ),
     )
 
 
@@ -242,9 +244,9 @@ def _switches(slow: BoolArray, burst: IntArray) -> int:
     return int((~(opening[:-1] | opening[1:])).sum())
 
 
-def _narrow(durations: IntArray, found: Modes) -> bool:
-    for number in range(len(found.counts)):
-        low, middle, high = np.quantile(durations[found.membership == number], [0.25, 0.5, 0.75])
+def _narrow(durations: IntArray, groups: Modes) -> bool:
+    for number in range(len(groups.counts)):
+        low, middle, high = np.quantile(durations[groups.membership == number], [0.25, 0.5, 0.75])
         if high - low > GROUP_SPREAD * middle:
             return False
     return True
@@ -275,14 +277,14 @@ def _work(view: ModelView, calls: Calls, slow: BoolArray) -> tuple[Work, tuple[s
     return (Work.LONGER if longer else Work.SAME), units
 
 
-def no_switching(view: ModelView, calls: Calls, found: Switching) -> str:
+def no_switching(view: ModelView, calls: Calls, switching: Switching) -> str:
     """Why two groups are no sign of different shapes, in one sentence; empty where nothing else explains them."""
-    if not found.follows:
+    if not switching.follows:
         return "Some predictions are slow, but they do not form a separate group that comes and goes."
     if read_growth(view, calls).cause is not None:
         return "The slow predictions are the late ones of sequences in which latency grows."
-    if found.work is Work.SAME:
+    if switching.work is Work.SAME:
         return "Slow predictions do the same work as fast ones: they wait or are delayed."
-    if found.work is Work.LONGER and follows_input_size(view, calls):
+    if switching.work is Work.LONGER and follows_input_size(view, calls):
         return FOLLOWS_INPUT_SIZE
     return ""

@@ -24,15 +24,15 @@ WORKED_SHARE = 0.5
 preparing are what makes it long (heuristic)."""
 
 
-def works_longer(view: ModelView, places: IntArray) -> BoolArray:
-    """Shape (places,): the compute units worked for that call for much of the time that it took beyond the median. True
-    also where no work of the model was recorded, since then it may have. O(n log n)."""
+def works_longer(view: ModelView, index: IntArray) -> BoolArray:
+    """Shape (index,): the compute units worked for the call at that position for much of the time that it took beyond
+    the median. True also where no work of the model was recorded, since then it may have. O(n log n)."""
     durations = view.predictions["duration_ns"].to_numpy()
-    extra = durations[places] - float(np.median(durations))
+    extra = durations[index] - float(np.median(durations))
     busy = _busy_ns(view)
     if not busy.any():
-        return np.ones(len(places), np.bool_)
-    longer: BoolArray = busy[places] - float(np.median(busy)) >= WORKED_SHARE * extra
+        return np.ones(len(index), np.bool_)
+    longer: BoolArray = busy[index] - float(np.median(busy)) >= WORKED_SHARE * extra
     return longer
 
 
@@ -46,6 +46,6 @@ def _busy_ns(view: ModelView) -> IntArray:
         np.concatenate([part[name].to_numpy(dtype=np.int64) for part in parts])
         for name in ("prediction", "start_ns", "duration_ns")
     )
-    place = view.predictions.index.get_indexer(pd.Index(called))
-    known = place >= 0
-    return union_length_by_group(place[known], start[known], (start + length)[known], len(view.predictions))
+    index = view.predictions.index.get_indexer(pd.Index(called))
+    known = index >= 0
+    return union_length_by_group(index[known], start[known], (start + length)[known], len(view.predictions))

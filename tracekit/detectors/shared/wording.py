@@ -18,8 +18,8 @@ NOT_COMPARED = "first predictions after a load and overlapping predictions are n
 KEEP_LOADED = "Keep the model loaded between predictions and record again."
 FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
 
-_MAX_COURSE = 5
-"""Units of a course that are named: two hand-overs there and back show the pattern."""
+_MAX_UNITS = 5
+"""Units of an order that are named: two hand-overs there and back show the pattern."""
 
 
 def listed(names: Sequence[str], max_names: int) -> str:
@@ -28,10 +28,10 @@ def listed(names: Sequence[str], max_names: int) -> str:
     return f"{', '.join(names[:max_names])}{more}"
 
 
-def course_words(course: Sequence[Device]) -> str:
+def order_words(devices: Sequence[Device]) -> str:
     """The order of units with their hand-overs: `Neural Engine → CPU → Neural Engine`."""
-    words = [DEVICE_NAMES[device] for device in course[:_MAX_COURSE]]
-    return " → ".join([*words, "…"] if len(course) > _MAX_COURSE else words)
+    words = [DEVICE_NAMES[device] for device in devices[:_MAX_UNITS]]
+    return " → ".join([*words, "…"] if len(devices) > _MAX_UNITS else words)
 
 
 def what_ran(rows: pd.DataFrame) -> str:

@@ -40,7 +40,7 @@ class FileNames:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def complete_file(path: Path) -> Iterator[BinaryIO]:
     """A file beside `path` that takes its place when all was written, and vanishes where something failed: what was
     there before stays until then. It gets the permissions of the file that it replaces.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from tracekit.errors import TracekitError
 from tracekit.recording.table import TableState
 from tracekit.recording.writing.errors import UnwritableTable
-from tracekit.recording.writing.files import FileNames, whole_file
+from tracekit.recording.writing.files import FileNames, complete_file
 from tracekit.recording.writing.formats import FORMATS, XML, writer_for
 from tracekit.recording.writing.toc import toc_document
 
@@ -106,7 +106,7 @@ def _write_folder(
         if table is not None and is_readable(table.state):
             name = names.name(table.schema, f".{form}")
             try:
-                with whole_file(folder / name) as stream:
+                with complete_file(folder / name) as stream:
                     write(table, stream)
                 result.files.append(name)
                 result.rows += table.rows
@@ -186,6 +186,6 @@ def _write_listing(
     else:
         return None
     name = TOC if form == XML else INDEX
-    with whole_file(folder / name) as stream:
+    with complete_file(folder / name) as stream:
         stream.write(text.encode("utf-8", "backslashreplace"))
     return name

@@ -76,10 +76,10 @@ def mark(app: ActionHost) -> None:
         app.say("Range start set. Move to the end, v again; esc cancels.")
         return
     first, second = sorted((state.mark, here), key=lambda span: (span.start_ns, span.end_ns))
-    whole = span_between(first.start_ns, max(first.end_ns, second.end_ns))
-    app.change(mark=None, range=whole, ends=(first, second))
+    marked_range = span_between(first.start_ns, max(first.end_ns, second.end_ns))
+    app.change(mark=None, range=marked_range, ends=(first, second))
     measured = ", ".join(f"{name} {duration(length)}" for name, length in distances(first, second))
-    app.say(f"Range of {duration(whole.span_ns)}: {measured}.")
+    app.say(f"Range of {duration(marked_range.span_ns)}: {measured}.")
 
 
 @action("range_of_event")

@@ -76,8 +76,8 @@ def to_finding(app: ActionHost) -> None:
     if state.session.report is None:
         app.say(NOT_YET)
         return
-    whole = all(check.evidence_total <= len(check.evidence) for check in state.session.report.checks)
-    app.say(_NO_EVIDENCE if whole else _NOT_KEPT)
+    all_listed = all(check.evidence_total <= len(check.evidence) for check in state.session.report.checks)
+    app.say(_NO_EVIDENCE if all_listed else _NOT_KEPT)
 
 
 NOT_YET = "The checks are still running; try again when the findings appear."

@@ -30,11 +30,11 @@ GROUP_CATEGORIES: dict[str, Category] = {
 _BY_SIGN = {group.sign: GROUP_CATEGORIES[group.name] for group in GROUPS}
 
 
-def bar_segments(bar: str, palette: Palette, *, letters: bool) -> list[Segment]:
-    """A bar of signs. Each stretch has its color and its sign once; with `letters`, the sign in every cell."""
+def bar_segments(bar: str, palette: Palette, *, monochrome: bool) -> list[Segment]:
+    """A bar of signs. Each stretch has its color and its sign once; with `monochrome`, the sign in every cell."""
     segments = []
     for sign, stretch in groupby(bar):
         size = sum(1 for _ in stretch)
-        text = sign * size if letters else sign.ljust(size)
+        text = sign * size if monochrome else sign.ljust(size)
         segments.append(Segment(text, style(palette.ink, palette.categories[_BY_SIGN[sign]])))
     return segments

@@ -129,12 +129,12 @@ class CheckRows:
         check = self.report.checks[ref.check]
         number = ref.evidence or 0
         name, listed = visible(check.evidence[number].label), len(check.evidence)
-        whole, brief = f"interval {which_interval(check, number)}", f"interval {number + 1} of {listed}"
+        full, brief = f"interval {which_interval(check, number)}", f"interval {number + 1} of {listed}"
         if check.evidence_total > listed:
             brief += " listed"
         else:
-            whole += ", longest first"
-        for rest in (f"{whole} · enter zooms in", whole, brief):
+            full += ", longest first"
+        for rest in (f"{full} · enter zooms in", full, brief):
             left = room - cell_len(f" · {rest}")
             if left >= min(cell_len(name), _MIN_NAME_WIDTH if rest == brief else _NAME_WIDTH):
                 return f"{shorten(name, left)} · {rest}"

@@ -34,7 +34,7 @@ BY_STATUS = Sort("status", descending=False)
 BY_DIFFERENCE = Sort("difference", descending=True)
 
 
-def _told(check: Check | None) -> str:
+def _result(check: Check | None) -> str:
     """A check in a word or two: the time that its fix saves at most, or its outcome."""
     if check is None:
         return ABSENT
@@ -51,8 +51,8 @@ FINDING_FIELDS: tuple[Field[FindingChange], ...] = (
     Field("status", lambda change: list(FindingStatus).index(change.status), lambda change: change.status, right=False),
     Field("finding", lambda change: change.check.id, lambda change: change.check.id, right=False, flexible=True),
     Field("model", lambda change: change.check.model, lambda change: change.check.model or ABSENT, right=False, drop=1),
-    Field("before", lambda change: _cost(change.before), lambda change: _told(change.before)),
-    Field("after", lambda change: _cost(change.after), lambda change: _told(change.after)),
+    Field("before", lambda change: _cost(change.before), lambda change: _result(change.before)),
+    Field("after", lambda change: _cost(change.after), lambda change: _result(change.after)),
 )
 
 
@@ -175,7 +175,7 @@ class ComparePane(ListPane[Compared]):
         shown = state.measure or "findings"
         listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
         if state.measure is None:
-            first = f"{whole} · " if (whole := unnarrowed(state)) else ""
+            first = f"{scope} · " if (scope := unnarrowed(state)) else ""
             savings = "   est. savings before and after"
             return longest_that_fits([f"{first}u: {listed}{savings}", f"{first}u: {listed}", f"{first}{listed}"], room)
         few, abouts = f"   ≈ n < {FEW}", [""]

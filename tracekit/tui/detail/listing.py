@@ -185,8 +185,8 @@ class ListPane(DetailPane, Generic[Made]):
 
 def unnarrowed(state: State) -> str:
     """What to say above a list that range and filter leave as it is; nothing where there is neither."""
-    whole = "whole recording" if state.range is not None else ""
-    return ", ".join(part for part in (whole, "not filtered" if state.filter.active else "") if part)
+    full_range = "whole recording" if state.range is not None else ""
+    return ", ".join(part for part in (full_range, "not filtered" if state.filter.active else "") if part)
 
 
 def sorted_by(columns: Sequence[Column], sort: Sort) -> tuple[int, bool]:

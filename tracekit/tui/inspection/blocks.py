@@ -53,8 +53,8 @@ def slices(row: PartsRow) -> Table:
 _GROUPS = max(len(group.name) for group in GROUPS) + 2
 
 
-def bar_text(bar: Callable[[int], str], palette: Palette, *, letters: bool) -> Text:
+def bar_text(bar: Callable[[int], str], palette: Palette, *, monochrome: bool) -> Text:
     """A bar on a line of its own."""
     return Text.assemble(
-        *((part.text, part.style or "") for part in bar_segments(bar(BAR), palette, letters=letters)), end="\n"
+        *((part.text, part.style or "") for part in bar_segments(bar(BAR), palette, monochrome=monochrome)), end="\n"
     )

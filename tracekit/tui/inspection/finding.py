@@ -70,8 +70,8 @@ def _facts(check: Check) -> Iterator[tuple[str, str]]:
     yield "model", check.model or ""
     yield "check", check.id
     if check.cost is not None:
-        whole = f" of {check.cost.of}" if check.cost.of else ""
-        yield "saves up to", f"{format_estimate(check.cost.ns)} ({format_percent(check.cost.share)}{whole})"
+        base = f" of {check.cost.of}" if check.cost.of else ""
+        yield "saves up to", f"{format_estimate(check.cost.ns)} ({format_percent(check.cost.share)}{base})"
         if check.extra_savings_ns is not None:
             yield "extra saving", _extra(check.extra_savings_ns, check.cost.ns)
     for other in check.related:

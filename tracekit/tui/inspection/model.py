@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracekit.tui.theme import Palette
 
 
-def model_blocks(session: Session, name: str, palette: Palette, *, letters: bool) -> Iterator[RenderableType]:
+def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
     """About a model of the report; nothing while there is no report."""
     model = next((entry for entry in (session.report.models if session.report else ()) if entry.name == name), None)
     if model is None:
@@ -44,7 +44,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, letters: bool
     rows = parts_rows([model])
     for row in rows:
         yield heading("Where a prediction's time goes")
-        yield bar_text(row.bar, palette, letters=letters)
+        yield bar_text(row.bar, palette, monochrome=monochrome)
         yield slices(row)
     for note in parts_notes(rows):
         yield Text(f"\n{note}", "dim")

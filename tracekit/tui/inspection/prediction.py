@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown in this recording"
 
 
-def prediction_blocks(session: Session, index: int, palette: Palette, *, letters: bool) -> Iterator[RenderableType]:
+def prediction_blocks(session: Session, index: int, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:
     """About a row of `Trace.activity`; nothing where it is no prediction that the app called, or not yet known."""
     calls = session.calls
     position = calls.position(index) if calls is not None else None
     if calls is None or position is None:
         return
     parts = breakdown(session.judged).of(pd.Index([session.label_in_judged(index)]))
-    whole = summarize_breakdown(parts)
-    if whole is None or not whole.total_ns:
+    summary = summarize_breakdown(parts)
+    if summary is None or not summary.total_ns:
         return
-    row = parts_row("", whole)
+    row = parts_row("", summary)
     yield heading("Where its time went")
-    yield bar_text(row.bar, palette, letters=letters)
+    yield bar_text(row.bar, palette, monochrome=monochrome)
     yield slices(row)
     yield ""
-    yield facts([("phase", _phase(calls, position)), *_work(whole, parts.handoffs)])
+    yield facts([("phase", _phase(calls, position)), *_work(summary, parts.handoffs)])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
@@ -55,17 +55,17 @@ def _phase(calls: Calls, position: int) -> str:
     return "first after a load" if calls.first[position] else "warm"
 
 
-def _work(whole: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
+def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
     """What else is known of the work of the compute units."""
-    yield "hand-offs", _handoffs(whole)
-    if whole.handoffs:
+    yield "hand-offs", _handoffs(summary)
+    if summary.handoffs:
         yield "from → to", directions(handoffs)
-    if whole.segments is not None:
-        yield "segments", f"{format_count(round(whole.segments), 'operation')} on the Neural Engine"
-    for name, value, what in (("lead", whole.lead_ns, "before first"), ("tail", whole.tail_ns, "after last")):
+    if summary.segments is not None:
+        yield "segments", f"{format_count(round(summary.segments), 'operation')} on the Neural Engine"
+    for name, value, what in (("lead", summary.lead_ns, "before first"), ("tail", summary.tail_ns, "after last")):
         yield name, f"{duration(value)} {what} execution" if value is not None else UNKNOWN
-    if whole.other_models_ns:
-        yield "concurrent", f"predictions of other models for {duration(whole.other_models_ns)}"
+    if summary.other_models_ns:
+        yield "concurrent", f"predictions of other models for {duration(summary.other_models_ns)}"
 
 
 def directions(handoffs: Handoffs) -> str:
@@ -84,11 +84,11 @@ _CHAIN = 4
 """Hand-offs that are told one after the other."""
 
 
-def _handoffs(whole: BreakdownSummary) -> str:
+def _handoffs(summary: BreakdownSummary) -> str:
     """Changes of the compute unit, and the time that they left no unit working."""
-    if whole.handoffs is None:
+    if summary.handoffs is None:
         return UNKNOWN
-    if not whole.handoffs:
+    if not summary.handoffs:
         return "none (single compute unit)"
-    idle = f"{duration(whole.handoff_gap_ns)} with" if whole.handoff_gap_ns is not None else "unknown time with"
-    return f"{round(whole.handoffs):,} between compute units, {idle} all units idle"
+    idle = f"{duration(summary.handoff_gap_ns)} with" if summary.handoff_gap_ns is not None else "unknown time with"
+    return f"{round(summary.handoffs):,} between compute units, {idle} all units idle"

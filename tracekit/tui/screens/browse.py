@@ -58,10 +58,10 @@ GROUPING_WORDS = {
 class BrowseScreen(Screen[None], inherit_bindings=False):
     """Shows a `State`; changes none."""
 
-    def __init__(self, recordings: int, *, letters: bool) -> None:
+    def __init__(self, recordings: int, *, monochrome: bool) -> None:
         super().__init__()
         self._recordings = recordings
-        self._letters = letters
+        self._monochrome = monochrome
         self._state: State | None = None
         """What is shown; None until a recording is open."""
         self._said = ""
@@ -77,7 +77,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
         yield Static(id="title", markup=False)
         with Vertical(id="timelines", classes="several" if self._recordings > 1 else ""):
             for session in range(self._recordings):
-                yield Timeline(session, letters=self._letters)
+                yield Timeline(session, monochrome=self._monochrome)
         with Horizontal(id="lower"):
             with Vertical(id="detail"):
                 yield TabLine()

@@ -63,26 +63,26 @@ _KEYS = 16
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
-def help_text(palette: Palette, actions: Sequence[Action], *, letters: bool = False) -> Group:
+def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool = False) -> Group:
     """Keys and what they do by section, the mouse, and what colors, letters and signs on the lanes mean.
 
-    letters: whether there are no colors.
+    monochrome: whether there are no colors.
     """
     blocks: list[RenderableType] = []
     for section in Section:
         blocks += [Text(section, "bold"), hanging(map(_entry, (a for a in actions if a.section is section)), _KEYS), ""]
     mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
     blocks += [Text("Mouse", "bold"), hanging(mouse, _KEYS), ""]
-    looks = ((_swatch(category, palette, letters=letters), Text(look.title)) for category, look in LOOKS.items())
+    looks = ((_swatch(category, palette, monochrome=monochrome), Text(look.title)) for category, look in LOOKS.items())
     signs = (
-        (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if letters else COLOR_SIGNS), *SIGNS)
+        (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if monochrome else COLOR_SIGNS), *SIGNS)
     )
     return Group(*blocks, Text("On the lanes", "bold"), hanging(looks, _KEYS), "", hanging(signs, _KEYS))
 
 
-def _swatch(category: Category, palette: Palette, *, letters: bool) -> Text:
+def _swatch(category: Category, palette: Palette, *, monochrome: bool) -> Text:
     """The color and the letter of a category; with colors, also what fills its bars."""
-    filling = " " if letters else FILLINGS.get(category, " ")
+    filling = " " if monochrome else FILLINGS.get(category, " ")
     bar = f" {LOOKS[category].letter} {filling * 3}"
     return Text.assemble("  ", (bar, style(palette.ink, palette.categories[category])))
 
@@ -117,4 +117,4 @@ class HelpScreen(ModalScreen[None]):
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
             palette = PALETTES[self.app.current_theme.dark]
-            yield Static(help_text(palette, self._actions, letters=self.app.no_color))
+            yield Static(help_text(palette, self._actions, monochrome=self.app.no_color))

@@ -90,18 +90,21 @@ def picture(track: Track, label: Callable[[int], str], view: Viewport, columns: 
     return result
 
 
-def faded(whole: Picture, chosen: Picture) -> Picture:
-    """What is chosen as it is, and all else that is there faded. `whole` has no labels, which would be cut."""
+def faded(unfiltered: Picture, chosen: Picture) -> Picture:
+    """What is chosen as it is, and all else that is there faded. `unfiltered` has no labels, which would be cut."""
     taken = [code >= 0 for code in chosen.categories]
     faded = Category.FADED.value
     return Picture(
-        [one if take else other for take, one, other in zip(taken, chosen.characters, whole.characters, strict=True)],
+        [
+            one if take else other
+            for take, one, other in zip(taken, chosen.characters, unfiltered.characters, strict=True)
+        ],
         [
             one if take else faded if other >= 0 else other
-            for take, one, other in zip(taken, chosen.categories, whole.categories, strict=True)
+            for take, one, other in zip(taken, chosen.categories, unfiltered.categories, strict=True)
         ],
-        [one if take else other for take, one, other in zip(taken, chosen.inks, whole.inks, strict=True)],
-        whole.blocks,
+        [one if take else other for take, one, other in zip(taken, chosen.inks, unfiltered.inks, strict=True)],
+        unfiltered.blocks,
     )
 
 
@@ -160,11 +163,11 @@ _HATCH = "╱"
 """Where the recording has not begun or is over, beside a longer one."""
 
 
-def segments(picture: Picture, palette: Palette, overlay: Overlay, *, letters: bool) -> list[Segment]:
-    """A line as segments, one for each run of equal style. With `letters`, what is selected is reversed."""
+def segments(picture: Picture, palette: Palette, overlay: Overlay, *, monochrome: bool) -> list[Segment]:
+    """A line as segments, one for each run of equal style. With `monochrome`, what is selected is reversed."""
     count = len(picture.characters)
     flags = [_MARKED if marked else 0 for marked in overlay.marked] or [0] * count
-    selected = _SELECTED | _REVERSED if letters else _SELECTED
+    selected = _SELECTED | _REVERSED if monochrome else _SELECTED
     for (first, after), flag in ((overlay.range, _RANGE), (overlay.selected, selected)):
         for column in range(first, after):
             flags[column] |= flag

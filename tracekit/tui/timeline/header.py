@@ -45,7 +45,7 @@ def minimap(state: State, covered_times: tuple[CoveredTime, CoveredTime], look: 
         ground = palette.range if inside else palette.gutter
         color = palette.accent if has_evidence[column] else palette.text if inside else palette.dim
         character = LOWER_BLOCKS[max(height, 1)] if height or has_evidence[column] else " "
-        if look.letters:
+        if look.monochrome:
             character = brackets.get(column, character)
         cells.append(Segment(character, style(color, ground)))
     return [_name(state, look), *cells]
@@ -66,7 +66,7 @@ def time_axis(state: State, look: TimelineStyle) -> list[Segment]:
     """Ticks, and the signs of cursor, mark, bookmarks and range."""
     palette, columns = look.palette, look.columns
     marks = ruler(state.view, columns)
-    filled = columns_seen(state.range, state.view, columns) if look.letters else (0, 0)
+    filled = columns_seen(state.range, state.view, columns) if look.monochrome else (0, 0)
     marked = [("◇", entry.time_ns) for entry in state.bookmarks]
     marked += [("◆", state.mark.start_ns)] if state.mark is not None else []
     signs = {column_of(state.view, columns, time): sign for sign, time in (*marked, ("▼", state.cursor_ns))}
@@ -91,8 +91,10 @@ def _ends(
         return brackets
     opens = (first, first - 1, first + 1) if what.start_ns >= view.start_ns else ()
     closes = (last, last + 1, last - 1) if what.end_ns <= view.end_ns else ()
-    for bracket, places in (("[", opens), ("]", closes)):
-        free = [column for column in places if 0 <= column < columns and column not in signs and column not in brackets]
+    for bracket, candidates in (("[", opens), ("]", closes)):
+        free = [
+            column for column in candidates if 0 <= column < columns and column not in signs and column not in brackets
+        ]
         brackets |= dict.fromkeys(free[:1], bracket)
     return brackets
 
@@ -106,8 +108,8 @@ def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, 
 
 def overview(lanes: Lanes) -> tuple[CoveredTime, CoveredTime]:
     """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
-    own = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
-    shown = own or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
+    core_ml_events = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
+    shown = core_ml_events or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
     return _union(shown, None), _union(shown, lanes.evidence)
 
 

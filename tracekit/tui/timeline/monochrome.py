@@ -61,23 +61,24 @@ class _Contents:
 
 
 def lettered(
-    track: Track, whole: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int
+    track: Track, unfiltered: Track, label: Callable[[int], str], view: Viewport, columns: int, part: int
 ) -> Picture:
     """Line `part` (from the top) of a track.
 
-    whole: the track with all of its intervals, where a filter has taken some away; blocks are as wide as among all.
+    unfiltered: the track with all of its intervals, where a filter has taken some away; blocks are as wide as among
+    all.
     """
     bounds = edges(view, columns)
-    among = _contents(whole, bounds)
+    among = _contents(unfiltered, bounds)
     # What overlaps has no blocks, even where the filter leaves nothing that does.
-    own = among if track is whole else _contents(track, bounds, blocks=whole.disjoint)
-    blocks = among.blocks if track is whole else [block for block in among.blocks if track.holds(block.position)]
+    contents = among if track is unfiltered else _contents(track, bounds, blocks=unfiltered.disjoint)
+    blocks = among.blocks if track is unfiltered else [block for block in among.blocks if track.holds(block.position)]
     taken = among.categories >= 0
     for block in among.blocks:
         taken[block.first : block.after] = True
-    narrow = own.categories.tolist()
+    narrow = contents.categories.tolist()
     result = Picture(
-        [_letter(code, share) for code, share in zip(narrow, own.shares.tolist(), strict=True)],
+        [_letter(code, share) for code, share in zip(narrow, contents.shares.tolist(), strict=True)],
         narrow,
         [Ink.BLOCK] * columns,
         {block.position: (block.first, block.after) for block in blocks},
@@ -88,14 +89,14 @@ def lettered(
     return result
 
 
-def faded_letters(whole: Picture, chosen: Picture) -> Picture:
-    """What is chosen as it is, and of all else dots, and the brackets of blocks. `whole` has no labels."""
+def faded_letters(unfiltered: Picture, chosen: Picture) -> Picture:
+    """What is chosen as it is, and of all else dots, and the brackets of blocks. `unfiltered` has no labels."""
     dot = LOOKS[Category.FADED].letter
     dots = [
         one if code < 0 or one in (_OPEN, _CLOSE) else dot
-        for one, code in zip(whole.characters, whole.categories, strict=True)
+        for one, code in zip(unfiltered.characters, unfiltered.categories, strict=True)
     ]
-    return faded(replace(whole, characters=dots), chosen)
+    return faded(replace(unfiltered, characters=dots), chosen)
 
 
 def _letter(code: int, share: float) -> str:
@@ -139,8 +140,8 @@ def _contents(track: Track, bounds: IntArray, *, blocks: bool = True) -> _Conten
             amounts[row, bar.first - 1] -= before
         if behind:
             amounts[row, bar.after] -= behind
-    own = np.flatnonzero(starts >= bounds[0])
-    begun -= np.bincount(np.searchsorted(bounds, starts[own], side="right") - 1, minlength=len(width))
+    starts_in_view = np.flatnonzero(starts >= bounds[0])
+    begun -= np.bincount(np.searchsorted(bounds, starts[starts_in_view], side="right") - 1, minlength=len(width))
     narrow = amounts.sum(axis=0)
     categories = np.where((narrow > 0) | (begun > 0), codes[amounts.argmax(axis=0)], -1)
     columns = _columns(wide, early.tolist(), late.tolist(), narrow)

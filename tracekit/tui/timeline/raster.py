@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def edges(view: Viewport, columns: int) -> IntArray:
     """Edges of the columns in ns: shape (columns + 1,), as `viewport.time_of` gives them one by one."""
-    whole, part = divmod(view.span_ns, columns)
+    quotient, remainder = divmod(view.span_ns, columns)
     column = np.arange(columns + 1, dtype=np.int64)
-    # column * span overflows int64 in a long recording; whole and part of it apart do not.
-    return view.start_ns + column * whole + column * part // columns
+    # column * span overflows int64 in a long recording; quotient and remainder apart do not.
+    return view.start_ns + column * quotient + column * remainder // columns
 
 
 def starting(starts: IntArray, bounds: IntArray) -> IntArray:

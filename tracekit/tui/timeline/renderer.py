@@ -57,8 +57,8 @@ class Spot:
 class Renderer:
     """Lines of one timeline of a given size. Pictures are kept as long as view and size stay."""
 
-    def __init__(self, *, letters: bool) -> None:
-        self._letters = letters
+    def __init__(self, *, monochrome: bool) -> None:
+        self._monochrome = monochrome
         self._leads = True
         self.has_keys = True
         """Whether keys move the cursor of the lanes."""
@@ -117,7 +117,7 @@ class Renderer:
     @property
     def _style(self) -> TimelineStyle:
         return TimelineStyle(
-            self._palette, self.gutter, self.columns, self._letters, self._leads, has_keys=self.has_keys
+            self._palette, self.gutter, self.columns, self._monochrome, self._leads, has_keys=self.has_keys
         )
 
     @property
@@ -214,7 +214,7 @@ class Renderer:
             title = self._style.line_title("", line, ground, hidden)
         shown = self._picture(state, lane, track, line)
         overlay = self._overlay(state, lane, track, line.track, shown)
-        return [title, *segments(shown, self._palette, overlay, letters=self._letters)]
+        return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
 
     def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         seen = (state.view, self.columns, self._lanes)
@@ -228,7 +228,7 @@ class Renderer:
 
     def _drawn(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         def draw(which: Track, label: Callable[[int], str]) -> Picture:
-            if self._letters:
+            if self._monochrome:
                 return lettered(which, track, label, state.view, self.columns, line.part)
             return picture(which, label, state.view, self.columns, line.part, line.parts)
 
@@ -236,7 +236,7 @@ class Renderer:
         chosen = self._passing(state, lane)
         if chosen is None:
             return draw(track, label)
-        fade = faded_letters if self._letters else faded
+        fade = faded_letters if self._monochrome else faded
         return fade(draw(track, lambda _: ""), draw(chosen[line.track], label))
 
     def _passing(self, state: State, lane: TimelineLane) -> tuple[Track, ...] | None:
@@ -260,10 +260,10 @@ class Renderer:
 
     def _recorded(self, state: State) -> tuple[int, int] | None:
         """Columns that the recording reaches; None for all. Only one of several can end within sight."""
-        own = state.session.bounds
-        if own == state.bounds:
+        recorded = state.session.bounds
+        if recorded == state.bounds:
             return None
-        return columns_seen(own, state.view, self.columns)
+        return columns_seen(recorded, state.view, self.columns)
 
     def _selected(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> tuple[int, int]:
         """Columns of the selected event, if it lies in this track and in view."""

@@ -110,12 +110,12 @@ def _base(view: Viewport, step: int) -> int:
 
 def _label(time_ns: int, step: int, base: int) -> str:
     if step >= MS:
-        return _whole(time_ns, step)
+        return _time_label(time_ns, step)
     unit, name = (US, "µs") if step >= US else (1, "ns")
     return f"{'+' if base else ''}{(time_ns - base) // unit:,} {name}"
 
 
-def _whole(time_ns: int, step: int) -> str:
+def _time_label(time_ns: int, step: int) -> str:
     """A time since the start of the run, in the digits that steps of a millisecond or more need: `12.3 s`, `2:05 min`,
     and without a unit where it has three parts: `2:05.5`."""
     if abs(time_ns) < 2 * MINUTE:
@@ -130,7 +130,7 @@ def _whole(time_ns: int, step: int) -> str:
 
 def _decimals(time_ns: int, step: int) -> str:
     """Seconds with just enough decimals for a step of a millisecond or more, truncated."""
-    places = next(places for places in range(4) if 10**places * step >= S)
-    whole, rest = divmod(abs(time_ns) // MS, 1000)
+    decimals = next(decimals for decimals in range(4) if 10**decimals * step >= S)
+    seconds, thousandths = divmod(abs(time_ns) // MS, 1000)
     sign = "-" if time_ns < 0 else ""
-    return f"{sign}{whole:,}" + (f".{rest:03d}"[: places + 1] if places else "")
+    return f"{sign}{seconds:,}" + (f".{thousandths:03d}"[: decimals + 1] if decimals else "")

@@ -27,7 +27,7 @@ class TimelineStyle:
     """Cells for titles."""
     columns: int
     """Columns of time."""
-    letters: bool
+    monochrome: bool
     """Whether there are no colors."""
     leads: bool
     """Whether the recording that is drawn is the active one."""

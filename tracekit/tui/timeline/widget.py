@@ -60,9 +60,9 @@ class Timeline(Widget, can_focus=True):
 
     BINDINGS = bindings(Scope.TIMELINE)
 
-    def __init__(self, session: int, *, letters: bool) -> None:
+    def __init__(self, session: int, *, monochrome: bool) -> None:
         super().__init__(id=f"timeline-{session}", classes="timeline")
-        self.renderer = Renderer(letters=letters)
+        self.renderer = Renderer(monochrome=monochrome)
         self._session = session
         self._state: State | None = None
         """What is shown, in the times of this recording."""
