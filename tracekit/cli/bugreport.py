@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> ExitStatus:
     """Write the archive, or list it."""
     from tracekit.cli.output import emit, narrate
     from tracekit.cli.reports import check_output, status_of
-    from tracekit.recording.writing.files import whole_file
+    from tracekit.recording.writing.files import complete_file
     from tracekit.report.bug_report import packed
 
     if arguments.output is None and not arguments.list:
@@ -69,7 +69,7 @@ def run(arguments: Namespace) -> ExitStatus:
         return ExitStatus.DONE
     data = packed(files)
     # A link stays one: what it leads to is written.
-    with whole_file(path.resolve()) as stream:
+    with complete_file(path.resolve()) as stream:
         stream.write(data)
     if not arguments.quiet:
         narrate(f"tracekit: wrote {path} ({len(data):,} bytes, {len(files)} files); see what is in it with --list")

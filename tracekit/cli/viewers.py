@@ -19,7 +19,7 @@ def export_timeline(arguments: Namespace) -> ExitStatus:
     """Write the file, and open it where that is wanted."""
     from tracekit.cli.output import narrate
     from tracekit.cli.reports import check_output, size_words
-    from tracekit.recording.writing.files import whole_file
+    from tracekit.recording.writing.files import complete_file
     from tracekit.report.viewers.formats import VIEWERS
     from tracekit.units import format_count
 
@@ -30,7 +30,7 @@ def export_timeline(arguments: Namespace) -> ExitStatus:
     check_output(path, arguments.path)
     tracks = _tracks(arguments)
     # A link stays one: what it leads to is written.
-    with whole_file(path.resolve()) as stream:
+    with complete_file(path.resolve()) as stream:
         write(tracks, stream)
     if not arguments.quiet:
         count = format_count(sum(len(track.starts) for track in tracks.slices), "interval")
