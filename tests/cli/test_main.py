@@ -97,7 +97,7 @@ def test_help_fits_the_terminal(tracekit, name: str, monkeypatch: pytest.MonkeyP
         (["--nonsense"], "unrecognized arguments: --nonsense (see 'tracekit --help')"),
         (["analyze"], "the following arguments are required: PATH (see 'tracekit analyze --help')"),
         (["analyze", "x", "--fail-on", "worst"], "argument --fail-on: invalid choice: 'worst'"),
-        (["analyze", "x", "--format", "html"], "argument --format: invalid choice: 'html'"),
+        (["analyze", "x", "--format", "pdf"], "argument --format: invalid choice: 'pdf'"),
         (["analyze", "x", "--run", "two"], "argument --run: invalid run number value: 'two'"),
         (["analyze", "x", "--run", "0"], "argument --run: invalid run number value: '0'"),
         (["analyze", "x", "-q", "-v"], "argument -v/--verbose: not allowed with argument -q/--quiet"),

@@ -161,8 +161,8 @@ def comparable(report, written):
     """A report without what the two forms cannot tell alike."""
     report["recording"] = {key: text for key, text in report["recording"].items() if key not in OF_THE_FORM}
     for each in report["coverage"]:
-        if each["instrument"] == "Signposts":
-            # Four of these tables are listed by the export without being in it; a bundle holds all that it lists.
+        if each["instrument"] in ("Signposts", "Call Stacks"):
+            # Some of these tables are listed by the export without being in it; a bundle holds all that it lists.
             each |= {"state": "", "rows": each["rows"] or 0, "conclusion": "", "advice": ""}
     kept = [
         (table["schema"], table["attributes"].get("category"), table["state"], table["rows"], table["columns"])
