@@ -94,7 +94,7 @@ def test_a_recording_without_samples_is_told(tmp_path: Path, capsys: pytest.Capt
     node = f"<node xpath='//trace-toc[1]/run[1]/data[1]/table[1]'>{schema}</node>"
     (tmp_path / "b.xml").write_text(f'<?xml version="1.0"?><trace-query-result>{node}</trace-query-result>')
     assert dispatch(["stacks", str(tmp_path / "b.xml")]) == 2
-    assert "holds no samples of call stacks" in capsys.readouterr().err
+    assert "contains no call stacks" in capsys.readouterr().err
 
 
 def test_the_samples_behind_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bu
 def test_without_call_stacks_the_pane_says_what_to_record(run_view, samples: Path) -> None:
     async def test(screen) -> None:
         await screen.press("7")
-        assert "Call Stacks were not recorded. Record with the Core ML template." in screen.text()
+        assert "Call Stacks were not recorded. Record with --instrument 'Time Profiler'." in screen.text()
         await screen.press("n")
         assert "Called from" not in screen.text()
 

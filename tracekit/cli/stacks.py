@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> ExitStatus:
         )
         sampled = trace.sampled
     if sampled is None:
-        raise UsageError("the recording holds no samples of call stacks; record with the Core ML template")
+        raise UsageError("the recording contains no call stacks; record with --instrument 'Time Profiler'")
     for note in () if arguments.quiet else sampled.notes:
         narrate(f"tracekit: {note}.")
     chosen = _chosen(trace, sampled, arguments)

@@ -14,6 +14,7 @@ from support.samples import SAMPLES
 from tracekit.recording import open_recording
 from tracekit.recording.table import IntegerCells, Thread
 from tracekit.recording.table import Process as TargetProcess
+from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import EVENT_LANES
@@ -169,8 +170,9 @@ def comparable(report, written):
         for table in report["tables"]
     ]
     report["tables"] = [table for table in kept if table[:2] in written]
-    # Only bundles hold the issues of a run, and only exports tell whether the app ran before.
-    left_out = {"run-issues", "attached-late"}
+    # Only bundles hold the issues of a run, and only exports tell whether the app ran before, or list call stacks
+    # without holding them.
+    left_out = {"run-issues", "attached-late", *STACKS_ALONE}
     for part in ("checks", "findings"):
         report[part] = [each for each in report[part] if each["id"] not in left_out]
     report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "evaluated")}

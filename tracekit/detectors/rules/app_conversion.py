@@ -40,7 +40,9 @@ def detect(trace: Trace, options: Options) -> Outcome:
     """Looks for samples in which a thread that predicts converts pixels or audio samples."""
     app_work = conversions(trace)
     if (answer := nothing_to_ask(trace)) is not None or app_work is None:
-        return answer or InsufficientData(None, "No call stack could be read.", "Record with the Core ML template.")
+        return answer or InsufficientData(
+            None, "No call stack could be read.", "Record with --instrument 'Time Profiler'."
+        )
     if app_work.of < options.min_samples:
         return InsufficientData(
             None,

@@ -18,7 +18,7 @@ def nothing_to_ask(trace: Trace) -> InsufficientData | NotApplicable | None:
     """The answer where call stacks cannot tell what calls Core ML; None where they can."""
     sampled = trace.sampled
     if sampled is None or sampled.stacks.empty:
-        return InsufficientData(None, "No call stack could be read.", "Record with the Core ML template.")
+        return InsufficientData(None, "No call stack could be read.", "Record with --instrument 'Time Profiler'.")
     if not sampled.stacks["function"].notna().any():
         return InsufficientData(
             None,

@@ -299,7 +299,7 @@ def remedies(report: Report) -> list[tuple[str, str]]:
         text = group[0][0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
         lines.append((_who(checks, report), _clause(text)))
     if recordable:
-        flags = " ".join(f"--instrument {_quoted(entry.instrument)}" for entry in instruments)
+        flags = " ".join(f"--instrument {_quoted(ADDABLE[entry.instrument])}" for entry in instruments)
         lines.append((_who(recordable, report), f"record with {flags}"))
     return lines
 
@@ -309,8 +309,11 @@ def _explained(report: Report) -> bool:
     return any(check.id == "core-ml-not-instrumented" for check in with_outcome(report.checks, "finding"))
 
 
-ADDABLE = frozenset({"Hangs", "Thermal State", "Points of Interest", "GPU", "Neural Engine", "Core ML"})
-"""Instruments that `tracekit record --instrument` adds."""
+ADDABLE = {
+    **{name: name for name in ("Hangs", "Thermal State", "Points of Interest", "GPU", "Neural Engine", "Core ML")},
+    "Call Stacks": "Time Profiler",
+}
+"""What `tracekit record --instrument` adds, by what is then recorded."""
 
 
 def _who(checks: Sequence[Check], report: Report) -> str:

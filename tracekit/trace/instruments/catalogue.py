@@ -115,7 +115,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         SCHEMAS,
         "call stacks of running threads",
         _NO_EVENTS.format("Time Profiler"),
-        _CORE_ML_TEMPLATE,
+        _OWN_INSTRUMENT.format("'Time Profiler'"),
         on_demand=True,
     ),
     Instrument(

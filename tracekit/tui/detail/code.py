@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracekit.tui.state import Session, State
 
 WAITING = "Running checks…"
-NOT_RECORDED = "Call Stacks were not recorded. Record with the Core ML template."
+NOT_RECORDED = "Call Stacks were not recorded. Record with --instrument 'Time Profiler'."
 
 
 def code_text(session: Session, span: tuple[int, int] | None) -> str:
