@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
 export PYTHONDONTWRITEBYTECODE :=
 SAMPLE := sample_traces/style_transfer_reload.trace
-# One process of tests for each processor. A process that runs out of tests takes some of another's.
+# One process of tests for each processor and one more. A process that runs out of tests takes some of another's.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 help: ## show this list
@@ -37,7 +37,7 @@ fuzz: environment-dev ## feed broken and hostile recordings to the readers for s
 	@$(BIN)/python tests/support/fuzz_bundle.py
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200
-	@$(PYTEST) tests/recording/export/test_scanner_safety.py --every-case
+	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py --every-case
 	@$(PYTEST) -m hypothesis --hypothesis-profile=fuzz
 
 bench: environment-dev ## measure readers and every step up to the report side by side and write benchmarks/results.md

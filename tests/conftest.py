@@ -41,6 +41,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.getoption("--quick") and is_slow(collection_path) else None
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: some tests wait for other programs."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests that are marked for what they need."""
     if config.getoption("--quick"):
