@@ -36,7 +36,7 @@ for line in sys.stdin:
     print(said, int(memory_mb()), sep="\\t", flush=True)
     os._exit(0)
 """
-"""Reads files by their names, each in a copy of this process: starting one anew takes longer than most of the files.
+"""Reads files by their names, each in a copy of this process: starting one again takes longer than most of the files.
 Says of each how it went, and how many MB that took at most."""
 
 

@@ -90,7 +90,7 @@ def copy_of(trace: Trace) -> Trace:
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out where samples are read from: what is read anew for each trace needs no copy."""
+    """Leaves out where samples are read from: what is read again for each trace needs no copy."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__(*arguments, **keywords)

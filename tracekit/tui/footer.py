@@ -14,7 +14,7 @@ _Keys = list[tuple[str, str, bool]]
 
 
 class KeysFooter(Footer):
-    """Textual's, which makes its widgets anew whenever the focus moves; here only where other keys are to be shown."""
+    """Textual's, which makes its widgets again whenever the focus moves; here only where other keys are to be shown."""
 
     _made_of: _Keys | None = None
 

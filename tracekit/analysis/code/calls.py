@@ -107,7 +107,7 @@ def _numbers(rows: pd.DataFrame, stack: IntArray, sampled: Samples, kinds: pd.Da
     binds = containing(sampled, named(sampled.stacks, BINDING))[stack]
     executes = containing(sampled, named(sampled.stacks, EXECUTING))[stack]
     begins = np.append(True, (key[1:] != key[:-1]) | (thread[1:] != thread[:-1]))
-    # What was done last in this run of samples, and whether it is being begun anew.
+    # What was done last in this run of samples, and whether it is being begun again.
     run = np.cumsum(begins)
     state = pd.Series(np.where(executes, 2.0, np.where(binds, 1.0, np.nan)))
     before = state.groupby(run).ffill().groupby(run).shift().to_numpy()

@@ -47,7 +47,7 @@ class ListPane(DetailPane, Generic[Made]):
         self._state: State | None = None
 
     def made_from(self, state: State) -> tuple[object, ...]:
-        """What the rows depend on; they are made anew where it is not equal."""
+        """What the rows depend on; they are made again where it is not equal."""
         raise NotImplementedError
 
     def make(self, state: State) -> Made | None:
@@ -81,7 +81,7 @@ class ListPane(DetailPane, Generic[Made]):
         return self.query_one(RowList)
 
     def show(self, state: State) -> None:
-        """List what there is now, and have the rows made anew where something that they show changed."""
+        """List what there is now, and have the rows made again where something that they show changed."""
         self._state = state
         made_from = self.made_from(state)
         if made_from == self._made_from:

@@ -26,7 +26,7 @@ class Cell:
 
 
 class Rows(Protocol):
-    """What a list shows. Made anew, as a value, when what it shows changes."""
+    """What a list shows. Made again, as a value, when what it shows changes."""
 
     @property
     def columns(self) -> Sequence[Column]:

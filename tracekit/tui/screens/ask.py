@@ -98,7 +98,7 @@ class TickScreen(ModalScreen[frozenset[str]]):
         self.query_one(SelectionList).highlighted = 0
 
     def on_selection_list_selected_changed(self) -> None:
-        """Say anew what becomes of each: one that goes makes room for another."""
+        """Say again what becomes of each: one that goes makes room for another."""
         listed = self.query_one(SelectionList)
         ticked = frozenset(listed.selected)
         for index, name in enumerate(self._names):

@@ -171,7 +171,7 @@ class BrowseScreen(Screen[None], inherit_bindings=False):
             next(pane for pane in panes if state.pane == pane.PANE).show(state)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the lower half out anew; the inspector comes and goes with the room beside the detail."""
+        """Lay the lower half out again; the inspector comes and goes with the room beside the detail."""
         state, wide = self._state, event.size.width >= WIDE
         self._say_too_small()
         if self._sized not in (None, event.size):

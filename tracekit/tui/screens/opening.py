@@ -54,5 +54,5 @@ class OpeningScreen(Screen[None], inherit_bindings=False):
     def tell(self, progress: Progress) -> None:
         """Show how far it has come."""
         line = self.query_one("#progress", Static)
-        # Its size never changes, so that nothing is laid out anew while all else waits.
+        # Its size never changes, so that nothing is laid out again while all else waits.
         line.update(progress_text(progress, line.content_size.width), layout=False)
