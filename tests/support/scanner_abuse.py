@@ -15,6 +15,12 @@ from pathlib import Path
 from types import ModuleType
 
 NAME = "tracekit.recording.export._scan"
+NO_PARTS = (
+    b"<?xml version=\"1.0\"?>\n<trace-query-result>\n<node xpath='//trace-toc[1]/run[1]/data[1]/table[1]'>"
+    b'<schema name="sample"><col><mnemonic>process</mnemonic><name>P</name><engineering-type>process</engineering-type>'
+    b'</col></schema><row><process id="1" fmt="app (42)"/></row>\n</node></trace-query-result>\n'
+)
+"""An export in which no cell is put together from others, so that the scanner never reserves memory for parts."""
 
 
 def load(path: Path) -> ModuleType:
@@ -37,6 +43,7 @@ def main() -> None:
 
     small = small_document()
     assert scan(small) is not None
+    assert scan(NO_PARTS) is not None
     runs, step = map(int, sys.argv[2:])
     for border in range(1, len(small), step):
         assert scan(small, (border,)) is not None

@@ -91,7 +91,8 @@ static int64_t compound(Scanner *s, const char *where, unsigned tag, size_t firs
     if (!reserve(&s->key, &s->key_capacity, length, 1))
         return -1;
     memcpy(s->key, head, sizeof head);
-    memcpy(s->key + sizeof head, s->parts + first, count * sizeof(Part));
+    if (count)
+        memcpy(s->key + sizeof head, s->parts + first, count * sizeof(Part));
     to = s->key + sizeof head + count * sizeof(Part);
     for (int k = 0; k < 1 + ATTRIBUTES; k++)
         if (slices[k].start) {
