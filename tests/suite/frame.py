@@ -87,8 +87,11 @@ class Case:
     bundle: bool = False
     """Write and read a native bundle: slower, but only bundles hold the issues of a run."""
 
-    found_in_more: bool = False
-    """Whether only the number of something keeps it from being a finding, so that a recording twice as long may be."""
+    found_in_more: tuple[str, ...] = ()
+    """Detectors that only the number of something keeps from a finding: a recording twice as long may hold one."""
+    lost_in_more: tuple[str, ...] = ()
+    """Detectors that find a share of all work, in what only the end of a recording holds: with more work beside it or
+    before, the share is smaller."""
     page: str = ""
     """Beginning of the item of the detector's page, of those that are no problem, that this is a case of."""
     variant: object = None

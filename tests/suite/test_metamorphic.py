@@ -52,6 +52,16 @@ def test_what_lacked_data_becomes_a_finding_only_where_the_label_allows_it():
     assert not no_worse(CASE, few, said(jitter="passed"), {})
 
 
+def test_a_case_names_what_its_size_decides():
+    found, passed = said(jitter="finding"), said(jitter="passed")
+    more = Case(CLEAN, CLEAN, 0, neural_engine_app, found_in_more=("latency-jitter",))
+    less = Case(CLEAN, CLEAN, 0, neural_engine_app, lost_in_more=("latency-jitter",))
+    assert not no_worse(more, passed, found, {})
+    assert no_worse(more, found, passed, {})
+    assert not no_worse(less, found, passed, {})
+    assert no_worse(less, passed, found, {})
+
+
 def test_a_finding_has_the_same_metrics_afterwards():
     before = said(jitter="finding")
     assert the_same(CASE, before, Answers(before.outcomes, {ID: (2,)}, ()), {})

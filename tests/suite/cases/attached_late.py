@@ -128,7 +128,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, (1, 10, 100, 1_000, 50_000), load_beside_the_first_call),
     *each(ID, NEAR_BELOW, (0, -1, -10, -100, -50_000), load_beside_the_first_call),
     *each(ID, LOOKALIKE, ("style_transfer_fixed", "sharpen_float16"), sample),
-    *cases(ID, LOOKALIKE, 2, unload_again),
+    *cases(ID, LOOKALIKE, 2, unload_again, found_in_more=("load-churn",)),
     *cases(
         ID,
         LOOKALIKE,

@@ -242,7 +242,7 @@ CASES = [
     # Taking over needs one change of instance; five more make the pattern.
     *each(ID, NEAR_ABOVE, ("1" * 20 + "22122122" + "1" * 20, "1" * 20 + "2121212" + "2" * 20), exact),
     *each(ID, NEAR_ABOVE, (15_000, 14_900, 14_000), of_this_spread, also=TWO_SPEEDS),
-    *each(ID, NEAR_BELOW, ("1" * 20 + "222122" + "1" * 20, "1" * 20 + "21212" + "2" * 20), exact, found_in_more=True),
+    *each(ID, NEAR_BELOW, ("1" * 20 + "222122" + "1" * 20, "1" * 20 + "21212" + "2" * 20), exact, found_in_more=(ID,)),
     *each(ID, NEAR_BELOW, (15_010, 15_200, 16_000), of_this_spread, also=TWO_SPEEDS),
     *cases(ID, POSITIVE, 4, two_alike_and_one_elsewhere),
     *cases(ID, POSITIVE, 2, without_copies),
@@ -250,7 +250,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 4, on_two_units, page="Instances have another configuration or"),
     *each(ID, LOOKALIKE, ((1, 2), (1, 2), (1, 1), (1, 1)), two_processes, page="Several processes use the same"),
     *cases(ID, LOOKALIKE, 2, first_run, also=("cold-load",), page="A cold load"),
-    *cases(ID, LOOKALIKE, 2, loaded_before_the_end, page="An instance was loaded shortly", found_in_more=True),
+    *cases(ID, LOOKALIKE, 2, loaded_before_the_end, page="An instance was loaded shortly", found_in_more=(ID,)),
     *cases(ID, INSUFFICIENT, 3, two_processes_or_one),
     *cases(ID, LOOKALIKE, 2, in_parallel, page="Several instances run in parallel"),
     *cases(ID, LOOKALIKE, 2, prompt_and_tokens, also=TWO_SPEEDS, page="Instances have another configuration or"),

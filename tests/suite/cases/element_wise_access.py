@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.app_work import ALSO, insufficient, loaded, near, unseen
+from suite.frame import LOOKALIKE, NEGATIVE, POSITIVE, cases
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, cpu, gpu, start_recording
-from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.apps import MS
+from tracekit.testing.recorder import App, cpu, gpu
 from tracekit.testing.stacks import READ_ELEMENT, START, WRITE_ELEMENT, SampleRow, Stack, app_function, core_ml
 from tracekit.testing.tables import main_thread
 
 ID = "element-wise-access"
-ALSO = ("pipeline-gaps", "serial-predictions", "main-thread-work", "warm-up-spike", "unaccounted-time")
 DECODE = app_function("decode", 88, "Decoder.swift")
 
 
-def recorded(draws: Draws, elements_ms: int, *, calls: int = 60, work_ms: int = 10, jitter: int = 30) -> App:
-    """Predictions on the CPU of so many ms, after each of which the app touches elements for so long."""
-    app = start_recording(draws, jitter=jitter, code=True)
-    assert app.code is not None
-    model = draw_models(draws)[0]
-    app.load(model)
-    for _ in range(calls):
-        app.predict(model, cpu(work_ms * MS), inputs=0)
+def recorded(draws: Draws, elements_ms: int) -> App:
+    """Predictions on the CPU, after each of which the app touches elements for so long."""
+    app = loaded(draws)
+    for _ in range(60):
+        app.predict(app.model, cpu(10 * MS), inputs=0)
         if elements_ms:
             app.busy(
                 draws.integer(elements_ms * 7, elements_ms * 13) * MS // 10,
@@ -40,13 +36,11 @@ def reads_outputs(draws: Draws) -> App:
 
 def on_the_main_thread(draws: Draws) -> App:
     """The main thread does, without an interface."""
-    app = start_recording(draws, code=True)
+    app = loaded(draws)
     assert app.code is not None
     app.code.on_main, app.code.interface = True, False
-    model = draw_models(draws)[0]
-    app.load(model)
     for _ in range(50):
-        app.predict(model, gpu(8 * MS))
+        app.predict(app.model, gpu(8 * MS))
         app.busy(draws.integer(4, 9) * MS, READ_ELEMENT, DECODE)
         app.pause(2 * MS)
     return app
@@ -54,9 +48,7 @@ def on_the_main_thread(draws: Draws) -> App:
 
 def unseen_by_core_ml(draws: Draws) -> App:
     """Core ML's table stays empty; call stacks alone tell."""
-    app = reads_outputs(draws)
-    app.scenario.emptied.add(CORE_ML)
-    return app
+    return unseen(reads_outputs(draws))
 
 
 def through_pointers(draws: Draws) -> App:
@@ -77,11 +69,8 @@ def few_elements(draws: Draws) -> App:
 
 def permille(draws: Draws, elements: int) -> App:
     """So many samples of 1,000 are in element access. Nothing else was sampled but a load."""
-    app = start_recording(draws, jitter=0, noise=False, code=True)
-    assert app.code is not None
-    model = draw_models(draws)[0]
-    app.load(model, 40 * MS)
-    app.predict(model, cpu(10 * MS), inputs=0)
+    app = loaded(draws, 40, exact=True)
+    app.predict(app.model, cpu(10 * MS), inputs=0)
     others = len(app.scenario.samples) - 40
     app.busy((1_000 - elements - others) * MS, DECODE)
     app.busy(elements * MS, READ_ELEMENT, DECODE)
@@ -90,10 +79,8 @@ def permille(draws: Draws, elements: int) -> App:
 
 def samples(draws: Draws, count: int) -> App:
     """So many samples in element access, half of all."""
-    app = start_recording(draws, jitter=0, noise=False, code=True)
-    model = draw_models(draws)[0]
-    app.load(model, 40 * MS)
-    app.predict(model, cpu(4 * MS), inputs=0)
+    app = loaded(draws, 40, exact=True)
+    app.predict(app.model, cpu(4 * MS), inputs=0)
     app.busy(20 * MS, DECODE)
     app.busy(count * MS, READ_ELEMENT, DECODE)
     return app
@@ -112,22 +99,18 @@ def core_ml_itself(draws: Draws) -> App:
 
 def once_at_start(draws: Draws) -> App:
     """A table is filled once, and then the app works on buffers."""
-    app = start_recording(draws, code=True)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app = loaded(draws)
     app.busy(25 * MS, WRITE_ELEMENT, DECODE)
     for _ in range(60):
-        app.predict(model, cpu(12 * MS), inputs=0)
+        app.predict(app.model, cpu(12 * MS), inputs=0)
         app.pause(3 * MS)
     return app
 
 
 def hardly_sampled(draws: Draws) -> App:
     """Less than 20 ms of running threads."""
-    app = start_recording(draws, jitter=0, noise=False, code=True)
-    model = draw_models(draws)[0]
-    app.load(model)
-    app.predict(model, cpu(5 * MS), inputs=0)
+    app = loaded(draws, exact=True)
+    app.predict(app.model, cpu(5 * MS), inputs=0)
     app.busy(6 * MS, READ_ELEMENT, DECODE)
     return app
 
@@ -138,13 +121,8 @@ CASES = [
     *cases(ID, POSITIVE, 2, unseen_by_core_ml, also=("core-ml-not-instrumented", *ALSO)),
     *cases(ID, NEGATIVE, 6, through_pointers, also=ALSO),
     *cases(ID, NEGATIVE, 5, few_elements, also=ALSO, page="Few elements are read"),
-    *each(ID, NEAR_ABOVE, (100, 101, 110), permille, also=ALSO),
-    *each(ID, NEAR_ABOVE, (20, 21), samples, also=ALSO),
-    *each(ID, NEAR_BELOW, (99, 98, 90), permille, also=ALSO),
-    *each(ID, NEAR_BELOW, (19, 18), samples, also=ALSO),
+    *near(ID, permille, samples),
     *cases(ID, LOOKALIKE, 2, core_ml_itself, also=ALSO, page="Core ML or another framework reads"),
     *cases(ID, LOOKALIKE, 2, once_at_start, also=ALSO, page="Elements are read once"),
-    *cases(ID, INSUFFICIENT, 1, neural_engine_app),
-    *cases(ID, INSUFFICIENT, 1, gpu_app),
-    *cases(ID, INSUFFICIENT, 2, hardly_sampled, also=ALSO),
+    *insufficient(ID, hardly_sampled),
 ]

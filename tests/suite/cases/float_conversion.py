@@ -103,6 +103,6 @@ CASES = [
     *each(ID, LOOKALIKE, (2, 5, 9), exactly, page="A cast takes a few"),
     *cases(ID, LOOKALIKE, 2, slow_checks),
     *cases(ID, LOOKALIKE, 1, tiny_model),
-    *cases(ID, INSUFFICIENT, 1, two_calls),
+    *cases(ID, INSUFFICIENT, 1, two_calls, also=COPIES),
     *cases(ID, INSUFFICIENT, 2, copies_without_casts, also=COPIES),
 ]

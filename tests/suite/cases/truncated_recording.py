@@ -120,11 +120,11 @@ def unknown_end(draws: Draws, reason: str) -> App:
 
 CASES = [
     *cases(ID, POSITIVE, 4, load_in_flight, also=("unused-load",)),
-    *cases(ID, POSITIVE, 4, long_call_in_flight, also=("latency-jitter", "unaccounted-time")),
-    *cases(ID, POSITIVE, 4, events_lost),
+    *cases(ID, POSITIVE, 4, long_call_in_flight, also=("latency-jitter", "unaccounted-time"), lost_in_more=(ID,)),
+    *cases(ID, POSITIVE, 4, events_lost, lost_in_more=(ID,)),
     *cases(ID, NEGATIVE, 12, regular),
-    *each(ID, NEAR_ABOVE, (100, 101, 105), cut_after, also=("latency-jitter", "attached-late")),
-    *each(ID, NEAR_ABOVE, (100_000, 100_500, 104_000), work_after, also=("attached-late",)),
+    *each(ID, NEAR_ABOVE, (100, 101, 105), cut_after, also=("latency-jitter", "attached-late"), lost_in_more=(ID,)),
+    *each(ID, NEAR_ABOVE, (100_000, 100_500, 104_000), work_after, also=("attached-late",), lost_in_more=(ID,)),
     *each(ID, NEAR_BELOW, (99, 98, 95), cut_after, also=("latency-jitter", "attached-late")),
     *each(ID, NEAR_BELOW, (99_000, 99_875, 96_000), work_after, also=("attached-late",)),
     *cases(ID, LOOKALIKE, 2, at_the_time_limit, page="The recording ends at its time"),

@@ -46,7 +46,9 @@ class Options:
         "Heuristic: two configurations of a model may need one compilation each on the Neural Engine; a "
         "third is a repetition.",
     )
-    min_lost_ms: float = option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
+    min_lost_ms: float = option(
+        100.0, "ms", "Heuristic: less in total is hardly felt; the Hangs instrument reports no delay below 100 ms."
+    )
 
 
 def detect(view: ModelView, options: Options) -> Outcome:

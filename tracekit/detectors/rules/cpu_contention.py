@@ -11,11 +11,8 @@ import pandas as pd
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.detectors import (
     Detector,
-    Finding,
-    InsufficientData,
     Intervals,
     Kind,
-    Metric,
     ModelView,
     NotApplicable,
     Outcome,
@@ -23,31 +20,29 @@ from tracekit.detectors import (
     Pattern,
     Reference,
     Trace,
-    above,
-    cost_of,
-    covered_ns,
-    finding,
-    format_count,
     format_share,
-    format_time,
     is_any,
     no_prediction,
     option,
-    reached,
-    too_few_predictions,
-    value_of,
 )
 from tracekit.detectors.shared.competing_work import certainty_of_longer, time_by_model
-from tracekit.detectors.shared.wording import NOT_COMPARED, RECORD_ALONE
+from tracekit.detectors.shared.contention import (
+    ContentionOptions,
+    ContentionWords,
+    Met,
+    contention_finding,
+    met_others,
+    slowed_down,
+)
 from tracekit.intervals import union_length_by_group
 from tracekit.trace.cache import cached_by_trace
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, FloatArray, IntArray
+    from tracekit.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(ContentionOptions):
     """Thresholds."""
 
     overlap_share: float = option(
@@ -59,27 +54,12 @@ class Options:
     calm_share: float = option(
         0.05, "share of a prediction's CPU work", "Heuristic: so little overlap has no measurable effect.", maximum=1
     )
-    slowdown: float = option(
-        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
-    )
-    explained_share: float = option(
-        0.5,
-        "share of the extra time",
-        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
-        maximum=1,
-    )
-    affected_share: float = option(
-        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
-    )
     cpu_share: float = option(
         0.2,
         "share of a prediction's time",
         "Two models that share a core double their CPU work. With less of it, a prediction slows down by "
         "less than `slowdown`.",
         maximum=1,
-    )
-    min_compared: int = option(
-        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )
 
 
@@ -125,33 +105,18 @@ def detect(view: ModelView, options: Options) -> Outcome:
     if part < options.cpu_share:
         words = f"CPU work is {format_share(part)} of prediction time, too little to slow predictions down much."
         return NotApplicable(view.name, words)
-    if len(calls.rows) < 2 * options.min_compared:
-        return too_few_predictions(
-            view.name,
-            len(calls.rows),
-            2 * options.min_compared,
-            "with CPU work",
-            adjective="comparable",
-            left_out=NOT_COMPARED,
-            record=RECORD_ALONE,
-        )
-    disturbed, calm = calls.overlap >= options.overlap_share, calls.overlap <= options.calm_share
-    share = float(disturbed.mean())
-    affected = above("predictions with other CPU work", share, "share", options.affected_share)
-    if not affected.reached or not disturbed.any():
-        words = f"Other models used the CPU during {format_share(share)} of the predictions. {_UNKNOWN}"
-        return Passed(view.name, words, (affected,))
-    if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
-        return InsufficientData(
-            view.name,
-            f"Other models used the CPU during {disturbed.sum():,} of {format_count(len(calls.rows), 'prediction')}, "
-            f"and {calm.sum():,} ran undisturbed; {options.min_compared} of each needed to compare.",
-            "Record longer, with phases in which each model runs alone.",
-        )
-    return _compared(view, calls, (cpu_rows, others), (disturbed, calm), affected, options)
+    met = met_others(view, calls.rows, calls.overlap, options, _WORDS)
+    return _compared(view, calls, met, (cpu_rows, others), options) if isinstance(met, Met) else met
 
 
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
+_WORDS = ContentionWords(
+    unit="CPU",
+    did="other models used the CPU",
+    does="other models use the CPU",
+    apart="Record longer, with phases in which each model runs alone.",
+    unknown=_UNKNOWN,
+)
 
 
 @cached_by_trace
@@ -192,77 +157,30 @@ def _elsewhere(view: ModelView) -> bool:
 
 
 def _compared(
-    view: ModelView,
-    calls: Calls,
-    work: tuple[pd.DataFrame, pd.DataFrame],
-    groups: tuple[BoolArray, BoolArray],
-    affected: Metric,
-    options: Options,
+    view: ModelView, calls: Calls, met: Met, work: tuple[pd.DataFrame, pd.DataFrame], options: Options
 ) -> Outcome:
-    """The answer where enough predictions met others, and enough met none: `groups`, of shape (predictions,) each.
-    `work` is CPU work of the model and of others."""
-    disturbed, calm = groups
-    usual, slow = (float(np.median(calls.durations[group])) for group in groups[::-1])
-    extra = np.maximum(calls.durations - usual, 0)
-    longer = np.maximum(calls.at_risk_ns - float(np.median(calls.at_risk_ns[calm])), 0)
+    """The answer where enough predictions met others, and enough met none. `work` is CPU work of the model and of
+    others."""
+    extra = met.extra_ns
+    longer = np.maximum(calls.at_risk_ns - float(np.median(calls.at_risk_ns[met.calm])), 0)
     filled = np.minimum(np.minimum(longer, calls.shared_ns), extra)
-    explained = (
-        float(np.median((filled / np.maximum(extra, 1))[disturbed & (extra > 0)])) if extra[disturbed].any() else 1.0
-    )
-    metrics = (
-        affected,
-        above("slowdown with other CPU work", slow / usual, "ratio", options.slowdown),
-        above("extra time explained by other CPU work", explained, "share", options.explained_share),
-        Metric("median without other CPU work", usual, "ns"),
-        Metric("median with other CPU work", slow, "ns"),
-    )
-    words = f"Predictions take {slow / usual:.2f}x as long while other models use the CPU"
-    if not reached(metrics, "slowdown with other CPU work"):
-        return Passed(view.name, f"{words}.", metrics)
-    if not reached(metrics, "extra time explained by other CPU work"):
-        return Passed(
-            view.name, f"{words}, but that explains only {format_share(explained)} of the extra time.", metrics
-        )
-    if certainty_of_longer(calls.durations[disturbed], calls.durations[calm]) < CERTAINTY:
-        return Passed(view.name, f"{words}, but latency varies so much that this may be chance.", metrics)
-    return _finding(view, calls, work, disturbed, filled, metrics)
-
-
-def _finding(
-    view: ModelView,
-    calls: Calls,
-    work: tuple[pd.DataFrame, pd.DataFrame],
-    disturbed: BoolArray,
-    filled: FloatArray,
-    metrics: tuple[Metric, ...],
-) -> Finding:
-    """The finding with its cost: the extra time of disturbed predictions, as far as other models worked meanwhile."""
+    slow = met.disturbed & (extra > 0)
+    explained = float(np.median((filled / np.maximum(extra, 1))[slow])) if slow.any() else 1.0
+    metrics = slowed_down(view, met, explained, lambda: _chance(met), options, _WORDS)
+    if isinstance(metrics, Passed):
+        return metrics
     cpu_rows, others = work
-    rows = calls.rows[disturbed]
+    rows = met.rows[met.disturbed]
     at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
     affected = Intervals.from_rows(at_risk).intersection(Intervals.from_rows(others))
-    cost_ns = min(int(filled[disturbed].sum()), affected.covered_ns)
-    slow = value_of(metrics, "median with other CPU work")
-    usual = value_of(metrics, "median without other CPU work")
-    return finding(
-        model=view.name,
-        summary=(
-            f"{len(rows):,} of {format_count(len(calls.rows), 'prediction')} ran while "
-            f"{_names(others, affected)} used the CPU too and took {slow / usual:.1f}x as long "
-            f"(median {format_time(slow)} vs. {format_time(usual)})."
-        ),
-        metrics=metrics,
-        cost=cost_of(
-            cost_ns,
-            covered_ns(view.predictions),
-            (
-                "Time these predictions took beyond the median of undisturbed ones while other models used the CPU, as "
-                "a share of the time with predictions of this model in flight."
-            ),
-        ),
-        rows=rows,
-        affected=affected,
-    )
+    whose = f"{_names(others, affected)} used the CPU too"
+    return contention_finding(view, met, filled, affected, metrics, _WORDS, (whose, ""))
+
+
+def _chance(met: Met) -> str:
+    """Says so where disturbed predictions are not longer by more than chance; else empty."""
+    longer = certainty_of_longer(met.durations[met.disturbed], met.durations[met.calm]) >= CERTAINTY
+    return "" if longer else "latency varies so much that this may be chance"
 
 
 def _names(others: pd.DataFrame, affected: Intervals) -> str:

@@ -12,40 +12,35 @@ from tracekit.analysis.idle import CERTAINTY
 from tracekit.detectors import (
     Attribution,
     Detector,
-    Finding,
-    InsufficientData,
     Intervals,
     Kind,
-    Metric,
     ModelView,
     NotApplicable,
     Outcome,
     Passed,
     Pattern,
     Reference,
-    above,
-    cost_of,
-    covered_ns,
-    finding,
-    format_count,
     format_share,
-    format_time,
     is_any,
     no_prediction,
     option,
-    reached,
-    too_few_predictions,
-    value_of,
 )
 from tracekit.detectors.shared.competing_work import certainty_of_longer
-from tracekit.detectors.shared.wording import NOT_COMPARED, RECORD_ALONE
+from tracekit.detectors.shared.contention import (
+    ContentionOptions,
+    ContentionWords,
+    Met,
+    contention_finding,
+    met_others,
+    slowed_down,
+)
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(ContentionOptions):
     """Thresholds."""
 
     overlap_share: float = option(
@@ -53,21 +48,6 @@ class Options:
     )
     calm_share: float = option(
         0.05, "share of a prediction's GPU time", "Heuristic: so little overlap has no effect.", maximum=1
-    )
-    slowdown: float = option(
-        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
-    )
-    explained_share: float = option(
-        0.5,
-        "share of the extra time",
-        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
-        maximum=1,
-    )
-    affected_share: float = option(
-        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
-    )
-    min_compared: int = option(
-        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )
 
 
@@ -90,11 +70,6 @@ class Phases:
         share: FloatArray = self.others_ns / np.maximum(self.times.durations, 1)
         return share
 
-    @property
-    def durations(self) -> IntArray:
-        """Durations of the predictions in ns."""
-        return self.rows["duration_ns"].to_numpy()
-
 
 def detect(view: ModelView, options: Options) -> Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
@@ -105,61 +80,37 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return NotApplicable(view.name, "None of the recorded work ran on the GPU.")
     others = _of_others(view)
     phases = _phases(view, gpu_work, others)
-    if len(phases.rows) < 2 * options.min_compared:
-        return too_few_predictions(
-            view.name,
-            len(phases.rows),
-            2 * options.min_compared,
-            "with GPU work",
-            adjective="comparable",
-            left_out=NOT_COMPARED,
-            record=RECORD_ALONE,
-        )
-    disturbed, calm = phases.overlap >= options.overlap_share, phases.overlap <= options.calm_share
-    share = float(disturbed.mean())
-    affected = above("predictions with other GPU work", share, "share", options.affected_share)
-    if not affected.reached or not disturbed.any():
-        return Passed(
-            view.name, f"The GPU did other work during {format_share(share)} of the predictions.", (affected,)
-        )
-    if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
-        return InsufficientData(
-            view.name,
-            f"The GPU did other work during {disturbed.sum():,} of {format_count(len(phases.rows), 'prediction')}, and "
-            f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed to "
-            "compare.",
-            "Record longer, with phases in which the app draws and phases in which it does not.",
-        )
-    usual = float(np.median(phases.durations[calm]))
-    slow = float(np.median(phases.durations[disturbed]))
-    extra = np.maximum(phases.durations - usual, 0)
-    explained = _explained(phases.others_ns[disturbed], extra[disturbed])
-    metrics = (
-        affected,
-        above("slowdown with other GPU work", slow / usual, "ratio", options.slowdown),
-        above("extra time explained by other GPU work", explained, "share", options.explained_share),
-        Metric("median without other GPU work", usual, "ns"),
-        Metric("median with other GPU work", slow, "ns"),
+    met = met_others(view, phases.rows, phases.overlap, options, _WORDS)
+    if not isinstance(met, Met):
+        return met
+    explained = _explained(phases.others_ns[met.disturbed], met.extra_ns[met.disturbed])
+    metrics = slowed_down(view, met, explained, lambda: _met_for_length(phases, options), options, _WORDS)
+    if isinstance(metrics, Passed):
+        return metrics
+    affected = _times(view, others).intersection(phases.times.where(met.disturbed))
+    filled = np.minimum(met.extra_ns, phases.others_ns)
+    return contention_finding(
+        view, met, filled, affected, metrics, _WORDS, (_WORDS.did, _whose(view, others, affected))
     )
-    words = f"Predictions take {slow / usual:.2f}x as long while the GPU does other work"
-    if not reached(metrics, "slowdown with other GPU work"):
-        return Passed(view.name, f"{words}.", metrics)
-    if not reached(metrics, "extra time explained by other GPU work"):
-        return Passed(
-            view.name, f"{words}, but that explains only {format_share(explained)} of the extra time.", metrics
-        )
-    if _met_for_length(phases, options):
-        return Passed(view.name, f"{words}, but only because long predictions are more likely to meet it.", metrics)
-    return _finding(view, phases, others, disturbed, extra, metrics)
 
 
-def _met_for_length(phases: Phases, options: Options) -> bool:
-    """Whether predictions that meet others at the beginning, where length makes no difference, are not longer by more
-    than chance. Not where these are too few to compare."""
+_WORDS = ContentionWords(
+    unit="GPU",
+    did="the GPU did other work",
+    does="the GPU does other work",
+    apart="Record longer, with phases in which the app draws and phases in which it does not.",
+)
+
+
+def _met_for_length(phases: Phases, options: Options) -> str:
+    """Says so where predictions that meet others at the beginning, where length makes no difference, are not longer by
+    more than chance; empty where they are, and where these are too few to compare."""
     met, calm = phases.overlap_at_first >= options.overlap_share, phases.overlap_at_first <= options.calm_share
     if min(int(met.sum()), int(calm.sum())) < options.min_compared:
-        return False
-    return certainty_of_longer(phases.durations[met], phases.durations[calm]) < CERTAINTY
+        return ""
+    durations = phases.rows["duration_ns"].to_numpy()
+    longer = certainty_of_longer(durations[met], durations[calm]) >= CERTAINTY
+    return "" if longer else "only because long predictions are more likely to meet it"
 
 
 def _explained(others_ns: IntArray, extra_ns: FloatArray) -> float:
@@ -216,42 +167,6 @@ def _phases(view: ModelView, gpu_work: _OwnWork, others: BoolArray) -> Phases:
 def _times(view: ModelView, chosen: BoolArray) -> Intervals:
     """When the chosen hardware rows of the trace were active."""
     return Intervals.from_rows(view.trace.hardware).where(chosen)
-
-
-def _finding(
-    view: ModelView,
-    phases: Phases,
-    others: BoolArray,
-    disturbed: BoolArray,
-    extra: FloatArray,
-    metrics: tuple[Metric, ...],
-) -> Finding:
-    """The finding with its cost: the extra time of disturbed predictions, as far as others worked meanwhile."""
-    affected = _times(view, others).intersection(phases.times.where(disturbed))
-    cost_ns = min(int(np.minimum(extra, phases.others_ns)[disturbed].sum()), affected.covered_ns)
-    rows = phases.rows[disturbed]
-    slow = value_of(metrics, "median with other GPU work")
-    usual = value_of(metrics, "median without other GPU work")
-    return finding(
-        model=view.name,
-        summary=(
-            f"{len(rows):,} of {format_count(len(phases.rows), 'prediction')} ran while "
-            f"the GPU did other work and took {slow / usual:.1f}x as long "
-            f"(median {format_time(slow)} vs. {format_time(usual)})."
-            f" {_whose(view, others, affected)}"
-        ),
-        metrics=metrics,
-        cost=cost_of(
-            cost_ns,
-            covered_ns(view.predictions),
-            (
-                "Time these predictions took beyond the median of undisturbed ones while the GPU did other work, as a "
-                "share of the time with predictions of this model in flight."
-            ),
-        ),
-        rows=rows,
-        affected=affected,
-    )
 
 
 def _whose(view: ModelView, others: BoolArray, affected: Intervals) -> str:

@@ -30,14 +30,14 @@ from tracekit.detectors import (
     reached,
     value_of,
 )
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time, judged
+from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time
 from tracekit.detectors.shared.latency_causes import (
     Cause,
     SwitchRule,
     Work,
     busy_times,
-    cool_calls,
     follows_input_size,
+    judged_when_cool,
     no_switching,
     read_growth,
     read_switching,
@@ -78,15 +78,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
     if len(view.predictions) == 0:
         return no_prediction(view.name)
-    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
+    return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
-def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
-    requested_ratio = calls.requested_ratio
-    if len(calls.rows) >= MIN_CALLS:
-        calls = cool_calls(view, calls)
-    if len(calls.rows) < MIN_CALLS:
-        return calls.too_few(view.name, MIN_CALLS)
+def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Options) -> Outcome:
     durations = calls.durations
     typical, slow = (float(value) for value in np.quantile(durations, [0.5, max(0.5, 1 - 0.05 * requested_ratio)]))
     first, last = _thirds(calls)

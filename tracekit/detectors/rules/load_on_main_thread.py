@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tracekit.analysis.code import (
     Api,
@@ -36,13 +35,7 @@ from tracekit.detectors import (
     option,
 )
 from tracekit.detectors.shared.call_stacks import nothing_to_ask
-from tracekit.detectors.shared.wording import listed
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_MAX_NAMES = 3
-"""Most models that the summary names."""
+from tracekit.detectors.shared.wording import of_models
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +102,12 @@ def _unknown(trace: Trace) -> Outcome:
 
 
 def _summary(blocking: Blocking, blocked: int, longest: int, *, inferred: bool) -> str:
-    names = _models(blocking.calls)
-    of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
     at_least = "at least " if inferred else ""
     several = f" in total, longest {format_time(longest)}" if len(blocking.periods) > 1 else ""
     return (
-        f"The main thread makes {at_least}{format_count(len(blocking.calls), 'load')}{of_models} and does nothing else "
-        f"for {at_least}{format_time(blocked)}{several}."
+        f"The main thread makes {at_least}{format_count(len(blocking.calls), 'load')}"
+        f"{of_models(blocking.calls)} and does nothing else for {at_least}{format_time(blocked)}{several}."
     )
-
-
-def _models(calls: pd.DataFrame) -> list[str]:
-    return sorted(str(name) for name in calls["model"].dropna().unique())
 
 
 DESCRIPTION = """

@@ -31,10 +31,7 @@ from tracekit.detectors import (
     option,
     reached,
 )
-from tracekit.detectors.shared.wording import listed, what_ran
-
-_MAX_NAMES = 3
-"""Most models that the summary names."""
+from tracekit.detectors.shared.wording import of_models, what_ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +79,10 @@ def _by_thread(trace: Trace, seen: Blocking, options: Options) -> Outcome:
     if not len(seen.periods):
         return Passed(None, f"The main thread never predicts for {options.min_hang_ms:g} ms or more.", metrics)
     blocked = seen.periods.covered_ns
-    names = sorted(str(name) for name in seen.calls["model"].dropna().unique())
-    of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
     return finding(
         model=None,
         summary=(
-            f"{format_count(len(seen.calls), 'prediction')}{of_models} on the main thread kept it busy "
+            f"{format_count(len(seen.calls), 'prediction')}{of_models(seen.calls)} on the main thread kept it busy "
             f"{format_count(len(seen.periods), 'time')} for {options.min_hang_ms:g} ms or more "
             f"({format_time(blocked)} in total, longest {format_time(longest)}), as call stacks show."
         ),
@@ -150,14 +145,13 @@ def _passed(in_hangs: HangCalls, options: Options) -> str:
 
 
 def _summary(in_hangs: HangCalls, blocked: int) -> str:
-    names = sorted(str(name) for name in in_hangs.calls["model"].dropna().unique())
-    of_models = f" of {listed(names, _MAX_NAMES)}" if names else ""
     hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
     covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
     return (
-        f"{what_ran(in_hangs.calls)}{of_models} ({format_time(blocked)}) filled {format_share(covered)} of "
-        f"{format_count(len(hung), 'hang')} of the main thread ({format_time(int(hung.sum()))}). Possible but not "
-        "certain: the recording does not show which thread called Core ML; only the times match."
+        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({format_time(blocked)}) filled "
+        f"{format_share(covered)} of {format_count(len(hung), 'hang')} of the main thread "
+        f"({format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which "
+        "thread called Core ML; only the times match."
     )
 
 

@@ -26,10 +26,10 @@ from tracekit.detectors import (
     reached,
     value_of,
 )
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, calls_with_openings, extra_time, judged
+from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, extra_time
 from tracekit.detectors.shared.competing_work import waits_for_others
 from tracekit.detectors.shared.first_of_work import FirstsRule, Groups, first_of_work, group_by_work
-from tracekit.detectors.shared.latency_causes import cool_calls
+from tracekit.detectors.shared.latency_causes import judged_when_cool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,9 +69,9 @@ def detect(view: ModelView, options: Options) -> Outcome:
         return no_prediction(view.name)
     surely, perhaps = waits_for_others(view)
     calls = calls_with_openings(view)
-    answer = judged(view, calls, lambda some: _judge(view, some, surely, options))
+    answer = judged_when_cool(view, calls, lambda some, _: _judge(view, some, surely, options))
     if isinstance(answer, Finding) and (perhaps > surely).any():
-        other = judged(view, calls, lambda some: _judge(view, some, perhaps, options))
+        other = judged_when_cool(view, calls, lambda some, _: _judge(view, some, perhaps, options))
         if not isinstance(other, Finding):
             return InsufficientData(
                 view.name,
@@ -84,10 +84,6 @@ def detect(view: ModelView, options: Options) -> Outcome:
 
 def _judge(view: ModelView, calls: Calls, waited_ns: IntArray, options: Options) -> Outcome:
     """The answer for predictions without their waits, shape (predictions,)."""
-    if len(calls.rows) >= MIN_CALLS:
-        calls = cool_calls(view, calls)
-    if len(calls.rows) < MIN_CALLS:
-        return calls.too_few(view.name, MIN_CALLS)
     taken = view.predictions["duration_ns"].to_numpy() - waited_ns
     rule = FirstsRule(options.ratio, options.min_extra_ms * 1e6, options.group_share, round(options.pause_s * 1e9))
     groups = group_by_work(view, calls, taken, rule)

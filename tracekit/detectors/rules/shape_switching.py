@@ -24,12 +24,12 @@ from tracekit.detectors import (
     no_prediction,
     option,
 )
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, extra_time, judged
+from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, extra_time
 from tracekit.detectors.shared.latency_causes import (
     Switching,
     SwitchRule,
     Work,
-    cool_calls,
+    judged_when_cool,
     no_switching,
     read_switching,
 )
@@ -61,15 +61,10 @@ def detect(view: ModelView, options: Options) -> Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
     if len(view.predictions) == 0:
         return no_prediction(view.name)
-    return judged(view, comparable_calls(view), lambda calls: _judge(view, calls, options))
+    return judged_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
-def _judge(view: ModelView, calls: Calls, options: Options) -> Outcome:
-    requested_ratio = calls.requested_ratio
-    if len(calls.rows) >= MIN_CALLS:
-        calls = cool_calls(view, calls)
-    if len(calls.rows) < MIN_CALLS:
-        return calls.too_few(view.name, MIN_CALLS)
+def _judge(view: ModelView, calls: Calls, requested_ratio: float, options: Options) -> Outcome:
     rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
     rule = rule.of_all(requested_ratio)
     switching = read_switching(view, calls, rule)

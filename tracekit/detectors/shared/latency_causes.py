@@ -17,13 +17,17 @@ import pandas as pd
 from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
 from tracekit.analysis.latency import Growth, Modes, growth, modes
 from tracekit.detectors import ModelView
+from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, judged
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS, DEVICE_NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tracekit.analysis.latency import GrowthRule
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.detectors.framework import ModelView
+    from tracekit.detectors.outcomes import Outcome
     from tracekit.detectors.shared.comparable_predictions import Calls
 
 
@@ -131,6 +135,18 @@ def cool_calls(view: ModelView, calls: Calls) -> Calls:
     if comparison is None or comparison.ratio is None or comparison.ratio < HEAT_RATIO:
         return calls
     return calls.where(comparison.is_cool)
+
+
+def judged_when_cool(view: ModelView, calls: Calls, judge: Callable[[Calls, float], Outcome]) -> Outcome:
+    """What a detector says of the calls in the coolest thermal state where heat slows the others down, however unclear
+    calls count. `judge` takes them and how many calls were asked for each one that is compared."""
+
+    def judge_cool(some: Calls) -> Outcome:
+        cool = cool_calls(view, some) if len(some.rows) >= MIN_CALLS else some
+        enough = len(cool.rows) >= MIN_CALLS
+        return judge(cool, some.requested_ratio) if enough else cool.too_few(view.name, MIN_CALLS)
+
+    return judged(view, calls, judge_cool)
 
 
 def follows_input_size(view: ModelView, calls: Calls) -> bool:

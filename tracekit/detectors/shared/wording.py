@@ -18,6 +18,9 @@ NOT_COMPARED = "first predictions after a load and overlapping predictions are n
 KEEP_LOADED = "Keep the model loaded between predictions and record again."
 FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
 
+_MAX_MODELS = 3
+"""Models that a clause names before it only counts the rest."""
+
 _MAX_UNITS = 5
 """Units of an order that are named: two hand-overs there and back show the pattern."""
 
@@ -26,6 +29,12 @@ def listed(names: Sequence[str], max_names: int) -> str:
     """`A`, `A, B`, or the first few and how many more: `A, B and 2 more`."""
     more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
     return f"{', '.join(names[:max_names])}{more}"
+
+
+def of_models(rows: pd.DataFrame) -> str:
+    """Models of rows, after a noun: ` of A, B and 2 more`; empty where none is known."""
+    names = sorted(str(name) for name in rows["model"].dropna().unique())
+    return f" of {listed(names, _MAX_MODELS)}" if names else ""
 
 
 def order_words(devices: Sequence[Device]) -> str:

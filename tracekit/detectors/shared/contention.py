@@ -1,0 +1,195 @@
+"""Predictions that met other work on their compute unit, compared with those that met none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tracekit.detectors import (
+    Finding,
+    InsufficientData,
+    Intervals,
+    Metric,
+    ModelView,
+    Passed,
+    above,
+    cost_of,
+    covered_ns,
+    finding,
+    format_count,
+    format_share,
+    format_time,
+    option,
+    reached,
+    too_few_predictions,
+    value_of,
+)
+from tracekit.detectors.shared.wording import NOT_COMPARED, RECORD_ALONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pandas as pd
+
+    from tracekit.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class ContentionOptions:
+    """Thresholds. `overlap_share` and `calm_share` mean something else on each unit."""
+
+    overlap_share: float
+    calm_share: float
+    slowdown: float = option(
+        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
+    )
+    explained_share: float = option(
+        0.5,
+        "share of the extra time",
+        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
+        maximum=1,
+    )
+    affected_share: float = option(
+        0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.", maximum=1
+    )
+    min_compared: int = option(
+        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ContentionWords:
+    """How a detector names the unit and the others."""
+
+    unit: str
+    did: str
+    """Other work, after `while`: `the GPU did other work`."""
+    does: str
+    """The same in the present tense."""
+    apart: str
+    """What to record so that some predictions meet no other work."""
+    unknown: str = ""
+    """What is not recorded of other work: a sentence."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Met:
+    """Comparable predictions by the other work that they met: shape (predictions,) each."""
+
+    rows: pd.DataFrame
+    disturbed: BoolArray
+    calm: BoolArray
+    affected: Metric
+    """Share of the disturbed ones."""
+
+    @property
+    def durations(self) -> IntArray:
+        """Durations of the predictions in ns."""
+        return self.rows["duration_ns"].to_numpy()
+
+    @property
+    def extra_ns(self) -> FloatArray:
+        """Time that each took beyond the median of the undisturbed ones."""
+        extra: FloatArray = np.maximum(self.durations - float(np.median(self.durations[self.calm])), 0)
+        return extra
+
+
+def met_others(
+    view: ModelView, rows: pd.DataFrame, overlap: FloatArray, options: ContentionOptions, words: ContentionWords
+) -> Met | Passed | InsufficientData:
+    """The predictions `rows` by their share of other work, or the answer where too few met any or none."""
+    if len(rows) < 2 * options.min_compared:
+        return too_few_predictions(
+            view.name,
+            len(rows),
+            2 * options.min_compared,
+            f"with {words.unit} work",
+            adjective="comparable",
+            left_out=NOT_COMPARED,
+            record=RECORD_ALONE,
+        )
+    disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
+    share = float(disturbed.mean())
+    affected = above(f"predictions with other {words.unit} work", share, "share", options.affected_share)
+    others = words.did[0].upper() + words.did[1:]
+    if not affected.reached or not disturbed.any():
+        passed = f"{others} during {format_share(share)} of the predictions. {words.unknown}".rstrip()
+        return Passed(view.name, passed, (affected,))
+    if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
+        return InsufficientData(
+            view.name,
+            f"{others} during {disturbed.sum():,} of {format_count(len(rows), 'prediction')}, and "
+            f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed to "
+            "compare.",
+            words.apart,
+        )
+    return Met(rows, disturbed, calm, affected)
+
+
+def slowed_down(
+    view: ModelView,
+    met: Met,
+    explained: float,
+    chance: Callable[[], str],
+    options: ContentionOptions,
+    words: ContentionWords,
+) -> Passed | tuple[Metric, ...]:
+    """The metrics where other work slows predictions down, or the answer where it does not. `explained` is the share of
+    the extra time that it explains; `chance` says why the difference shows nothing, and is empty where it does."""
+    usual, slow = (float(np.median(met.durations[group])) for group in (met.calm, met.disturbed))
+    slowdown, explains = (f"{name} other {words.unit} work" for name in ("slowdown with", "extra time explained by"))
+    metrics = (
+        met.affected,
+        above(slowdown, slow / usual, "ratio", options.slowdown),
+        above(explains, explained, "share", options.explained_share),
+        Metric(f"median without other {words.unit} work", usual, "ns"),
+        Metric(f"median with other {words.unit} work", slow, "ns"),
+    )
+    passed = f"Predictions take {slow / usual:.2f}x as long while {words.does}"
+    if not reached(metrics, slowdown):
+        return Passed(view.name, f"{passed}.", metrics)
+    if not reached(metrics, explains):
+        return Passed(
+            view.name, f"{passed}, but that explains only {format_share(explained)} of the extra time.", metrics
+        )
+    reason = chance()
+    return Passed(view.name, f"{passed}, but {reason}.", metrics) if reason else metrics
+
+
+def contention_finding(
+    view: ModelView,
+    met: Met,
+    filled_ns: FloatArray,
+    affected: Intervals,
+    metrics: tuple[Metric, ...],
+    words: ContentionWords,
+    whose: tuple[str, str],
+) -> Finding:
+    """The finding with its cost: the extra time of disturbed predictions, as far as others worked in it.
+
+    `filled_ns`, shape (predictions,), is that time of each, `affected` when others worked. `whose` are the words for
+    the other work after `while`, and for whose it was: a sentence or nothing.
+    """
+    rows = met.rows[met.disturbed]
+    usual, slow = (value_of(metrics, f"median {which} other {words.unit} work") for which in ("without", "with"))
+    others, sentence = whose
+    return finding(
+        model=view.name,
+        summary=(
+            f"{len(rows):,} of {format_count(len(met.rows), 'prediction')} ran while {others} and took "
+            f"{slow / usual:.1f}x as long (median {format_time(slow)} vs. {format_time(usual)}). {sentence}"
+        ).rstrip(),
+        metrics=metrics,
+        cost=cost_of(
+            min(int(filled_ns[met.disturbed].sum()), affected.covered_ns),
+            covered_ns(view.predictions),
+            (
+                f"Time these predictions took beyond the median of undisturbed ones while {words.did}, as a share of "
+                "the time with predictions of this model in flight."
+            ),
+        ),
+        rows=rows,
+        affected=affected,
+    )
