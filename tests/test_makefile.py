@@ -154,6 +154,18 @@ def test_what_the_quick_tests_leave_out_is_there() -> None:
     assert [name for name in SLOW if not (ROOT / "tests" / name).exists()] == []
 
 
-def test_make_test_runs_all_tests_and_shares_them_out() -> None:
-    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ntest: lint")[2].partition("\n\n")[0]
-    assert recipe.splitlines()[1:] == ["\t@$(PYTEST)"]
+CHECKS = ("ruff check", "ruff format", "lint-imports", "-m mypy", "-m pytest -n auto")
+
+
+@pytest.mark.parametrize("failing", [None, *CHECKS])
+def test_make_test_runs_every_check_and_fails_with_each(checkout: Path, tmp_path: Path, failing: str | None) -> None:
+    log = tmp_path / "log"
+    for name in ("python", "lint-imports"):
+        program = write_python(checkout / ".venv" / "bin", name, fits=True, log=log)
+        program.write_text(f'{program.read_text("utf-8")}case "$0 $*" in *"{failing}"*) exit 3 ;; esac\n', "utf-8")
+    result = make(checkout, "test", tmp_path / "bin")
+    if failing is None:
+        assert result.returncode == 0, result.stderr
+        assert all(check in log.read_text("utf-8") for check in CHECKS if check != "lint-imports")
+    else:
+        assert result.returncode != 0

@@ -1,9 +1,7 @@
-"""The Python interface: everything the command line does, without a terminal.
+"""The pipeline from a recording to its report: everything the command line does, without a terminal.
 
-import tracekit
-
-report = tracekit.analyze("recording")
-activity = tracekit.open_trace("recording").activity
+analysis = analysis_of("recording")
+analysis.report, analysis.trace.activity
 """
 
 from __future__ import annotations
@@ -57,61 +55,6 @@ MAX_INSTANCE_SPAN_NS = 2**62
 pauses may wrap around in 64 bits. In ten hours that is 128,000 instances."""
 
 
-def analyze(
-    path: Paths,
-    *,
-    run: int | None = None,
-    models: Names = (),
-    process: str | int | None = None,
-    only: Names = (),
-    skip: Names = (),
-    settings: Settings | None = None,
-    model_settings: ModelSettings | None = None,
-    budget: Budgets = (),
-    expect: str | Sequence[str] = (),
-    config: str | Path | None = None,
-    sort: str = "total",
-    redact: bool = True,
-    functions: bool = True,
-    reader: str = "auto",
-    xctrace: XctraceOptions | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Report:
-    """Read a recording, run the checks and report.
-
-    `models` are names or patterns (globs) of models, `process` a name or pid: what is shown and counted; the checks run
-    on the whole recording. `only` and `skip` are ids of checks. Where several texts may be given, one text is one name.
-    `settings` maps `check.option` to a value, and `model_settings` patterns of model names to such settings for those
-    models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit
-    that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `config` is a config file
-    (`tracekit.config`); what is given here overrides it. `sort` is a column of the aggregation. `redact=False` keeps
-    private data; `functions=False` leaves out the names of the app's functions and source files. `reader` and `xctrace`
-    are those of `open_trace`.
-
-    Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
-    a budget or unit whose check is left out; what does not depend on the recording is checked before it is read.
-    """
-    return analysis_of(
-        path,
-        run=run,
-        models=models,
-        process=process,
-        only=only,
-        skip=skip,
-        settings=settings,
-        model_settings=model_settings,
-        budget=budget,
-        expect=expect,
-        config=config,
-        sort=sort,
-        redact=redact,
-        functions=functions,
-        reader=reader,
-        xctrace=xctrace,
-        progress=progress,
-    ).report
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
     """A report with the recording that it is about."""
@@ -140,20 +83,48 @@ def analysis_of(
     run: int | None = None,
     models: Names = (),
     process: str | int | None = None,
+    only: Names = (),
+    skip: Names = (),
+    settings: Settings | None = None,
+    model_settings: ModelSettings | None = None,
+    budget: Budgets = (),
+    expect: str | Sequence[str] = (),
+    config: str | Path | None = None,
     sort: str = "total",
     redact: bool = True,
     functions: bool = True,
     reader: str = "auto",
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
-    **checking: Any,
 ) -> Analysis:
-    """What `analyze` does, with the trace it was done on. `checking` says which checks run, as it does to `analyze`."""
-    resolve_config(**checking)
+    """Read a recording, run the checks and report: what the command line and `tracekit.analyze` do.
+
+    `models` are names or patterns (globs) of models, `process` a name or pid: what is shown and counted; the checks run
+    on the whole recording. `only` and `skip` are ids of checks. Where several texts may be given, one text is one name.
+    `settings` maps `check.option` to a value, and `model_settings` patterns of model names to such settings for those
+    models alone. `budget` is the time that a prediction may take, for `missed-deadline`, and `expect` the compute unit
+    that models should run on (`ane`, or `Segmenter=gpu` for one), for `unexpected-device`. `config` is a config file
+    (`tracekit.config`); what is given here overrides it. `sort` is a column of the aggregation. `redact=False` keeps
+    private data; `functions=False` leaves out the names of the app's functions and source files. `reader` and `xctrace`
+    are those of `open_trace`.
+
+    Raises `UnreadableRecording` as `open_trace` does, and `UsageError` for a name or value that does not exist, and for
+    a budget or unit whose check is left out; what does not depend on the recording is checked before it is read.
+    """
+    checks: dict[str, Any] = {
+        "only": only,
+        "skip": skip,
+        "settings": settings,
+        "model_settings": model_settings,
+        "budget": budget,
+        "expect": expect,
+        "config": config,
+    }
+    resolve_config(**checks)
     check_sort(sort)
     trace = open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress)
     shown = shown_of(trace, models=_texts(models), process=process, redact=redact)
-    report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checking)
+    report = judge(trace, shown=shown, sort=sort, redact=redact, functions=functions, **checks)
     return Analysis(trace, shown, report, functions)
 
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import wraps
 from html import escape
+from inspect import signature
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import pandas as pd
 
-from tracekit import api
 from tracekit.analysis.breakdown import breakdown
 from tracekit.analysis.code import sampled_calls
-from tracekit.api import judge
+from tracekit.api import analysis_of, judge
 from tracekit.report.choice import shown_of
 from tracekit.report.report import Report
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
@@ -32,7 +32,7 @@ from tracekit.trace.open import open_trace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tracekit.api import Names
+    from tracekit.api import Analysis, Names
     from tracekit.recording import Progress, XctraceOptions
     from tracekit.recording.open import Paths
     from tracekit.trace.trace import Trace
@@ -203,23 +203,24 @@ def read(
     return LoadedTrace(open_trace(path, run=run, reader=reader, xctrace=xctrace, progress=progress))
 
 
-P = ParamSpec("P")
-
-
-def _with_methods(build: Callable[P, Report]) -> Callable[P, NotebookReport]:
-    """The same function, with a report that has methods."""
-
-    @wraps(build)
-    def built(*arguments: P.args, **options: P.kwargs) -> NotebookReport:
-        return as_notebook_report(build(*arguments, **options))
-
-    return built
-
-
 def as_notebook_report(report: Report) -> NotebookReport:
     """The same report with its methods."""
     return NotebookReport(**{field.name: getattr(report, field.name) for field in fields(report)})
 
 
-analyze = _with_methods(api.analyze)
-"""`tracekit.analyze`: reads a recording, runs the checks and reports."""
+P = ParamSpec("P")
+
+
+def _reporting(analysis_of: Callable[P, Analysis]) -> Callable[P, NotebookReport]:
+    """The same function, which gives the report alone, with methods."""
+
+    @wraps(analysis_of, assigned=("__doc__",))
+    def analyze(*arguments: P.args, **options: P.kwargs) -> NotebookReport:
+        return as_notebook_report(analysis_of(*arguments, **options).report)
+
+    analyze.__signature__ = signature(analysis_of).replace(return_annotation="NotebookReport")  # type: ignore[attr-defined]
+    return analyze
+
+
+analyze = _reporting(analysis_of)
+"""Reads a recording, runs the checks and reports."""

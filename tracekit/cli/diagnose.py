@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
-    from tracekit.api import analyze
+    from tracekit.api import analysis_of
     from tracekit.cli.output import emit, has_color, width
     from tracekit.cli.progress import RUNNING, showing_progress
     from tracekit.report.diagnosis import diagnose
@@ -34,7 +34,7 @@ def run(arguments: Namespace) -> ExitStatus:
     from tracekit.report.renderers.text_diagnosis import render_diagnosis
 
     with showing_progress(then=RUNNING) as progress:
-        report = analyze(
+        analysis = analysis_of(
             arguments.path,
             models=arguments.model,
             config=config_of(arguments),
@@ -43,7 +43,7 @@ def run(arguments: Namespace) -> ExitStatus:
             xctrace=xctrace_options(arguments),
             progress=progress,
         )
-    diagnosis = diagnose(report)
+    diagnosis = diagnose(analysis.report)
     if arguments.format == "json":
         emit(to_json(diagnosis), utf8=True)
     else:

@@ -10,7 +10,8 @@ from tracekit.analysis.models import summarize_models
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.groups import findings
-from tracekit.report.redact import private_facts, without_functions
+from tracekit.report.hidden_functions import without_functions
+from tracekit.report.redact import private_facts
 from tracekit.report.redact import redact as redact_report
 from tracekit.report.report import (
     SCHEMA_VERSION,

@@ -77,18 +77,18 @@ def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArra
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     thread = categorical(rows["thread"]).codes if len(rows) else stack
     predicts = is_any(kinds["api"], Api.PREDICTION)[stack]
-    busy = caller[stack] >= 0
+    is_busy = caller[stack] >= 0
     if api is Api.BETWEEN:
-        busy &= _between(rows["time_ns"].to_numpy(), thread, predicts)
-    threads = np.unique(thread[busy] if busy.any() else thread[predicts])
+        is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts)
+    threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
-    time = rows["time_ns"].to_numpy()[busy]
+    time = rows["time_ns"].to_numpy()[is_busy]
     return AppWork(
-        samples=int(busy.sum()),
+        samples=int(is_busy.sum()),
         of=int(counted.sum()),
-        pieces=_pieces(trace, rows[busy], "conversion" if api is Api.BETWEEN else str(api)),
+        pieces=_pieces(trace, rows[is_busy], "conversion" if api is Api.BETWEEN else str(api)),
         time=Intervals(np.maximum(time - SAMPLE_NS, 0), time).union(),
-        sites=between_sites(trace, rows[busy], caller[stack[busy]], api),
+        sites=between_sites(trace, rows[is_busy], caller[stack[is_busy]], api),
     )
 
 
@@ -96,17 +96,17 @@ def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray) -> BoolA
     """Whether each sample lies between two calls of its thread that follow each other as usual: a gap of more than
     `BURST` times the usual one separates two bursts."""
     inside = np.zeros(len(time), np.bool_)
-    for each in np.unique(thread[predicts]):
-        own = thread == each
-        calls = np.sort(time[own & predicts])
+    for thread_code in np.unique(thread[predicts]):
+        on_thread = thread == thread_code
+        calls = np.sort(time[on_thread & predicts])
         gaps = np.diff(calls)
         between = gaps > RUN_NS
         if not between.any():
             continue
         usual = between & (gaps <= BURST * np.median(gaps[between]))
-        place = np.searchsorted(calls, time, "right") - 1
-        known = (place >= 0) & (place < len(gaps))
-        inside |= own & known & usual[np.where(known, place, 0)]
+        preceding_call = np.searchsorted(calls, time, "right") - 1
+        is_between = (preceding_call >= 0) & (preceding_call < len(gaps))
+        inside |= on_thread & is_between & usual[np.where(is_between, preceding_call, 0)]
     return inside
 
 

@@ -48,17 +48,17 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     api = categorical(kinds["api"]).codes[stack]
     time = rows["time_ns"].to_numpy()
-    parts = []
+    pairs = []
     for code, kind in enumerate(API):
         if kind not in _KINDS:
             continue
         events = _events(trace, kind)
-        own = np.flatnonzero(api == code)
-        first, after = np.searchsorted(time[own], events.starts), np.searchsorted(time[own], events.ends)
+        of_kind = np.flatnonzero(api == code)
+        first, after = (np.searchsorted(time[of_kind], edges) for edges in (events.starts, events.ends))
         counts = after - first
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
-        parts.append((np.repeat(events.ids, counts), own[place]))
-    event, sample = (np.concatenate(part) for part in zip(*parts, strict=True))
+        position = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(first, counts)
+        pairs.append((np.repeat(events.ids, counts), of_kind[position]))
+    event, sample = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return _chosen(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
 
 
@@ -96,21 +96,22 @@ def _chosen(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: Inde
             "row": np.arange(len(event)),
         }
     )
-    found = pairs.groupby(["event", "thread", "image", "offset"], sort=True)["row"].agg(["size", "first"]).reset_index()
-    threads = found.groupby("event")["thread"].nunique()
-    found = found.sort_values(["event", "size"], ascending=[True, False], kind="stable").drop_duplicates("event")
-    first = found["first"].to_numpy()
+    counts = pairs.groupby(["event", "thread", "image", "offset"], sort=True)["row"].agg(["size", "first"])
+    counts = counts.reset_index()
+    threads = counts.groupby("event")["thread"].nunique()
+    counts = counts.sort_values(["event", "size"], ascending=[True, False], kind="stable").drop_duplicates("event")
+    first = counts["first"].to_numpy()
     columns: dict[str, object] = place_of(stacks, caller[first])
     columns |= {name: samples[name].array[first] for name in ("thread", "tid", "main_thread")}
-    columns |= {"samples": found["size"].to_numpy(), "ambiguous": threads.to_numpy() > 1}
+    columns |= {"samples": counts["size"].to_numpy(), "ambiguous": threads.to_numpy() > 1}
     row = pairs.merge(
-        found.assign(call=np.arange(len(found))), on=["event", "thread", "image", "offset"], suffixes=("", "_first")
+        counts.assign(call=np.arange(len(counts))), on=["event", "thread", "image", "offset"], suffixes=("", "_first")
     )
     stack = samples["stack"].to_numpy(np.int64)[row["row"]]
     for name, inside in busy_with(trace).items():
-        columns[name] = np.bincount(row["call"], inside[stack], minlength=len(found)).astype(np.int64)
-    columns["api"] = _apis(trace, found["event"].to_numpy())
-    return pd.DataFrame(columns, index=pd.Index(found["event"].to_numpy(), name="event"))
+        columns[name] = np.bincount(row["call"], inside[stack], minlength=len(counts)).astype(np.int64)
+    columns["api"] = _apis(trace, counts["event"].to_numpy())
+    return pd.DataFrame(columns, index=pd.Index(counts["event"].to_numpy(), name="event"))
 
 
 def _apis(trace: Trace, events: IndexArray) -> pd.Categorical:
@@ -129,8 +130,8 @@ def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray
     if sampled is None or kinds is None or sampled.samples.empty or not len(spans):
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
     time = sampled.samples["time_ns"].to_numpy()
-    place = np.searchsorted(spans.starts, time, "left") - 1
-    inside: BoolArray = (place >= 0) & (time <= spans.ends[np.maximum(place, 0)])
+    span_index = np.searchsorted(spans.starts, time, "left") - 1
+    inside: BoolArray = (span_index >= 0) & (time <= spans.ends[np.maximum(span_index, 0)])
     stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
     busy = is_any(kinds["api"], *apis) if apis else containing(sampled, app_frames(sampled.stacks))
     return inside & flags(stack, busy)
@@ -144,7 +145,7 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     events = trace.activity[is_any(trace.activity["model"], name)]
     if events.empty:
-        raise unknown("model", name, [str(each) for each in trace.models.index])
+        raise unknown("model", name, [str(model) for model in trace.models.index])
     if sampled is None or kinds is None or sampled.samples.empty:
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
     spans = Intervals.from_rows(events)
@@ -157,8 +158,8 @@ def of_model(trace: Trace, name: str) -> BoolArray:
         ends = np.where(around < 0, ends, np.maximum(ends, last))
     time = sampled.samples["time_ns"].to_numpy()
     order = np.argsort(starts, kind="stable")
-    place = np.searchsorted(starts[order], time, "right") - 1
-    under_way: BoolArray = (place >= 0) & (time < np.maximum.accumulate(ends[order])[place])
+    event_index = np.searchsorted(starts[order], time, "right") - 1
+    under_way: BoolArray = (event_index >= 0) & (time < np.maximum.accumulate(ends[order])[event_index])
     stack = sampled.samples["stack"].to_numpy(np.int64, na_value=-1)
     in_core_ml = flags(stack, kinds["api"].notna().to_numpy(dtype=bool))
     return under_way & in_core_ml

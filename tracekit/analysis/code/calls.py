@@ -51,9 +51,9 @@ def core_ml_stacks(trace: Trace) -> pd.DataFrame | None:
     entry = np.full(len(sampled.starts) - 1, -1)
     api = np.full(len(entry), -1)
     for code, pattern in enumerate(API.values()):
-        found = outermost(sampled, named(sampled.stacks, pattern) & in_core_ml) if len(entry) else entry
-        farther = found > entry
-        entry[farther], api[farther] = found[farther], code
+        entry_of_kind = outermost(sampled, named(sampled.stacks, pattern) & in_core_ml) if len(entry) else entry
+        farther = entry_of_kind > entry
+        entry[farther], api[farther] = entry_of_kind[farther], code
     caller = callers(sampled, entry) if len(entry) else entry
     kind = pd.Categorical.from_codes(api, categories=pd.Index(list(API), dtype=object))
     return pd.DataFrame({"api": kind, "entry": entry, "caller": caller})
@@ -84,9 +84,9 @@ def surrounding_calls(calls: pd.DataFrame, starts: IntArray, ends: IntArray) -> 
     if not len(chosen):
         return np.full(len(starts), -1)
     first, last = (calls[name].to_numpy()[chosen] for name in ("first_ns", "last_ns"))
-    place = np.searchsorted(first - TOLERANCE_NS, starts, "right") - 1
-    fits = (place >= 0) & (ends <= last[place] + TOLERANCE_NS)
-    return np.where(fits, chosen[place], -1)
+    preceding = np.searchsorted(first - TOLERANCE_NS, starts, "right") - 1
+    fits = (preceding >= 0) & (ends <= last[preceding] + TOLERANCE_NS)
+    return np.where(fits, chosen[preceding], -1)
 
 
 def _samples_with_stacks(sampled: Samples) -> pd.DataFrame:
@@ -122,8 +122,8 @@ def _call_keys(sampled: Samples, kinds: pd.DataFrame) -> IntArray:
     function = categorical(sampled.stacks["function"]).codes[entry]
     image = categorical(sampled.stacks["image"]).codes[caller]
     offset = sampled.stacks["offset"].to_numpy(np.int64, na_value=-1)[caller]
-    parts = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
-    numbers = parts.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
+    keys = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
+    numbers = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
     return np.where(entry < 0, -1, numbers)
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
 """Threads that a place calls on: the main one, others, both; or it is not known."""
 _BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: tuple(Unit)}
-_TOLD: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION, Api.ELEMENT)
-"""What is told, in this order. Unloading is no call of the app."""
+_REPORTED_APIS: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION, Api.ELEMENT)
+"""Calls that are reported, in this order. Unloading is no call of the app."""
 _PLACE: Final = ("caller", "file", "line")
 MAX_CALLERS: Final = 4
 """Most functions that a call site is shown to be called by."""
@@ -107,7 +107,7 @@ def all_sites(trace: Trace) -> tuple[CallSite, ...]:
         return ()
     recorded = _places(trace, _recorded(trace, sites), inferred=False)
     inferred = _places(trace, _inferred(trace, calls, only_elements=not is_inferred(trace)), inferred=True)
-    order = [str(api) for api in _TOLD]
+    order = [str(api) for api in _REPORTED_APIS]
     return tuple(sorted((*recorded, *inferred), key=lambda site: order.index(site.api)))
 
 
@@ -120,9 +120,9 @@ def site_of(trace: Trace, event: int) -> CallSite | None:
     if calls is None or calls.empty:
         return None
     spans = Intervals.from_rows(trace.activity.iloc[[event]])
-    place = int(surrounding_calls(calls, spans.starts, spans.ends)[0])
-    found = _inferred(trace, calls, only_elements=False)
-    return _places(trace, found.loc[found.index == place], inferred=True)[0] if place >= 0 else None
+    call_index = int(surrounding_calls(calls, spans.starts, spans.ends)[0])
+    inferred = _inferred(trace, calls, only_elements=False)
+    return _places(trace, inferred.loc[inferred.index == call_index], inferred=True)[0] if call_index >= 0 else None
 
 
 def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolArray:
@@ -146,14 +146,14 @@ def between_sites(
     each with its most frequent line."""
     if trace.stacks is None or samples.empty:
         return ()
-    found = pd.DataFrame(place_of(trace.stacks, frame))
-    found = found.assign(**{name: found[name].astype(object) for name in _PLACE})
-    found = found.assign(main_thread=samples["main_thread"].array, time=samples["time_ns"].to_numpy())
+    frames = pd.DataFrame(place_of(trace.stacks, frame))
+    frames = frames.assign(**{name: frames[name].astype(object) for name in _PLACE})
+    frames = frames.assign(main_thread=samples["main_thread"].array, time=samples["time_ns"].to_numpy())
     sites = []
-    for _, group in found.groupby(["caller", "file"], dropna=False, sort=False):
+    for _, group in frames.groupby(["caller", "file"], dropna=False, sort=False):
         lines = group["line"].dropna()
         line = int(lines.mode().iloc[0]) if len(lines) else None
-        sites.append(_between_site(trace, api, group, line, len(found)))
+        sites.append(_between_site(trace, api, group, line, len(frames)))
     return tuple(sorted(sites, key=lambda site: (-site.samples, site.first_ns)))
 
 
@@ -196,18 +196,19 @@ def _recorded(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
 def _inferred(trace: Trace, calls: pd.DataFrame, *, only_elements: bool) -> pd.DataFrame:
     """Calls that samples show, with the model of the prediction that hardware shows inside them."""
     calls = calls.assign(model=_models(trace, calls), start=calls["first_ns"], end=calls["last_ns"], ambiguous=False)
-    told = (Api.ELEMENT,) if only_elements else _TOLD
-    return calls[is_any(calls["api"], *told)] if len(calls) else calls
+    apis = (Api.ELEMENT,) if only_elements else _REPORTED_APIS
+    return calls[is_any(calls["api"], *apis)] if len(calls) else calls
 
 
 def _models(trace: Trace, calls: pd.DataFrame) -> npt.NDArray[np.object_]:
     """Model of each call; None where no prediction that hardware shows lies in it."""
     models = np.full(len(calls), None, dtype=object)
-    shown = trace.activity[is_any(trace.activity["attribution"], Attribution.INFERRED)]
-    spans = Intervals.from_rows(shown)
-    for place, name in zip(surrounding_calls(calls, spans.starts, spans.ends).tolist(), shown["model"], strict=True):
-        if place >= 0:
-            models[place] = str(name)
+    inferred = trace.activity[is_any(trace.activity["attribution"], Attribution.INFERRED)]
+    spans = Intervals.from_rows(inferred)
+    surrounding = surrounding_calls(calls, spans.starts, spans.ends).tolist()
+    for call_index, name in zip(surrounding, inferred["model"], strict=True):
+        if call_index >= 0:
+            models[call_index] = str(name)
     return models
 
 
@@ -218,11 +219,11 @@ def _places(trace: Trace, calls: pd.DataFrame, *, inferred: bool) -> tuple[CallS
     calls = calls.assign(api=calls["api"].astype(str), **{name: calls[name].astype(object) for name in _PLACE})
     weight = np.where(calls["api"] == Api.ELEMENT, calls["samples"], 1)
     total = pd.Series(weight).groupby(calls["api"].to_numpy()).sum().to_dict()
-    found = [
+    sites = [
         _call_site(trace, group, int(total[api]), inferred=inferred or api == Api.ELEMENT)
         for (api, *_), group in calls.groupby(["api", *_PLACE], dropna=False, sort=False)
     ]
-    return tuple(sorted(found, key=lambda site: (-site.share, site.first_ns)))
+    return tuple(sorted(sites, key=lambda site: (-site.share, site.first_ns)))
 
 
 def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) -> CallSite:

@@ -58,7 +58,7 @@ def app_frames(stacks: pd.DataFrame) -> BoolArray:
 def callers(sampled: Samples, rows: IndexArray) -> IndexArray:
     """Shape (stacks,): row of the next frame of the app outside of each stack's row; -1 where there is none, or where
     the stack has no row."""
-    own = np.flatnonzero(app_frames(sampled.stacks))
-    place = np.searchsorted(own, rows, "right")
-    found = np.append(own, -1)[place]
-    return np.where((rows >= 0) & (found >= 0) & (found < sampled.starts[1:]), found, -1)
+    app_rows = np.flatnonzero(app_frames(sampled.stacks))
+    next_app_row = np.searchsorted(app_rows, rows, "right")
+    caller = np.append(app_rows, -1)[next_app_row]
+    return np.where((rows >= 0) & (caller >= 0) & (caller < sampled.starts[1:]), caller, -1)

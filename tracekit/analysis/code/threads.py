@@ -56,18 +56,18 @@ class Blocking:
     """Calls of this kind whose thread is known."""
 
 
-def main_thread_loads(trace: Trace, least_ns: int) -> Blocking | None:
+def main_thread_loads(trace: Trace, min_ns: int) -> Blocking | None:
     """Periods of at least this length in which the main thread loads or compiles models. None where no call stack shows
     who does. O(n log n)."""
-    return _blocking(trace, _LOADS, (Api.LOAD, Api.COMPILE), least_ns)
+    return _blocking(trace, _LOADS, (Api.LOAD, Api.COMPILE), min_ns)
 
 
-def main_thread_predictions(trace: Trace, least_ns: int) -> Blocking | None:
+def main_thread_predictions(trace: Trace, min_ns: int) -> Blocking | None:
     """The same for predictions."""
-    return _blocking(trace, (Kind.PREDICTION,), (Api.PREDICTION,), least_ns)
+    return _blocking(trace, (Kind.PREDICTION,), (Api.PREDICTION,), min_ns)
 
 
-def _blocking(trace: Trace, kinds: Sequence[Kind], apis: Sequence[Api], least_ns: int) -> Blocking | None:
+def _blocking(trace: Trace, kinds: Sequence[Kind], apis: Sequence[Api], min_ns: int) -> Blocking | None:
     rows = _from_samples(trace, apis) if is_inferred(trace) else _from_core_ml(trace, kinds)
     if rows is None:
         return None
@@ -76,7 +76,7 @@ def _blocking(trace: Trace, kinds: Sequence[Kind], apis: Sequence[Api], least_ns
     spans = Intervals.from_rows(calls)
     joined = Intervals(spans.starts, spans.ends + FRAME_NS).union()
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
-    periods = periods.where(periods.durations >= least_ns)
+    periods = periods.where(periods.durations >= min_ns)
     return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
 
 
@@ -143,9 +143,9 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
         return None
     inside = _in_gaps(sampled.samples["time_ns"].to_numpy(), gaps)
     inside &= sampled.samples["stack"].notna().to_numpy()
-    own = innermost(sampled, app_frames(sampled.stacks))
+    app_frame = innermost(sampled, app_frames(sampled.stacks))
     rows = sampled.samples[inside]
-    frame = own[rows["stack"].to_numpy(np.int64)]
+    frame = app_frame[rows["stack"].to_numpy(np.int64)]
     rows, frame = rows[frame >= 0], frame[frame >= 0]
     time = rows["time_ns"].to_numpy()
     ran = Intervals(time - SAMPLE_NS, time).union().intersection(gaps).covered_ns
@@ -153,6 +153,6 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
 
 
 def _in_gaps(time: IntArray, gaps: Intervals) -> BoolArray:
-    place = np.searchsorted(gaps.starts, time, "right") - 1
-    inside: BoolArray = (place >= 0) & (time < gaps.ends[np.maximum(place, 0)])
+    preceding_gap = np.searchsorted(gaps.starts, time, "right") - 1
+    inside: BoolArray = (preceding_gap >= 0) & (time < gaps.ends[np.maximum(preceding_gap, 0)])
     return inside

@@ -62,8 +62,8 @@ def call_tree(sampled: Samples, chosen: BoolArray, *, invert: bool = False, app_
         # Stacks stand innermost first.
         rows = rows[::-1]
     nodes = _nodes(sampled.stacks["stack"].to_numpy(np.int64)[rows], name[rows], weight, count)
-    parent, of_name, samples, own, leaf = nodes
-    return CallTree(parent, of_name, samples, own, names, images, owners, leaf)
+    parent, of_name, samples, self_samples, leaf = nodes
+    return CallTree(parent, of_name, samples, self_samples, names, images, owners, leaf)
 
 
 def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...], tuple[bool, ...]]:
@@ -74,15 +74,15 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
     function, image = categorical(stacks["function"]), categorical(stacks["image"])
     offset = stacks["offset"].to_numpy(np.int64, na_value=-1)
     keys = pd.DataFrame({"f": function.codes, "i": image.codes, "o": np.where(function.codes < 0, offset, -1)})
-    place: IntArray = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy().astype(np.int64)
-    _, first = np.unique(place, return_index=True)
+    name_index: IntArray = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy().astype(np.int64)
+    _, first = np.unique(name_index, return_index=True)
     images = ["" if code < 0 else str(image.categories[code]) for code in image.codes[first]]
     names = [
         str(function.categories[code]) if code >= 0 else f"{library} + {at:#x}" if library and at >= 0 else library
         for code, library, at in zip(function.codes[first], images, offset[first].tolist(), strict=True)
     ]
-    own = is_any(stacks["owner"], APP)[first].tolist()
-    return place.astype(np.int64), tuple(name or UNKNOWN for name in names), tuple(images), tuple(own)
+    is_app = is_any(stacks["owner"], APP)[first].tolist()
+    return name_index.astype(np.int64), tuple(name or UNKNOWN for name in names), tuple(images), tuple(is_app)
 
 
 def _nodes(
@@ -94,40 +94,40 @@ def _nodes(
     stack, name = stack[order], name[order]
     starts = np.searchsorted(stack, np.arange(count + 1))
     lengths = np.diff(starts)
-    at = np.full(count, -1)
-    parents, names, samples, made = [], [], [], 0
+    last_node = np.full(count, -1)
+    parents, names, samples, node_count = [], [], [], 0
     for level in range(int(lengths.max()) if count else 0):
-        going = np.flatnonzero(lengths > level)
-        pairs = np.stack([at[going], name[starts[going] + level]])
-        distinct, place = np.unique(pairs, axis=1, return_inverse=True)
-        place = place.reshape(-1)
-        at[going] = place + made
+        deep_enough = np.flatnonzero(lengths > level)
+        pairs = np.stack([last_node[deep_enough], name[starts[deep_enough] + level]])
+        distinct, node = np.unique(pairs, axis=1, return_inverse=True)
+        node = node.reshape(-1)
+        last_node[deep_enough] = node + node_count
         parents.append(distinct[0])
         names.append(distinct[1])
-        samples.append(np.bincount(place, weight[going], minlength=distinct.shape[1]).astype(np.int64))
-        made += distinct.shape[1]
-    ends = np.bincount(at[at >= 0], weight[at >= 0], minlength=made).astype(np.int64)
+        samples.append(np.bincount(node, weight[deep_enough], minlength=distinct.shape[1]).astype(np.int64))
+        node_count += distinct.shape[1]
+    self_samples = np.bincount(last_node[last_node >= 0], weight[last_node >= 0], minlength=node_count).astype(np.int64)
     nothing = np.zeros(0, np.int64)
     return (
         np.concatenate([nothing, *parents]),
         np.concatenate([nothing, *names]),
         np.concatenate([nothing, *samples]),
-        ends,
-        at,
+        self_samples,
+        last_node,
     )
 
 
 def in_functions(tree: CallTree) -> tuple[IntArray, IntArray]:
     """Samples that were in each function, however often it is on their stack, and those that ended in it: shape
     (names,) each. O(nodes * depth)."""
-    inside, itself = np.zeros(len(tree.names), np.int64), np.bincount(tree.name, tree.own, len(tree.names))
+    inside, self_samples = np.zeros(len(tree.names), np.int64), np.bincount(tree.name, tree.own, len(tree.names))
     # A node counts for its function unless the function is on the way to it already.
-    ways: list[frozenset[int]] = []
+    ancestors_of_nodes: list[frozenset[int]] = []
     for parent, name, samples in zip(tree.parent.tolist(), tree.name.tolist(), tree.samples.tolist(), strict=True):
-        way = ways[parent] if parent >= 0 else frozenset()
-        inside[name] += 0 if name in way else samples
-        ways.append(way | {name})
-    return inside, itself.astype(np.int64)
+        ancestors = ancestors_of_nodes[parent] if parent >= 0 else frozenset()
+        inside[name] += 0 if name in ancestors else samples
+        ancestors_of_nodes.append(ancestors | {name})
+    return inside, self_samples.astype(np.int64)
 
 
 def children(tree: CallTree) -> dict[int, IndexArray]:

@@ -1,0 +1,124 @@
+"""Replaces what is private in one text. What is private in a recording, `redact.py` says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+PRIVATE = "<private>"
+"""Stands for a private value that a text quotes."""
+
+_OWN_WORDS = """
+ane app apple check checks codesign column core coreml cpu cut date deleted engine event export file find
+finding gpu groups head input install instruments join label last less link load log look make messages
+metal ml model more neural node notes open output prediction process record recording row rows run sample
+security share size sort split storage strings sum table target template test the time timed top trace
+users view watch which write xcode xctrace
+"""
+OWN_WORDS = frozenset(_OWN_WORDS.split())
+"""Words of our own sentences and of Instruments' labels, some of which are also programs. As such they name nobody;
+followed by a process id they are replaced like any other."""
+
+_ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
+"""No letter or digit beside it. An underscore separates, because labels join names with it."""
+
+_RULES: tuple[tuple[str, str, str], ...] = (
+    # Users of Windows may have blanks in their names; those of macOS and Linux may not.
+    ("windows", r"(?<!\\)(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…"),
+    ("user", r"[\\/](?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…"),
+    ("folders", r"/var/folders/[^/\s]+/[^/\s]+", "/var/folders/…"),
+    ("volume", r"/Volumes/[^/\"\n]+", "/Volumes/…"),
+    ("mail", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "<e-mail>"),
+    ("host", r"(?<![\w-])[\w-]+\.local(?![\w-])", "<host>"),
+    (
+        "uuid",
+        _ALONE_BEFORE + r"(?:[0-9A-Fa-f]{8}(?P<dash>[-_])(?:[0-9A-Fa-f]{4}(?P=dash)){3}[0-9A-Fa-f]{12}"
+        r"|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})" + _ALONE_AFTER,
+        "<uuid>",
+    ),
+)
+"""Name, pattern and replacement of what is private by its form."""
+
+_REPLACEMENTS = {"quote": PRIVATE} | {name: replacement for name, _, replacement in _RULES}
+
+_PID = r"(?: \(\d+\)|, pid: \d+)"
+
+_QUOTED = r"\((?:[^()]|\([^()]*\)){1,200}?" + _PID + r"\)"
+"""A process as Instruments writes it in labels and threads: `(python (99926))`, `(python, pid: 773)`."""
+
+QUOTED_PROCESS = re.compile(_QUOTED)
+_PID_AT_END = re.compile(_PID + r"\)?$")
+
+
+class TextRedactor:
+    """One pass over a text that replaces whatever is private in it. The leftmost match wins, so that a model name
+    which contains something that looks private stays whole."""
+
+    def __init__(
+        self,
+        *,
+        models: Iterable[str] = (),
+        quotes: Iterable[str] = (),
+        aliases: Mapping[str, str] | None = None,
+        target: str | None = None,
+    ) -> None:
+        self._aliases = aliases or {}
+        rules = [("quote", _any_of(quotes)), *((name, pattern) for name, pattern, _ in _RULES)]
+        if self._aliases:
+            rules += _process_rules(self._aliases, target)
+        self._pattern = _joined(rules)
+        # Most model names hold nothing private; only the others need protection in running text.
+        protected = [name for name in models if self(name) != name]
+        if protected:
+            self._pattern = _joined([("model", standing_alone(_any_of(protected))), *rules])
+
+    def __call__(self, text: str) -> str:
+        """The text without it."""
+        return self._pattern.sub(self._replacement, text)
+
+    def _replacement(self, match: re.Match[str]) -> str:
+        rule, text = match.lastgroup, match.group()
+        if rule in _REPLACEMENTS:
+            return _REPLACEMENTS[rule]
+        name = process_name(text) if rule in {"quoted", "numbered"} else text
+        return text.replace(name, self._aliases.get(name, name), 1)
+
+
+def _process_rules(aliases: Mapping[str, str], target: str | None) -> list[tuple[str, str]]:
+    """Rules for names of processes. The target takes part so that a shorter name inside its own does not match."""
+    names = {*aliases, target} - {None, ""}
+    telling = {name for name in names if name and len(name) >= 3 and name.casefold() not in OWN_WORDS}
+    return [
+        ("quoted", _QUOTED),
+        ("numbered", _ALONE_BEFORE + _any_of(name for name in names if name) + _PID),
+        ("process", standing_alone(_any_of(telling))),
+    ]
+
+
+def processes_in(texts: Iterable[str]) -> set[str]:
+    """Names of the processes that texts quote."""
+    return {process_name(match.group()) for text in texts for match in QUOTED_PROCESS.finditer(text)}
+
+
+def process_name(quoted: str) -> str:
+    """The name in a quoted process."""
+    return _PID_AT_END.sub("", quoted.removeprefix("("))
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """Pattern for any of these texts, longest first; empty for none."""
+    ordered = sorted(set(texts), key=lambda text: (-len(text), text))
+    return f"(?:{'|'.join(map(re.escape, ordered))})" if ordered else ""
+
+
+def standing_alone(pattern: str) -> str:
+    """The pattern where no letter or digit is beside it; empty for an empty one."""
+    return f"{_ALONE_BEFORE}{pattern}{_ALONE_AFTER}" if pattern else ""
+
+
+def _joined(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    """One pattern of named groups; rules without a pattern are left out."""
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in rules if pattern))
