@@ -72,7 +72,7 @@ def test_only_samples_in_the_range_that_is_shown_count(trace: Trace) -> None:
 
 
 def test_without_call_stacks_there_is_none(samples: Path) -> None:
-    assert flame_of(tracekit.open_trace(samples / "sharpen_8bit.trace")) is None
+    assert flame_of(tracekit.open_trace(samples / "captions_concurrent.trace")) is None
 
 
 def test_names_are_redacted_and_fit_for_a_screen(trace: Trace) -> None:

@@ -66,7 +66,7 @@ class Code:
         process = self.scenario.target
         main = main_thread(process)
         if self.on_main:
-            thread, root = main, (*(stacks.INTERFACE if self.interface else ()), app_function("main"), stacks.START)
+            thread, root = main, (*(stacks.INTERFACE if self.interface else ()), stacks.MAIN, stacks.START)
         else:
             thread, root = Thread(main.tid + self.thread, process), (stacks.WORKER,)
         stack = Stack((*frames, *self.caller, *root))
@@ -76,6 +76,6 @@ class Code:
     def draws_interface(self, start_ns: int, duration_ns: int) -> None:
         """The main thread draws."""
         process = self.scenario.target
-        stack = Stack((stacks.DRAW, *stacks.INTERFACE, app_function("main"), stacks.START))
+        stack = Stack((stacks.DRAW, *stacks.INTERFACE, stacks.MAIN, stacks.START))
         times = range(start_ns + FIRST_NS, start_ns + duration_ns, SAMPLE_NS)
         self.scenario.samples += [SampleRow(time, main_thread(process), stack) for time in times]

@@ -51,6 +51,8 @@ _SHOW: dict[str, Callable[[int], str]] = {
     "event-time": time_text,
     "sample-time": time_text,
     "duration": duration_text,
+    "weight": duration_text,
+    "core": "CPU {}".format,
     "boolean": lambda value: "Yes" if value else "No",
     "gpu-frame-number": "Frame {}".format,
     "size-in-bytes": "{} B".format,

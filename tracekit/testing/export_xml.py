@@ -65,8 +65,11 @@ class NodeWriter:
 
     def _stack(self, tag: str, stack: Stack) -> str:
         """A stack, its frames and their images: each whole at first, then a reference."""
-        frames = "".join(self._frame(frame) for frame in stack.frames)
-        return f'<{tag} id="{self._number(tag, stack)}">{frames}</{tag}>'
+        known = self._ids.get((tag, stack))
+        if known is not None:
+            return f'<{tag} ref="{known}"/>'
+        number = self._number(tag, stack)
+        return f'<{tag} id="{number}">{"".join(self._frame(frame) for frame in stack.frames)}</{tag}>'
 
     def _frame(self, frame: Frame) -> str:
         known = self._ids.get(("frame", frame))

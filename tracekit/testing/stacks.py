@@ -64,6 +64,13 @@ def app_function(name: str, line: int = 0, file: str = "main.swift") -> Frame:
     return Frame("", f"{module}.{name}", symbol, f"{module}.{name}() -> ()", file if line else "", line)
 
 
+def app_method(module: str, type_name: str, name: str, line: int) -> Frame:
+    """A method of a Swift class, in the file that is named after it."""
+    path = f"{module}.{type_name}.{name}"
+    symbol = f"_$s{len(module)}{module}{len(type_name)}{type_name}C{len(name)}{name}yyF"
+    return Frame("", path, symbol, f"{path}() -> ()", f"{type_name}.swift", line)
+
+
 def objective_c(image: str, name: str) -> Frame:
     """A method of a framework."""
     return Frame(SYSTEM.format(image), name, name)
@@ -87,6 +94,7 @@ def cpp_method(image: str, *parts: str) -> Frame:
 
 
 START = c_function("/usr/lib/dyld", "start")
+MAIN = c_function("", "main")
 WORKER = c_function("/usr/lib/system/libsystem_pthread.dylib", "start_wqthread")
 INTERFACE = (
     objective_c("UIKitCore", "-[UIApplication _run]"),
@@ -105,6 +113,9 @@ BIND = core_ml("-[MLE5ExecutionStream _prepareForInputFeatures:options:error:]")
 EXECUTE = core_ml("-[MLE5ExecutionStream _executeStream:error:]")
 READ_ELEMENT = core_ml("-[MLMultiArray objectAtIndexedSubscript:]")
 WRITE_ELEMENT = core_ml("-[MLMultiArray setObject:atIndexedSubscript:]")
+OPEN_MODEL = core_ml("-[MLModelAsset initWithURL:configuration:error:]")
+MAKE_READY = core_ml("-[MLE5Engine prepareWithConcurrencyHint:error:]")
+COPY_BYTES = c_function("/usr/lib/system/libsystem_platform.dylib", "_platform_memmove")
 LOAD_PROGRAM = core_ml(
     "-[MLE5ProgramLibraryOnDeviceAOTCompilationImpl createProgramLibraryHandleWithRespecialization:error:]"
 )

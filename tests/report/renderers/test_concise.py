@@ -69,7 +69,7 @@ def test_a_clean_recording_has_no_finding_and_says_so(reports) -> None:
 
 
 def test_missing_instruments_are_one_line_with_the_flags_that_add_them(reports) -> None:
-    text = render_concise(reports["sharpen_8bit"], width=100, color=False)
+    text = render_concise(reports["captions_concurrent"], width=100, color=False)
     assert "main-thread-work, thermal-throttling:\n    record with --instrument 'Time Profiler' --instr" in text
 
 

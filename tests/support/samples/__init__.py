@@ -34,6 +34,7 @@ EXPORTED: tuple[str, ...] = (
     "metal-gpu-intervals",
     "mps-hw-intervals",
     "os-signpost",
+    "time-profile",
     "life-cycle-period",
     "process-info",
     "time-info",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracekit.testing import stacks
+from tracekit.testing.code import SAMPLE_NS
 from tracekit.testing.machines import BACKBOARD
 from tracekit.testing.rng import Draws, on_clock
 
 if TYPE_CHECKING:
+    from tracekit.testing.code import Code
     from tracekit.testing.scenario import Scenario
 
 
@@ -23,3 +26,18 @@ def draw_phone_screen(draws: Draws, scenario: Scenario, every_ns: int, length_ns
 def share(length_ns: int, permille: int) -> int:
     """A share of a time, on the clock."""
     return on_clock(length_ns * permille // 1_000)
+
+
+def catch_load(code: Code, start_ns: int, end_ns: int) -> None:
+    """Call stacks of a load from the cache: the thread opens the model, waits for the system, and makes it ready."""
+    code.runs(start_ns, SAMPLE_NS, stacks.OPEN_MODEL, stacks.LOAD)
+    code.runs(start_ns + SAMPLE_NS, SAMPLE_NS, stacks.LOAD_PROGRAM, stacks.LOAD)
+    code.runs(end_ns - SAMPLE_NS, SAMPLE_NS, stacks.MAKE_READY, stacks.LOAD)
+
+
+def draw_interface(draws: Draws, code: Code) -> None:
+    """The main thread draws now and then, for a moment."""
+    now = 90_000_000
+    while now < code.scenario.duration_ns - 50_000_000:
+        code.draws_interface(on_clock(now), draws.around(1_900_000, 200))
+        now += draws.around(110_000_000, 150)

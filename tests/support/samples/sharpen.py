@@ -7,14 +7,20 @@ follow a public measurement of a larger model: 26 of 89 ms in copies, 62 ms with
 
 from __future__ import annotations
 
-from support.samples.common import draw_phone_screen, share
+from support.samples.common import catch_load, draw_interface, draw_phone_screen, share
+from tracekit.testing import stacks
+from tracekit.testing.code import SAMPLE_NS, Code
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.stacks import app_method
 
 _APP = Process("Sharpen", 3391, "/private/var/containers/Bundle/Application/Sharpen.app/Sharpen")
 _PHOTOS = 140
+_LIBRARY = app_method("Sharpen", "PhotoLibrary", "sharpenAll", 64)
+_CALLERS = (app_method("Sharpen", "PhotoFilter", "sharpen", 31), _LIBRARY)
+_LOADERS = (app_method("Sharpen", "PhotoFilter", "prepare", 18), _LIBRARY)
 _LENGTH_8BIT_NS = 12_400_000
 _LENGTH_FLOAT16_NS = 8_640_000
 """62/89 of the other."""
@@ -23,38 +29,56 @@ _LENGTH_FLOAT16_NS = 8_640_000
 def sharpen_8bit() -> Scenario:
     """About 29 % of each prediction is spent copying and converting images."""
     draws = Draws(8)
-    scenario, starts = _photos(draws)
+    code, starts = _photos(draws)
     for start in starts:
-        prediction = scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_8BIT_NS, 40))
+        prediction = code.scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_8BIT_NS, 40))
         _converting(draws, prediction)
-    return scenario
+        _catch(code, prediction)
+    draw_interface(draws, code)
+    return code.scenario
 
 
 def sharpen_float16() -> Scenario:
     """The same app with half-float images: what is left of the Data lane takes microseconds."""
     draws = Draws(16)
-    scenario, starts = _photos(draws)
+    code, starts = _photos(draws)
     for start in starts:
-        prediction = scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_FLOAT16_NS, 40))
+        prediction = code.scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_FLOAT16_NS, 40))
         _plain(draws, prediction)
-    return scenario
+        _catch(code, prediction)
+    draw_interface(draws, code)
+    return code.scenario
 
 
-def _photos(draws: Draws) -> tuple[Scenario, list[int]]:
-    """The app, its one load, and the times at which it sharpens a photo."""
+def _photos(draws: Draws) -> tuple[Code, list[int]]:
+    """The app with its code, its one load, and the times at which it sharpens a photo."""
     scenario = Scenario(
         _APP,
         duration_ns=5_204_630_250,
         processes=[BACKBOARD, Process("aned", 241, "/usr/libexec/aned")],
         time_limit="10 seconds",
     )
+    code = Code(scenario, _LOADERS)
     now = scenario.load(Model("SharpenFilter"), 403_118_500, draws.around(96_000_000, 50))
+    catch_load(code, 403_118_500, now)
+    code.caller = _CALLERS
     starts = []
     for _ in range(_PHOTOS):
         now += draws.around(31_000_000, 60)
         starts.append(now)
     draw_phone_screen(draws, scenario, every_ns=66_000_000, length_ns=480_000)
-    return scenario, starts
+    return code, starts
+
+
+def _catch(code: Code, prediction: Prediction) -> None:
+    """Call stacks of a prediction: inputs are bound, buffers of the Neural Engine filled, and the thread waits for it
+    until it ends."""
+    begin = prediction.row.start_ns
+    code.runs(begin, SAMPLE_NS, stacks.BIND, *stacks.PREDICT)
+    for row in code.scenario.coreml[prediction.index + 1 :]:
+        if row.label == "Neural Engine - Data Copy":
+            code.runs(row.start_ns, row.duration_ns, stacks.COPY_BYTES, stacks.EXECUTE, *stacks.PREDICT)
+    code.runs(begin + prediction.row.duration_ns - SAMPLE_NS, SAMPLE_NS, stacks.EXECUTE, *stacks.PREDICT)
 
 
 def _converting(draws: Draws, prediction: Prediction) -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from support.samples.common import draw_phone_screen, share
+from support.samples.common import catch_load, draw_interface, draw_phone_screen, share
+from tracekit.testing import gpu, neural_engine
+from tracekit.testing.code import Code
 from tracekit.testing.machines import BACKBOARD, Process
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Prediction, Scenario
+from tracekit.testing.stacks import app_method
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,9 @@ _FRAME_NS = 33_333_375
 _SWITCH_NS = 740_000_000
 """The user takes a moment to choose the next style."""
 _APP = Process("StyleCam", 2147, "/private/var/containers/Bundle/Application/StyleCam.app/StyleCam")
+_CAMERA = app_method("StyleCam", "CameraFeed", "captured", 88)
+"""What the camera calls for each frame, on a queue of its own."""
+_LOAD_LINE, _PREDICT_LINE = 42, 43
 _OTHERS = [BACKBOARD, Process("mediaserverd", 88, "/usr/sbin/mediaserverd"), Process("aned", 241, "/usr/libexec/aned")]
 
 
@@ -69,6 +75,8 @@ def _style_transfer(reload: bool) -> Scenario:
     scenario = Scenario(
         _APP, duration_ns=16_481_204_125, processes=_OTHERS, launched=False, end_reason="User pressed Stop"
     )
+    code = Code(scenario)
+    apply = [app_method("StyleCam", "StyleView", "apply", line) for line in (_LOAD_LINE, _PREDICT_LINE)]
     now = 612_480_250
     number = 0
     for style in STYLES:
@@ -76,12 +84,19 @@ def _style_transfer(reload: bool) -> Scenario:
         for frame in range(style.frames):
             start = on_clock(now + draws.integer(0, 400_000))
             if reload or frame == 0:
-                start = scenario.load(model, start, loads[number]) + draws.around(60_000, 200)
+                loaded = scenario.load(model, start, loads[number])
+                code.caller = (apply[0], _CAMERA)
+                catch_load(code, start, loaded)
+                start = loaded + draws.around(60_000, 200)
             _one_frame(draws, scenario.predict(model, start, predictions[number]))
+            code.caller = (apply[1], _CAMERA)
+            steps = [neural_engine(1), gpu(1)] if style.model == "Watercolor" else [neural_engine(1)]
+            code.predict(start, predictions[number], steps)
             now += _FRAME_NS
             number += 1
         now += _SWITCH_NS
     draw_phone_screen(draws, scenario, every_ns=420_000_000, length_ns=610_000)
+    draw_interface(draws, code)
     return scenario
 
 

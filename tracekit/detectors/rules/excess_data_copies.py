@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracekit.analysis.code import sites_of
 from tracekit.analysis.copies import CopySummary, summarize_copies
 from tracekit.detectors import (
     Cost,
@@ -127,6 +128,7 @@ def _finding(view: ModelView, summary: CopySummary, metrics: tuple[Metric, ...])
             ),
         ),
         rows=rows,
+        call_sites=sites_of(view.trace, view.predictions.index),
     )
 
 

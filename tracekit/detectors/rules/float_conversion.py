@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tracekit.analysis.code import sites_of
 from tracekit.analysis.conversions import ConversionSummary, summarize_conversions
 from tracekit.detectors import (
     Cost,
@@ -104,6 +105,7 @@ def _finding(view: ModelView, summary: ConversionSummary, metrics: tuple[Metric,
             ),
         ),
         rows=rows,
+        call_sites=sites_of(view.trace, view.predictions.index),
     )
 
 

@@ -162,7 +162,7 @@ def _rows(group: Group) -> str:
     rows = []
     for check in shown:
         callers = [] if check.pattern == Pattern.RECORDING else check.call_sites[:CALL_SITES_SHOWN]
-        said = [check.summary, *(f"{called_from(site).capitalize()}." for site in callers)]
+        said = [check.summary, *(_capitalized(f"{called_from(site)}.") for site in callers)]
         words = [*said, *(f"Note: {caveat}" for caveat in check.caveats), *_relations(check)]
         name = code(check.model) if check.model else "recording"
         severity = [check.severity or ""] if several else []
@@ -173,6 +173,11 @@ def _rows(group: Group) -> str:
         rows.append([f"**all {len(group.checks)}**", *blank, left_out(len(group.checks) - len(shown)), total, ""])
     header = ["model", *(["severity"] if several else []), "details", "est. savings", "of its time"]
     return table(header, rows, words=len(header) - 2)
+
+
+def _capitalized(text: str) -> str:
+    """Text with a capital at its start; names in it keep their letters."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _savings(check: Check) -> tuple[str, str]:
